@@ -1,0 +1,1 @@
+"""Readers, writers, named data sets and generators of synthetic data."""

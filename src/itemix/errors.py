@@ -1,0 +1,49 @@
+"""The errors that itemix raises on purpose.
+
+Each also inherits the built-in exception that a caller would expect, and each message says what was
+expected, what was got and one thing to try.
+"""
+
+from __future__ import annotations
+
+
+class ItemixError(Exception):
+    """Base of all errors that itemix raises on purpose."""
+
+
+class InvalidInputError(ItemixError, ValueError):
+    """A value or a file does not have the form that was asked for."""
+
+
+class UnknownItemError(ItemixError, KeyError):
+    """An item was named that the data or the model does not have."""
+
+    def __str__(self) -> str:
+        """Return the plain message: `KeyError` would put it in quotes."""
+        return str(self.args[0]) if self.args else ""
+
+
+class TooManyItemsetsError(ItemixError, MemoryError):
+    """A search was stopped because its result would not fit.
+
+    Attributes
+    ----------
+    n_found : int
+        How many itemsets had been found when the search stopped.
+    """
+
+    def __init__(self, message: str, n_found: int = 0) -> None:
+        super().__init__(message)
+        self.n_found = n_found
+
+
+class ModelFileError(ItemixError, ValueError):
+    """A model file is damaged, foreign or newer than this version."""
+
+
+class MissingExtraError(ItemixError, ImportError):
+    """An optional dependency is needed that is not installed."""
+
+
+class DatasetUnavailableError(ItemixError, OSError):
+    """A named data set is neither on this machine nor could be downloaded."""

@@ -1,0 +1,1 @@
+"""Numba kernels: pure functions of arrays. They trust their input; callers check it."""

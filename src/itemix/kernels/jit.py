@@ -1,0 +1,22 @@
+"""How kernels are compiled: cached on disk, without the GIL, without blanket fast-math."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def kernel(function: F) -> F:
+    """Compile a function for the machine at hand on its first call, and keep the result on disk."""
+    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return compiled
+
+
+def inlined(function: F) -> F:
+    """Compile a small function that LLVM should put into its callers."""
+    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)
+    return compiled

@@ -1,0 +1,1 @@
+"""Search for itemsets in data and models, and rules made from them."""

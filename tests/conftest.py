@@ -1,0 +1,26 @@
+"""Fixtures and settings that all tests share."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("itemix", deadline=None, derandomize=True)
+settings.load_profile("itemix")
+
+
+def pytest_collection_modifyitems(items):
+    """Skip tests of real data, saying so, where the data is not there."""
+    folder = os.environ.get("ITEMIX_DATA")
+    for item in items:
+        for mark in item.iter_markers("data"):
+            missing = [name for name in mark.args if not folder or not (Path(folder) / name).exists()]
+            if missing:
+                item.add_marker(pytest.mark.skip(reason=f"needs {', '.join(missing)} in ITEMIX_DATA"))
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """The folder of real data sets that ITEMIX_DATA names."""
+    return Path(os.environ["ITEMIX_DATA"]).resolve()
