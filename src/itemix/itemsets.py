@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix.errors import InvalidInputError
-from itemix.items import Items, Label
-from itemix.kernels import lattice
+from itemix import display, exchange
+from itemix.errors import InvalidInputError, UnknownItemError
+from itemix.sets import Sets, readonly
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Iterable, Iterator
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-_ROWS_SHOWN = 10
+    from itemix.items import Items, Label
+
+TARGETS = ("all", "closed", "maximal")
+_ROUNDING = 1e-12
+_SAME_SUPPORT = 1e-9
 
 
 class Itemset(NamedTuple):
@@ -27,23 +30,27 @@ class Itemset(NamedTuple):
 
     items: tuple[Label, ...]
     support: float
-    count: int | None
+    count: int | None  # type: ignore[assignment] # hides tuple.count, which nobody needs here
 
 
 class Itemsets:
     """Itemsets with their supports: an immutable, columnar value.
 
     Set s holds the codes ``codes[offsets[s]:offsets[s + 1]]``; names are built only when asked for. Mining
-    returns sets sorted by length and, within a length, in colexicographic order of the items ranked by support
-    (most frequent first): a set comes before another if the rarest item in which they differ is the more
-    frequent one. Within a set the items come most frequent first. The order does not depend on the threads.
+    returns sets sorted by length and, within a length, in colexicographic order of the items ranked by
+    support (most frequent first): a set comes before another if the rarest item in which they differ is the
+    more frequent one. Within a set the items come most frequent first. The order does not depend on the
+    threads.
+
+    Two of them are equal if they hold the same sets in the same order with the same numbers, whatever was
+    asked for when they were mined.
 
     Parameters
     ----------
     offsets : array of int, shape (n + 1,)
         Where each set starts in `codes`.
     codes : array of int, shape (total length,)
-        Item codes.
+        Item codes, distinct within a set.
     support : array of float, shape (n,)
         The fraction of transactions that hold the set, or its probability under a model.
     items : Items
@@ -54,9 +61,15 @@ class Itemsets:
         The number of transactions behind the supports; None if they come from a model.
     lower, upper : array of float, shape (n,), optional
         Ends of an interval for each support.
+    min_support : float, optional
+        The threshold that was asked for, as a fraction.
+    target : {"all", "closed", "maximal"}, optional
+        Which of the itemsets with at least that support these are; None if they are only some of them.
+    check : bool, default True
+        Whether to check and protect the arrays; False hands them over as they are.
     """
 
-    __slots__ = ("_codes", "_count", "_index", "_items", "_lower", "_n_transactions", "_offsets", "_support", "_upper")
+    __slots__ = ("_columns", "_min_support", "_n_transactions", "_sets", "_support", "_target")
 
     def __init__(
         self,
@@ -69,46 +82,56 @@ class Itemsets:
         n_transactions: int | None = None,
         lower: npt.ArrayLike | None = None,
         upper: npt.ArrayLike | None = None,
+        min_support: float | None = None,
+        target: str | None = None,
+        check: bool = True,
     ) -> None:
-        self._offsets = _readonly(offsets, np.int64)
-        self._codes = _readonly(codes, np.int32)
-        self._support = _readonly(support, np.float64)
-        self._items = items if isinstance(items, Items) else Items(items)
-        self._count = None if count is None else _readonly(count, np.int64)
-        self._lower = None if lower is None else _readonly(lower, np.float64)
-        self._upper = None if upper is None else _readonly(upper, np.float64)
+        self._sets = Sets(offsets, codes, items, check=check)
+        self._support = readonly(support, np.float64, copy=check)
+        given = {"count": (count, np.int64), "lower": (lower, np.float64), "upper": (upper, np.float64)}
+        self._columns: dict[str, npt.NDArray[Any]] = {
+            name: readonly(values, dtype, copy=check)
+            for name, (values, dtype) in given.items()
+            if values is not None
+        }
         self._n_transactions = n_transactions
-        self._index: npt.NDArray[np.int64] | None = None
-        self._check()
+        self._min_support = min_support
+        self._target = target
+        if check:
+            self._check()
 
     def _check(self) -> None:
-        n = len(self._offsets) - 1
-        if n < 0 or self._offsets[0] != 0 or self._offsets[-1] != len(self._codes):
-            raise InvalidInputError(
-                f"expected offsets from 0 to the number of codes ({len(self._codes):,}), got others; "
-                "try itemix.mine to make itemsets"
-            )
-        for name in ("support", "count", "lower", "upper"):
-            column = getattr(self, f"_{name}")
-            if column is not None and len(column) != n:
+        for name, column in {"support": self._support, **self._columns}.items():
+            if column.shape != (len(self),):
                 raise InvalidInputError(
-                    f"expected {n:,} values in {name}, one for each itemset, got {len(column):,}; "
+                    f"expected {len(self):,} values in {name}, one for each itemset, got {column.size:,}; "
                     "all columns must have the same length"
                 )
-        if len(self._codes) and not 0 <= int(self._codes.min()) <= int(self._codes.max()) < len(self._items):
+        low, high = self._support.min(initial=0.0), self._support.max(initial=0.0)
+        if not 0 <= low <= high <= 1 + _SAME_SUPPORT:
             raise InvalidInputError(
-                f"expected item codes from 0 to {len(self._items) - 1:,}, got others; codes are positions in items"
+                f"expected supports from 0 to 1, got {low:.6g} to {high:.6g}; divide counts by n_transactions"
+            )
+        if self._target not in (None, *TARGETS):
+            raise InvalidInputError(
+                f"expected a target that is one of {', '.join(TARGETS)}, got {self._target!r}; leave it out "
+                "if these are only some of the itemsets"
             )
 
     @property
     def offsets(self) -> npt.NDArray[np.int64]:
         """Where each set starts in `codes`, shape (n + 1,)."""
-        return self._offsets
+        return self._sets.offsets
 
     @property
     def codes(self) -> npt.NDArray[np.int32]:
         """The item codes of all sets, one after the other."""
-        return self._codes
+        return self._sets.codes
+
+    @property
+    def sets(self) -> Sets:
+        """The sets without their supports."""
+        return self._sets
 
     @property
     def support(self) -> npt.NDArray[np.float64]:
@@ -118,22 +141,22 @@ class Itemsets:
     @property
     def count(self) -> npt.NDArray[np.int64] | None:
         """The number of transactions that hold each set, or None from a model."""
-        return self._count
+        return self._columns.get("count")
 
     @property
     def lower(self) -> npt.NDArray[np.float64] | None:
         """The lower end of each support's interval, if there is one."""
-        return self._lower
+        return self._columns.get("lower")
 
     @property
     def upper(self) -> npt.NDArray[np.float64] | None:
         """The upper end of each support's interval, if there is one."""
-        return self._upper
+        return self._columns.get("upper")
 
     @property
     def items(self) -> Items:
         """The name of each item code."""
-        return self._items
+        return self._sets.items
 
     @property
     def n_transactions(self) -> int | None:
@@ -141,62 +164,75 @@ class Itemsets:
         return self._n_transactions
 
     @property
+    def min_support(self) -> float | None:
+        """The threshold that was asked for, as a fraction, if it is known."""
+        return self._min_support
+
+    @property
+    def target(self) -> str | None:
+        """Whether these are all, all closed or all maximal itemsets at `min_support`; None if only some."""
+        return self._target
+
+    @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """The number of items of each set, shape (n,)."""
-        return np.diff(self._offsets)
+        return self._sets.lengths
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self._sets)
 
-    def __getitem__(self, position: int) -> Itemset:
+    @overload
+    def __getitem__(self, position: int) -> Itemset: ...
+    @overload
+    def __getitem__(self, position: slice) -> Itemsets: ...
+    def __getitem__(self, position: int | slice) -> Itemset | Itemsets:
+        if isinstance(position, slice):
+            return self.take(np.arange(len(self))[position])
         if not -len(self) <= position < len(self):
             raise IndexError(f"expected a position below {len(self):,}, got {position}")
         position %= len(self)
-        codes = self._codes[self._offsets[position] : self._offsets[position + 1]]
-        count = None if self._count is None else int(self._count[position])
-        return Itemset(tuple(self._items.names(codes)), float(self._support[position]), count)
+        count = None if self.count is None else int(self.count[position])
+        return Itemset(self._sets[position], float(self._support[position]), count)
 
     def __iter__(self) -> Iterator[Itemset]:
-        for position in range(len(self)):
-            yield self[position]
+        counts = [None] * len(self) if self.count is None else self.count
+        for names, support, count in zip(self._sets, self._support, counts, strict=True):
+            yield Itemset(names, float(support), None if count is None else int(count))
 
     def __contains__(self, itemset: object) -> bool:
-        return self.find(itemset) is not None
+        try:
+            return self.find(itemset) is not None
+        except UnknownItemError:
+            return False
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Itemsets):
             return NotImplemented
         return (
             self._n_transactions == other._n_transactions
-            and self._items == other._items
-            and all(
-                _same(getattr(self, name), getattr(other, name))
-                for name in ("_offsets", "_codes", "_support", "_count", "_lower", "_upper")
-            )
+            and self._sets == other._sets
+            and np.array_equal(self._support, other._support)
+            and self._columns.keys() == other._columns.keys()
+            and all(np.array_equal(self._columns[name], column) for name, column in other._columns.items())
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def find(self, itemset: object) -> int | None:
-        """Return the position of an itemset, or None if it is not among them.
+        """Return the position of an itemset, or None if it is not among these.
 
         Raises
         ------
         UnknownItemError
             If an item is not one of `items`.
         """
-        position = int(self.positions(np.array([0, 0]), self._items.codes(itemset), single=True)[0])
-        return None if position < 0 else position
+        codes = self.items.codes(itemset)
+        position = self.positions(np.array([0, len(codes)]), codes)[0]
+        return None if position < 0 else int(position)
 
-    def positions(
-        self, offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], *, single: bool = False
-    ) -> npt.NDArray[np.int64]:
+    def positions(self, offsets: npt.ArrayLike, codes: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return where each of several sets of codes stands among these, -1 for those that do not."""
-        if single:
-            offsets = np.array([0, len(codes)], dtype=np.int64)
-        if self._index is None:
-            self._index = lattice.build_index(self._offsets, self._codes)
-        return lattice.find_sets(self._offsets, self._codes, self._index, offsets, codes)
+        return self._sets.find(Sets(offsets, codes, self.items))
 
     def support_of(self, itemset: object) -> float:
         """Return the support of an itemset.
@@ -205,6 +241,8 @@ class Itemsets:
         ------
         InvalidInputError
             If the itemset is not among these, so that its support is not known here.
+        UnknownItemError
+            If an item is not one of `items`.
         """
         position = self.find(itemset)
         if position is None:
@@ -215,17 +253,23 @@ class Itemsets:
         return float(self._support[position])
 
     def take(self, positions: npt.ArrayLike) -> Itemsets:
-        """Return the itemsets at some positions, in that order."""
-        chosen = np.asarray(positions)
-        if chosen.dtype == bool:
-            chosen = np.flatnonzero(chosen)
-        offsets, codes = lattice.gather_sets(self._offsets, self._codes, chosen.astype(np.int64))
-        columns = {
-            name: None if column is None else column[chosen]
-            for name, column in (("count", self._count), ("lower", self._lower), ("upper", self._upper))
-        }
+        """Return the itemsets at some positions (or where a mask is true), in that order."""
+        return self._taken(_as_positions(positions, len(self)), None, self._min_support)
+
+    def _taken(
+        self, positions: npt.NDArray[np.int64], target: str | None, min_support: float | None
+    ) -> Itemsets:
+        sets = self._sets.take(positions)
         return Itemsets(
-            offsets, codes, self._support[chosen], self._items, n_transactions=self._n_transactions, **columns
+            sets.offsets,
+            sets.codes,
+            self._support[positions],
+            self.items,
+            **{name: column[positions] for name, column in self._columns.items()},
+            n_transactions=self._n_transactions,
+            target=target,
+            min_support=min_support,
+            check=False,
         )
 
     def filter(
@@ -242,8 +286,8 @@ class Itemsets:
 
         Parameters
         ----------
-        min_support, max_support : float, optional
-            Bounds of the support, inclusive.
+        min_support, max_support : float or int, optional
+            Bounds of the support, inclusive: a float is a fraction, an int a count.
         min_len, max_len : int, optional
             Bounds of the number of items, inclusive.
         include : names, optional
@@ -253,20 +297,39 @@ class Itemsets:
         """
         kept = np.ones(len(self), dtype=bool)
         if min_support is not None:
-            kept &= self._support >= min_support
+            kept &= self._support >= self._fraction(min_support, "min_support") - _ROUNDING
         if max_support is not None:
-            kept &= self._support <= max_support
+            kept &= self._support <= self._fraction(max_support, "max_support") + _ROUNDING
         if min_len is not None:
             kept &= self.lengths >= min_len
         if max_len is not None:
             kept &= self.lengths <= max_len
         if include is not None:
-            wanted = self._items.codes(include)
-            kept &= lattice.count_members(self._offsets, self._codes, wanted, len(self._items)) == len(wanted)
+            kept &= self._sets.count_members(include) == len(self.items.codes(include))
         if exclude is not None:
-            unwanted = self._items.codes(exclude)
-            kept &= lattice.count_members(self._offsets, self._codes, unwanted, len(self._items)) == 0
-        return self.take(kept)
+            kept &= self._sets.count_members(exclude) == 0
+        only_min_support = all(value is None for value in (max_support, min_len, max_len, include, exclude))
+        # The maximal sets at a higher threshold are others; those of the other targets are a part of these.
+        target = self._target if only_min_support and self._target != "maximal" else None
+        threshold = self._min_support
+        if min_support is not None:
+            threshold = max(threshold or 0.0, self._fraction(min_support, "min_support"))
+        return self._taken(np.flatnonzero(kept), target, threshold)
+
+    def _fraction(self, support: float, name: str) -> float:
+        if isinstance(support, int | np.integer) and not isinstance(support, bool):
+            if self._n_transactions is None:
+                raise InvalidInputError(
+                    f"expected {name} as a fraction (these itemsets have no counts), got the count "
+                    f"{support}; try 0.1"
+                )
+            return int(support) / max(self._n_transactions, 1)
+        if isinstance(support, float | np.floating) and 0 <= support <= 1:
+            return float(support)
+        raise InvalidInputError(
+            f"expected {name} as a fraction from 0 to 1 or a whole number of transactions, got "
+            f"{support!r}; try 0.1"
+        )
 
     def top(self, n: int = 10, *, min_len: int = 1) -> Itemsets:
         """Return the n itemsets with the highest support, highest first; ties keep their order."""
@@ -277,21 +340,96 @@ class Itemsets:
     def closed(self) -> Itemsets:
         """Return the closed itemsets: those with no superset here of the same support.
 
-        Exact if these are all frequent itemsets. Supports that differ by less than one part in 10^9 count as
-        the same, for supports that come from a model.
+        They are the closed itemsets of the data if these are all frequent (or all closed) itemsets. Supports
+        from a model that differ by less than one part in 10^9 count as the same.
         """
-        return self.take(lattice.mark_closed(self._offsets, self._codes, self._support, self._lookup()))
+        group = self.count if self.count is not None else _groups_of_equal(self._support)
+        target = "closed" if self._target in ("all", "closed") else None
+        return self._taken(np.flatnonzero(self._sets.largest(group)), target, self._min_support)
 
     def maximal(self) -> Itemsets:
-        """Return the maximal itemsets: those with no superset here (exact if these are all frequent ones)."""
-        return self.take(lattice.mark_maximal(self._offsets, self._codes, self._lookup()))
+        """Return the maximal itemsets: those with no superset here.
 
-    def _lookup(self) -> npt.NDArray[np.int64]:
-        if self._index is None:
-            self._index = lattice.build_index(self._offsets, self._codes)
-        return self._index
+        They are the maximal itemsets of the data if these are all frequent (or all closed) itemsets.
+        """
+        group = np.zeros(len(self), dtype=np.int64)
+        target = None if self._target is None else "maximal"
+        return self._taken(np.flatnonzero(self._sets.largest(group)), target, self._min_support)
+
+    def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
+        """Return the first n itemsets as a table of text, for people."""
+        shown = self[:n]
+        numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper}
+        columns = {k: [display.format_number(x) for x in v] for k, v in numbers.items() if v is not None}
+        if shown.count is not None:
+            columns["count"] = [display.format_count(int(x)) for x in shown.count]
+        columns["itemset"] = [display.format_set(names) for names in shown.sets]
+        return display.Table(
+            title=self._title(),
+            headers=tuple(columns),
+            rows=tuple(zip(*columns.values(), strict=True)),
+            footer=display.shown_of(len(shown), len(self)),
+        )
+
+    def _title(self) -> str:
+        kind = f"{self._target} " if self._target in ("closed", "maximal") else ""
+        least, n = self._min_support, self._n_transactions
+        threshold = "" if least is None else f"support >= {display.format_percent(least)}"
+        source = "" if n is None else f"of {display.plural(n, 'transaction')}"
+        return display.joined([f"Itemsets: {display.plural(len(self), f'{kind}itemset')}", threshold, source])
 
     def __repr__(self) -> str:
-        from itemix.display import itemsets_as_text
+        return self.table().as_text()
 
-        return itemsets_as_text(self, _ROWS_SHOWN)
+    def _repr_html_(self) -> str:
+        return self.table().as_html()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a data frame with mlxtend's columns support and itemsets (frozensets), and length, count.
+
+        There is no count from a model; lower and upper are there if the itemsets have intervals.
+        """
+        return exchange.to_pandas(self._as_columns())
+
+    def to_arrow(self) -> pa.Table:
+        """Return an Arrow table with the columns of `to_pandas`, the itemsets as lists."""
+        return exchange.to_arrow(self._as_columns())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a polars data frame with the columns of `to_pandas`, the itemsets as lists."""
+        return exchange.to_polars(self._as_columns())
+
+    def _as_columns(self) -> exchange.Columns:
+        return exchange.Columns(
+            kind="itemsets",
+            items=self.items,
+            values={
+                "support": self._support,
+                "itemsets": self._sets,
+                "length": self.lengths,
+                **self._columns,
+            },
+            facts={
+                "n_transactions": self._n_transactions,
+                "min_support": self._min_support,
+                "target": self._target,
+            },
+        )
+
+
+def _as_positions(positions: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
+    """Turn positions, negative ones or a mask into positions from 0."""
+    chosen = np.asarray(positions)
+    every = np.arange(n, dtype=np.int64)
+    taken: npt.NDArray[np.int64] = every[chosen if chosen.size else chosen.astype(np.int64)]
+    return taken
+
+
+def _groups_of_equal(support: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Give supports numbers so that those that differ by rounding only get the same number."""
+    order = np.argsort(support, kind="stable")
+    ascending = support[order]
+    rises = ascending[1:] > ascending[:-1] * (1 + _SAME_SUPPORT)
+    group = np.empty(len(support), dtype=np.int64)
+    group[order] = np.concatenate([[0], np.cumsum(rises)])[: len(support)]
+    return group

@@ -1,0 +1,167 @@
+"""Itemsets and rules on their way out and back: as data frames, Arrow tables and files.
+
+Both are a few columns of sets and of numbers over the same items. `Columns` says so, so that every format
+needs to be written only once.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError, MissingExtraError
+from itemix.items import Items
+from itemix.sets import Sets
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+FORMAT_VERSION = 1
+_METADATA_KEY = b"itemix"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a result, each of sets or an array of int64 or float64, and facts about them all."""
+
+    kind: str
+    items: Items
+    values: dict[str, Sets | npt.NDArray[Any]]
+    facts: dict[str, Any]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(next(iter(self.values.values())))
+
+    def sets(self, name: str) -> Sets:
+        """Return a column of sets."""
+        column = self.values[name]
+        if not isinstance(column, Sets):
+            raise InvalidInputError(f"expected sets in column {name!r}, got numbers; write the file again")
+        return column
+
+    def numbers(self, name: str) -> npt.NDArray[Any]:
+        """Return a column of numbers."""
+        column = self.values[name]
+        if isinstance(column, Sets):
+            raise InvalidInputError(f"expected numbers in column {name!r}, got sets; write the file again")
+        return column
+
+
+def header_of(columns: Columns) -> dict[str, Any]:
+    """Return what a file says of itself in its first line or its metadata, as JSON."""
+    return {
+        "kind": columns.kind,
+        "version": FORMAT_VERSION,
+        "rows": columns.n_rows,
+        "columns": {name: _type_of(values) for name, values in columns.values.items()},
+        **columns.facts,
+        "items": columns.items.labels.tolist(),
+    }
+
+
+def items_of(header: Any, kind: str) -> Items:  # noqa: ANN401 - what a file says
+    """Check what a file says of itself and return its items.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not one of ours, of another kind, or of a later version.
+    """
+    if not isinstance(header, dict) or not {"kind", "version", "rows", "columns", "items"} <= header.keys():
+        raise InvalidInputError(f"expected {kind} written by itemix, got another file; write it with .save()")
+    if header["kind"] != kind:
+        raise InvalidInputError(
+            f"expected {kind}, got {header['kind']}; try itemix.{str(header['kind']).capitalize()}.load"
+        )
+    if header["version"] != FORMAT_VERSION:
+        raise InvalidInputError(
+            f"expected a file of version {FORMAT_VERSION}, got version {header['version']}; update itemix"
+        )
+    return Items(header["items"])
+
+
+def facts_of(header: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts of a header: all that is not about the format."""
+    return {key: header[key] for key in header.keys() - {"kind", "version", "rows", "columns", "items"}}
+
+
+def to_pandas(columns: Columns) -> pd.DataFrame:
+    """Make a pandas data frame, with frozensets of names in the columns of sets."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            name: _as_objects(values.to_frozensets()) if isinstance(values, Sets) else values.copy()
+            for name, values in columns.values.items()
+        }
+    )
+
+
+def to_arrow(columns: Columns) -> pa.Table:
+    """Make an Arrow table, with lists of names in the columns of sets, and the header in its metadata."""
+    import pyarrow as pa
+
+    table = pa.table(
+        {
+            name: values.to_arrow() if isinstance(values, Sets) else pa.array(values)
+            for name, values in columns.values.items()
+        }
+    )
+    return table.replace_schema_metadata({_METADATA_KEY: json.dumps(header_of(columns))})
+
+
+def from_arrow(table: pa.Table, kind: str) -> Columns:
+    """Take the columns back out of an Arrow table that `to_arrow` made.
+
+    Raises
+    ------
+    InvalidInputError
+        If the table was made by something else, or is not complete.
+    """
+    metadata = table.schema.metadata or {}
+    header: Any = json.loads(metadata[_METADATA_KEY]) if _METADATA_KEY in metadata else None
+    items = items_of(header, kind)
+    values: dict[str, Sets | npt.NDArray[Any]] = {}
+    for name, expected in header["columns"].items():
+        if name not in table.column_names or table.column(name).null_count:
+            raise InvalidInputError(f"expected a complete column {name!r}, got gaps; write the {kind} again")
+        column = table.column(name)
+        values[name] = (
+            Sets.from_arrow(column, items) if expected == "sets" else column.to_numpy().astype(expected)
+        )
+    return Columns(kind, items, values, facts_of(header))
+
+
+def to_polars(columns: Columns) -> pl.DataFrame:
+    """Make a polars data frame, with lists of names in the columns of sets.
+
+    Raises
+    ------
+    MissingExtraError
+        If polars is not installed.
+    """
+    try:
+        import polars as pl
+    except ImportError:
+        raise MissingExtraError(
+            "expected polars to be installed, got no such package; try pip install itemix[polars]"
+        ) from None
+    return pl.DataFrame(to_arrow(columns))
+
+
+def _type_of(values: Sets | npt.NDArray[Any]) -> str:
+    return "sets" if isinstance(values, Sets) else str(values.dtype)
+
+
+def _as_objects(values: list[Any]) -> npt.NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

@@ -1,0 +1,258 @@
+"""Families of sets: find a set among many, take some of them, and mark the closed and the maximal ones.
+
+Shapes: set s of n holds the codes codes[offsets[s]:offsets[s + 1]], distinct but in any order; `offsets`
+(n + 1,) int64, `codes` (total length,) int32, `keys` (n_items,) uint64.
+
+A set is hashed by the exclusive or of its items' keys, so that its hash does not depend on the order of the
+items, and that adding or removing one item costs one operation. A `table` (a power of two,) uint64 holds in
+each word the upper half of a set's hash and its position plus one (0: empty); open addressing, linear
+probing, at most half full. Hashes only propose: items are compared before two sets are called equal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from itemix.kernels.jit import inlined, kernel
+
+_UPPER = np.uint64(0xFFFFFFFF00000000)
+_LOWER = np.uint64(0x00000000FFFFFFFF)
+
+
+def item_keys(n_items: int) -> np.ndarray:
+    """Give every item a fixed random-looking key of 64 bits (the splitmix64 sequence)."""
+    z = np.arange(1, n_items + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: np.ndarray = z ^ (z >> np.uint64(31))
+    return mixed
+
+
+@inlined
+def hash_of(codes: np.ndarray, start: int, end: int, keys: np.ndarray) -> np.uint64:
+    """Hash one set: the exclusive or of its items' keys."""
+    h = np.uint64(0)
+    for j in range(start, end):
+        h ^= keys[codes[j]]
+    return h
+
+
+@kernel
+def build_table(offsets: np.ndarray, codes: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Make the hash table of a family; of equal sets the first comes first."""
+    n = len(offsets) - 1
+    size = 8
+    while size < 2 * n:
+        size *= 2
+    table = np.zeros(size, dtype=np.uint64)
+    last_slot = np.uint64(size - 1)
+    for s in range(n):
+        h = hash_of(codes, offsets[s], offsets[s + 1], keys)
+        slot = np.int64(h & last_slot)
+        while table[slot] != np.uint64(0):
+            slot = (slot + 1) & (size - 1)
+        table[slot] = (h & _UPPER) | np.uint64(s + 1)
+    return table
+
+
+@inlined
+def lookup(
+    table: np.ndarray,
+    offsets: np.ndarray,
+    codes: np.ndarray,
+    h: np.uint64,
+    length: int,
+    mark_of: np.ndarray,
+    mark: int,
+) -> int:
+    """Where the set stands that has hash `h` and holds exactly the `length` items with mark_of[item] == mark.
+
+    Equivalent to {frozenset(family[s]): s}.get(wanted, -1).
+    """
+    last_slot = len(table) - 1
+    slot = np.int64(h & np.uint64(last_slot))
+    tag = h & _UPPER
+    while True:
+        word = table[slot]
+        if word == np.uint64(0):
+            return -1
+        if (word & _UPPER) == tag:
+            s = int(word & _LOWER) - 1
+            j = offsets[s]
+            if offsets[s + 1] - j == length:
+                while j < offsets[s + 1] and mark_of[codes[j]] == mark:
+                    j += 1
+                if j == offsets[s + 1]:
+                    return s
+        slot = (slot + 1) & last_slot
+
+
+@kernel
+def find_sets(
+    table: np.ndarray,
+    offsets: np.ndarray,
+    codes: np.ndarray,
+    keys: np.ndarray,
+    wanted_offsets: np.ndarray,
+    wanted_codes: np.ndarray,
+) -> np.ndarray:
+    """Where each of several sets stands in the family, -1 for those that are not in it.
+
+    Equivalent to [where.get(frozenset(set), -1) for set in wanted] with a dictionary `where`.
+    """
+    n = len(wanted_offsets) - 1
+    mark_of = np.full(len(keys), -1, dtype=np.int64)
+    found = np.empty(n, dtype=np.int64)
+    for q in range(n):
+        start = wanted_offsets[q]
+        end = wanted_offsets[q + 1]
+        for j in range(start, end):
+            mark_of[wanted_codes[j]] = q
+        h = hash_of(wanted_codes, start, end, keys)
+        found[q] = lookup(table, offsets, codes, h, end - start, mark_of, q)
+    return found
+
+
+@kernel
+def gather_sets(
+    offsets: np.ndarray, codes: np.ndarray, positions: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Take the sets at some positions, in that order.
+
+    Equivalent to [family[s] for s in positions].
+    """
+    out_offsets = np.zeros(len(positions) + 1, dtype=np.int64)
+    for k in range(len(positions)):
+        s = positions[k]
+        out_offsets[k + 1] = out_offsets[k] + offsets[s + 1] - offsets[s]
+    out = np.empty(out_offsets[-1], dtype=np.int32)
+    for k in range(len(positions)):
+        start = offsets[positions[k]]
+        for j in range(out_offsets[k + 1] - out_offsets[k]):
+            out[out_offsets[k] + j] = codes[start + j]
+    return out_offsets, out
+
+
+@kernel
+def count_members(offsets: np.ndarray, codes: np.ndarray, is_wanted: np.ndarray) -> np.ndarray:
+    """How many items of each set are wanted; `is_wanted` (n_items,) bool.
+
+    Equivalent to [is_wanted[set].sum() for set in family].
+    """
+    n = len(offsets) - 1
+    counts = np.zeros(n, dtype=np.int64)
+    for s in range(n):
+        for j in range(offsets[s], offsets[s + 1]):
+            counts[s] += is_wanted[codes[j]]
+    return counts
+
+
+@kernel
+def first_repetition(offsets: np.ndarray, codes: np.ndarray, n_items: int) -> int:
+    """Find the first set that holds an item twice, or -1.
+
+    Equivalent to the first s with len(set(family[s])) < len(family[s]).
+    """
+    last_seen = np.full(n_items, -1, dtype=np.int64)
+    for s in range(len(offsets) - 1):
+        for j in range(offsets[s], offsets[s + 1]):
+            if last_seen[codes[j]] == s:
+                return s
+            last_seen[codes[j]] = s
+    return -1
+
+
+@kernel
+def mark_covered(
+    table: np.ndarray, offsets: np.ndarray, codes: np.ndarray, keys: np.ndarray, group: np.ndarray
+) -> tuple[np.ndarray, bool]:
+    """Mark the sets that have a superset in their group with one item more; `group` (n,) int64.
+
+    Also says whether every set has all its subsets with one item less in the family (the empty set need not
+    be there). If so, no set has a larger superset of its group without having one of these, provided that groups
+    are of equal support, or that one group is all.
+
+    Equivalent to [any(len(t) == len(s) + 1 and s < t and group[t] == group[s] for t in family) for s in ...].
+    """
+    n = len(offsets) - 1
+    covered = np.zeros(n, dtype=np.bool_)
+    mark_of = np.full(len(keys), -1, dtype=np.int64)
+    is_complete = True
+    for s in range(n):
+        start = offsets[s]
+        end = offsets[s + 1]
+        h = np.uint64(0)
+        for j in range(start, end):
+            mark_of[codes[j]] = s
+            h ^= keys[codes[j]]
+        for j in range(start, end):
+            mark_of[codes[j]] = -1
+            t = lookup(table, offsets, codes, h ^ keys[codes[j]], end - start - 1, mark_of, s)
+            mark_of[codes[j]] = s
+            if t < 0:
+                is_complete &= end - start == 1
+            elif group[t] == group[s]:
+                covered[t] = True
+    return covered, is_complete
+
+
+@kernel
+def mark_contained(
+    offsets: np.ndarray, codes: np.ndarray, group: np.ndarray, order: np.ndarray, n_items: int
+) -> np.ndarray:
+    """Mark the sets of `order` that have a proper superset of their group in `order`; any family will do.
+
+    `order` holds positions of sets by group and, within a group, longest first. Every set without a superset
+    is entered in one list for each of its items; a set looks only through the shortest of its items' lists.
+
+    Equivalent to any(s < t and group[t] == group[s] for t in family) for each s.
+    """
+    covered = np.zeros(len(offsets) - 1, dtype=np.bool_)
+    head = np.full(n_items, -1, dtype=np.int64)
+    list_length = np.zeros(n_items, dtype=np.int64)
+    list_group = np.zeros(n_items, dtype=np.int64)
+    mark_of = np.full(n_items, -1, dtype=np.int64)
+    total = 0
+    for k in range(len(order)):
+        total += offsets[order[k] + 1] - offsets[order[k]]
+    entry_set = np.empty(total, dtype=np.int64)
+    entry_next = np.empty(total, dtype=np.int64)
+    signatures = np.zeros(len(order), dtype=np.uint64)
+    n_entries = 0
+    for k in range(len(order)):
+        s = order[k]
+        start = offsets[s]
+        end = offsets[s + 1]
+        shortest = -1
+        for j in range(start, end):
+            i = codes[j]
+            if list_group[i] != group[s]:
+                list_group[i] = group[s]
+                list_length[i] = 0
+                head[i] = -1
+            if shortest < 0 or list_length[i] < list_length[shortest]:
+                shortest = i
+            mark_of[i] = k
+            signatures[k] |= np.uint64(1) << np.uint64(i & 63)
+        entry = head[shortest] if shortest >= 0 else -1
+        if start == end and k > 0:
+            covered[s] = group[order[k - 1]] == group[s] and offsets[order[k - 1] + 1] > offsets[order[k - 1]]
+        while entry >= 0 and not covered[s]:
+            other = entry_set[entry]
+            if (signatures[k] & ~signatures[other]) == np.uint64(0):
+                t = order[other]
+                if offsets[t + 1] - offsets[t] > end - start:
+                    shared = 0
+                    for j in range(offsets[t], offsets[t + 1]):
+                        shared += mark_of[codes[j]] == k
+                    covered[s] = shared == end - start
+            entry = entry_next[entry]
+        if not covered[s]:
+            for j in range(start, end):
+                i = codes[j]
+                entry_set[n_entries] = k
+                entry_next[n_entries] = head[i]
+                head[i] = n_entries
+                list_length[i] += 1
+                n_entries += 1
+    return covered

@@ -1,0 +1,192 @@
+"""Sets: a family of item sets in two arrays, which itemsets and rules are made of."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.items import Items, Label
+from itemix.kernels import lattice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pyarrow as pa
+
+_CHUNK = 4096
+
+
+class Sets:
+    """A sequence of item sets: an immutable, columnar value.
+
+    Set s holds the codes ``codes[offsets[s]:offsets[s + 1]]``, distinct and in any order.
+
+    Parameters
+    ----------
+    offsets : array of int, shape (n + 1,)
+        Where each set starts in `codes`.
+    codes : array of int, shape (total length,)
+        Item codes.
+    items : Items or iterable of str or int
+        The name of each code.
+    check : bool, default True
+        Whether to check and protect the arrays; False hands them over as they are.
+    """
+
+    __slots__ = ("_index", "codes", "items", "offsets")
+
+    def __init__(
+        self,
+        offsets: npt.ArrayLike,
+        codes: npt.ArrayLike,
+        items: Items | Iterable[Label],
+        *,
+        check: bool = True,
+    ) -> None:
+        self.items = items if isinstance(items, Items) else Items(items)
+        self.offsets = readonly(offsets, np.int64, copy=check)
+        self.codes = readonly(codes, np.int32, copy=check)
+        self._index: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]] | None = None
+        if check:
+            _check_arrays(self.offsets, self.codes, self.items)
+
+    @classmethod
+    def from_names(cls, sets: Iterable[Iterable[Label]], items: Items) -> Sets:
+        """Make a family from sets of names; within a set the items come in the order of their codes."""
+        families = [items.codes(names) for names in sets]
+        offsets = np.cumsum([0, *map(len, families)], dtype=np.int64)
+        codes = np.concatenate(families) if families else np.empty(0, dtype=np.int32)
+        return cls(offsets, codes, items, check=False)
+
+    @classmethod
+    def from_arrow(cls, column: pa.ChunkedArray, items: Items) -> Sets:
+        """Make a family from an Arrow column of lists of names."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        lengths = pc.list_value_length(column)
+        values = pc.list_flatten(column)
+        codes = pc.index_in(values, pa.array(items.labels))
+        missing = lengths.null_count or codes.null_count
+        if missing:
+            raise InvalidInputError(
+                f"expected only the {len(items):,} known items in column of sets, got {missing:,} others; "
+                "write the file again"
+            )
+        offsets = np.concatenate([[0], np.cumsum(lengths.to_numpy(), dtype=np.int64)])
+        return cls(offsets, codes.to_numpy(), items)
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """The number of items of each set, shape (n,)."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, position: int) -> tuple[Label, ...]:
+        return tuple(self.items.names(self.codes[self.offsets[position] : self.offsets[position + 1]]))
+
+    def __iter__(self) -> Iterator[tuple[Label, ...]]:
+        """Iterate over the sets as tuples of names."""
+        for first in range(0, len(self), _CHUNK):
+            bounds = self.offsets[first : first + _CHUNK + 1]
+            names = self.items.names(self.codes[bounds[0] : bounds[-1]])
+            edges = (bounds - bounds[0]).tolist()
+            for start, end in pairwise(edges):
+                yield tuple(names[start:end])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sets):
+            return NotImplemented
+        return (
+            self.items == other.items
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.codes, other.codes)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def take(self, positions: npt.NDArray[np.int64]) -> Sets:
+        """Return the sets at some positions, in that order."""
+        return Sets(*lattice.gather_sets(self.offsets, self.codes, positions), self.items, check=False)
+
+    def find(self, sets: Sets) -> npt.NDArray[np.int64]:
+        """Return where each of several sets (over the same items) stands among these, -1 if nowhere."""
+        table, keys = self.index()
+        return lattice.find_sets(table, self.offsets, self.codes, keys, sets.offsets, sets.codes)
+
+    def count_members(self, names: object) -> npt.NDArray[np.int64]:
+        """Return how many of some items are in each set."""
+        wanted = np.zeros(len(self.items), dtype=np.bool_)
+        wanted[self.items.codes(names)] = True
+        return lattice.count_members(self.offsets, self.codes, wanted)
+
+    def largest(self, group: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Mark the sets that have no proper superset in their group; `group` is (n,) int64."""
+        table, keys = self.index()
+        covered, is_complete = lattice.mark_covered(table, self.offsets, self.codes, keys, group)
+        if not is_complete:
+            rest = np.flatnonzero(~covered)
+            order = rest[np.lexsort((-self.lengths[rest], group[rest]))]
+            covered |= lattice.mark_contained(self.offsets, self.codes, group, order, len(self.items))
+        return ~covered
+
+    def index(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """Return the hash table of the sets and the keys of the items, made when first asked for."""
+        if self._index is None:
+            keys = lattice.item_keys(len(self.items))
+            self._index = lattice.build_table(self.offsets, self.codes, keys), keys
+        return self._index
+
+    def to_frozensets(self) -> list[frozenset[Label]]:
+        """Return the sets as frozensets of names."""
+        return [frozenset(names) for names in self]
+
+    def to_arrow(self) -> pa.Array:
+        """Return the sets as an Arrow array of lists of names."""
+        import pyarrow as pa
+
+        values = pa.array(self.items.labels).take(pa.array(self.codes))
+        if len(self.codes) <= np.iinfo(np.int32).max:
+            return pa.ListArray.from_arrays(pa.array(self.offsets, pa.int32()), values)
+        return pa.LargeListArray.from_arrays(pa.array(self.offsets), values)
+
+
+def readonly(values: npt.ArrayLike, dtype: npt.DTypeLike, *, copy: bool = True) -> npt.NDArray[Any]:
+    """Return values as a read-only contiguous array, copied where they are the caller's writable memory."""
+    array = np.ascontiguousarray(values, dtype=dtype)
+    if copy and array.flags.writeable and isinstance(values, np.ndarray) and np.shares_memory(array, values):
+        array = array.copy()
+    array.setflags(write=False)
+    return array
+
+
+def _check_arrays(offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], items: Items) -> None:
+    if (
+        offsets.ndim != 1
+        or codes.ndim != 1
+        or len(offsets) == 0
+        or offsets[0] != 0
+        or offsets[-1] != len(codes)
+        or (np.diff(offsets) < 0).any()
+    ):
+        raise InvalidInputError(
+            f"expected offsets that ascend from 0 to the number of codes ({codes.size:,}), got others; "
+            "try itemix.mine to make itemsets"
+        )
+    if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < len(items):
+        raise InvalidInputError(
+            f"expected item codes from 0 to {len(items) - 1:,}, got {int(codes.min()):,} to "
+            f"{int(codes.max()):,}; codes are positions in items"
+        )
+    repeated = lattice.first_repetition(offsets, codes, len(items))
+    if repeated >= 0:
+        names = items.names(codes[offsets[repeated] : offsets[repeated + 1]])
+        raise InvalidInputError(
+            f"expected distinct items in every set, got {names} at position {repeated:,}; drop one of the two"
+        )
