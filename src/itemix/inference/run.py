@@ -6,14 +6,14 @@ An algorithm is an object that binds the data and the hyperparameters and has th
     step(state) -> (state, Info)     one iteration; Info describes the state that went in
     finish(state) -> Fitted          Mixture, with the Posterior and the Counts behind it
 
-States are immutable: the loop keeps the best of several restarts by holding on to it. `Info.bound` is what the
-algorithm climbs, summed over all transactions: the log-likelihood (EM), the evidence lower bound (variational
-inference) or the joint log-probability of labels and data (a sampler, for which a chain is a restart and
-`tol` is None: every iteration is run).
+States are immutable: the loop keeps the best of several restarts by holding on to it. `Info.bound` is what
+the algorithm climbs, summed over all transactions: the log-likelihood (EM), the evidence lower bound
+(variational inference) or the joint log-probability of labels and data (a sampler, for which a chain is a
+restart and `tol` is None: every iteration is run).
 
 Every restart has a random stream of its own, spawned from one `numpy.random.SeedSequence`, so that restart r
-is the same whatever n_init is and whichever thread runs it. `Report` is what a progress display or callback is
-told after every iteration; a callback that returns True stops the run. On Ctrl-C the best state so far is
+is the same whatever n_init is and whichever thread runs it. `Report` is what a progress display or callback
+is told after every iteration; a callback that returns True stops the run. On Ctrl-C the best state so far is
 finished and `Run.interrupted` is set.
 """
 

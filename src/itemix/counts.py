@@ -1,0 +1,106 @@
+"""Counts: how many transactions each component holds, and how often each item occurs in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+
+
+class Counts:
+    """Expected or sampled counts of the components: an immutable value that adds up.
+
+    Counts are what threads, machines and parts of a stream sum: ``Counts(part 1) + Counts(part 2)`` are the
+    counts of both parts together.
+
+    Parameters
+    ----------
+    sizes : array of float, shape (n_components,)
+        The number of transactions of each component (the paper's sum of tau, or N_k).
+    item_counts : array of float, shape (n_components, n_items)
+        How many of them hold each item.
+    """
+
+    __slots__ = ("_item_counts", "_sizes")
+
+    def __init__(self, sizes: npt.ArrayLike, item_counts: npt.ArrayLike) -> None:
+        self._sizes = _frozen(sizes)
+        self._item_counts = _frozen(item_counts)
+        if self._sizes.ndim != 1 or self._item_counts.ndim != 2 or len(self._sizes) != len(self._item_counts):
+            raise InvalidInputError(
+                f"expected sizes (K,) and item_counts (K, D), got shapes {self._sizes.shape} and "
+                f"{self._item_counts.shape}; give a row of item counts for each component"
+            )
+        if not (np.isfinite(self._sizes).all() and np.isfinite(self._item_counts).all()):
+            raise InvalidInputError("expected finite counts, got NaN or infinity; check what produced them")
+        if self._sizes.min(initial=0) < 0 or self._item_counts.min(initial=0) < 0:
+            raise InvalidInputError("expected counts of zero or more, got a negative one; counts cannot fall")
+
+    @property
+    def sizes(self) -> npt.NDArray[np.float64]:
+        """The number of transactions of each component, shape (K,)."""
+        return self._sizes
+
+    @property
+    def item_counts(self) -> npt.NDArray[np.float64]:
+        """How many transactions of each component hold each item, shape (K, D)."""
+        return self._item_counts
+
+    @property
+    def n_components(self) -> int:
+        """The number of components."""
+        return len(self._sizes)
+
+    @property
+    def n_items(self) -> int:
+        """The number of items."""
+        return int(self._item_counts.shape[1])
+
+    @property
+    def n_transactions(self) -> float:
+        """The number of transactions in all components together."""
+        return float(self._sizes.sum())
+
+    def __add__(self, other: object) -> Counts:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if self._item_counts.shape != other._item_counts.shape:
+            raise InvalidInputError(
+                f"expected counts of the same components and items, got shapes {self._item_counts.shape} and "
+                f"{other._item_counts.shape}; add counts of one model only"
+            )
+        return Counts(self._sizes + other._sizes, self._item_counts + other._item_counts)
+
+    def scaled(self, factor: float) -> Counts:
+        """Return the counts of `factor` times as many transactions."""
+        return Counts(self._sizes * factor, self._item_counts * factor)
+
+    def take(self, components: npt.ArrayLike) -> Counts:
+        """Return the counts of some components, in the given order."""
+        chosen = np.asarray(components)
+        return Counts(self._sizes[chosen], self._item_counts[chosen])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        return np.array_equal(self._sizes, other._sizes) and np.array_equal(
+            self._item_counts, other._item_counts
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shape = f"{self.n_components:,} components, {self.n_items:,} items"
+        return f"Counts({shape}, {self.n_transactions:,.6g} transactions)"
+
+
+def _frozen(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return a read-only float64 array, a copy only where the caller could still write to it."""
+    array = np.asarray(values, dtype=np.float64)
+    if array is values and array.flags.writeable:
+        array = array.copy()
+    array.setflags(write=False)
+    return array

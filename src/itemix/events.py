@@ -1,0 +1,72 @@
+"""Events: the item names that a question asks for, checked and turned into codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.items import Items, Label
+
+if TYPE_CHECKING:
+    from itemix.itemsets import Itemsets
+
+Names = Iterable[Label] | Label
+Sets = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
+
+
+def as_names(names: object) -> Sequence[Any]:
+    """Return names as a sequence; one string or number is one name."""
+    if isinstance(names, list | tuple):
+        return names
+    if isinstance(names, str | int | np.integer):
+        return (names,)
+    if not isinstance(names, Iterable):
+        raise InvalidInputError(
+            f"expected item names in a list, got {type(names).__name__}; try ['milk', 'bread']"
+        )
+    return list(names)
+
+
+def any_names(*groups: Names) -> bool:
+    """Whether there is any name in any group."""
+    return any(len(as_names(group)) for group in groups)
+
+
+def encode_sets(items: Items, itemsets: Itemsets | Iterable[Names]) -> Sets:
+    """Return itemsets as compressed item codes: offsets (n + 1,) and codes.
+
+    Raises
+    ------
+    UnknownItemError
+        If a name is not one of the items.
+    """
+    from itemix.itemsets import Itemsets
+
+    if isinstance(itemsets, Itemsets):
+        require_same_items(items, itemsets.items)
+        return itemsets.offsets, itemsets.codes
+    sets = [as_names(names) for names in itemsets]
+    offsets = np.concatenate([[0], np.cumsum([len(names) for names in sets])]).astype(np.int64)
+    flat = [name for names in sets for name in names]
+    distinct = {name: items.code(name) for name in set(flat)}
+    return offsets, np.array([distinct[name] for name in flat], dtype=np.int32)
+
+
+def contradiction(name: Label) -> str:
+    """Return the message for an item that is both present and absent."""
+    return f"expected items to be present or absent, got {name!r} as both; leave it out of one of the lists"
+
+
+def require_same_items(expected: Items, got: Items) -> None:
+    """Raise InvalidInputError if data or itemsets have other items than the model."""
+    if expected is got or expected == got:
+        return
+    different = [name for name in got[:1000] if name not in expected][:3]
+    shown = f"others, such as {different}" if different else f"{len(got):,} of them in another order"
+    raise InvalidInputError(
+        f"expected the model's {len(expected):,} items, got {shown}; read the data with the model's items"
+    )

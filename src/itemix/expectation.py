@@ -1,0 +1,169 @@
+"""The E-step around its kernel: log tables, rows made ready once for many passes, threads.
+
+Items that more than half of the transactions hold are stored by their absence (`Rows.flipped`): the same
+likelihood with fewer additions. Tables are built for the same choice. Blocks of rows are summed in their
+order and depend on the data alone, so the result is the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.counts import Counts
+from itemix.kernels import estep
+
+if TYPE_CHECKING:
+    from itemix.threads import Workers
+    from itemix.transactions import Transactions
+
+Floats = npt.NDArray[np.float64]
+
+_MAX_BLOCKS = 16
+_ADDITIONS_IN_A_BLOCK = 200_000
+_BYTES_OF_SLABS = 200_000_000
+_WORTH_MERGING = 0.8
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What the kernel needs of a model: see `itemix.kernels.estep`.
+
+    Attributes
+    ----------
+    odds : array, shape (n_items, n_components)
+        log p(stored) - log p(not stored).
+    base : array, shape (n_components,)
+        Log-weight plus the sum of log p(not stored).
+    required_ptr, required : arrays of int
+        The items that each component requires, in compressed form.
+    """
+
+    odds: Floats
+    base: Floats
+    required_ptr: npt.NDArray[np.int64]
+    required: npt.NDArray[np.int32]
+
+
+def make_tables(
+    log_weights: Floats, log_present: Floats, log_absent: Floats, flipped: npt.NDArray[np.bool_] | None = None
+) -> Tables:
+    """Build the tables from log-weights (K,) and the item-major (D, K) logs of presence and absence."""
+    stored, other = log_present, log_absent
+    if flipped is not None and flipped.any():
+        choose = flipped[:, None]
+        stored, other = np.where(choose, log_absent, log_present), np.where(choose, log_present, log_absent)
+    always = np.isneginf(other)
+    if not always.any():
+        nothing = np.empty(0, dtype=np.int32)
+        pointers = np.zeros(len(log_weights) + 1, dtype=np.int64)
+        return Tables(
+            np.ascontiguousarray(stored - other), log_weights + other.sum(axis=0), pointers, nothing
+        )
+    finite = np.where(always, 0.0, other)
+    pointers = np.concatenate([[0], np.cumsum(always.sum(axis=0))]).astype(np.int64)
+    required = np.nonzero(always.T)[1].astype(np.int32)
+    return Tables(np.ascontiguousarray(stored - finite), log_weights + finite.sum(axis=0), pointers, required)
+
+
+def tables_of_mixture(weights: Floats, probs: Floats, flipped: npt.NDArray[np.bool_] | None = None) -> Tables:
+    """Build the tables of weights (K,) and item-major probabilities (D, K); zeros and ones are exact."""
+    with np.errstate(divide="ignore"):
+        return make_tables(np.log(weights), np.log(probs), np.log1p(-probs), flipped)
+
+
+class Rows:
+    """Transactions made ready for many E-steps.
+
+    Parameters
+    ----------
+    transactions : Transactions
+        The data; identical rows are merged where that saves a fifth or more.
+    workers : Workers
+        The threads that work on it.
+    """
+
+    def __init__(self, transactions: Transactions, workers: Workers) -> None:
+        merged = transactions.merge_identical() if transactions.n_rows else transactions
+        data = merged if merged.n_rows < _WORTH_MERGING * transactions.n_rows else transactions
+        self.data = data
+        self.workers = workers
+        self.n_transactions = transactions.n_transactions
+        self.item_totals = transactions.item_counts()
+        self.flipped = 2 * self.item_totals > self.n_transactions
+        self._indptr, self._indices = data.indptr, data.indices
+        if self.flipped.any():
+            self._indptr, self._indices = estep.flip_items(data.indptr, data.indices, self.flipped)
+        self._weights = np.empty(0, dtype=np.int64) if data.multiplicities is None else data.multiplicities
+
+    @property
+    def n_items(self) -> int:
+        """The number of items."""
+        return len(self.flipped)
+
+    def expected_counts(self, tables: Tables) -> tuple[Counts, float]:
+        """Return the expected counts and the sum of the rows' log-sum-exps."""
+        n_items, n_components = tables.odds.shape
+        cuts = self._blocks(n_components)
+
+        def block(b: int) -> tuple[float, Floats, Floats]:
+            sizes = np.zeros(n_components)
+            slab = np.zeros((n_items, n_components))
+            value = estep.expected_counts(
+                self._indptr,
+                self._indices,
+                self._weights,
+                cuts[b],
+                cuts[b + 1],
+                tables.odds,
+                tables.base,
+                tables.required_ptr,
+                tables.required,
+                sizes,
+                slab,
+            )
+            return value, sizes, slab
+
+        return self._gather(self.workers.map(block, len(cuts) - 1))
+
+    def _gather(self, parts: list[tuple[float, Floats, Floats]]) -> tuple[Counts, float]:
+        value, sizes, slab = parts[0]
+        for more, more_sizes, more_slab in parts[1:]:
+            value += more
+            sizes += more_sizes
+            slab += more_slab
+        # A sum in another order can pass its bound by a rounding error, never by more.
+        np.minimum(slab, sizes, out=slab)
+        slab[self.flipped] = sizes - slab[self.flipped]
+        for array in (sizes, slab):
+            array.setflags(write=False)
+        return Counts(sizes, slab.T), float(value)
+
+    def _blocks(self, n_components: int) -> npt.NDArray[np.int64]:
+        """Cut the rows into blocks of equal work; their number depends on the data, never on the threads."""
+        cells = max(self.n_items * n_components, 1)
+        additions = (len(self._indices) + self.n_items) * n_components
+        n_blocks = min(
+            _MAX_BLOCKS,
+            additions // _ADDITIONS_IN_A_BLOCK,
+            _BYTES_OF_SLABS // (8 * cells),
+            len(self._indices) // (16 * max(self.n_items, 1)),
+        )
+        work = self._indptr + np.arange(len(self._indptr))
+        goals = np.linspace(0, work[-1], max(int(n_blocks), 1) + 1)
+        cuts = np.searchsorted(work, goals)
+        cuts[-1] = len(self._indptr) - 1
+        return cuts.astype(np.int64)
+
+
+def counts_of_labels(transactions: Transactions, labels: npt.NDArray[Any], n_components: int) -> Counts:
+    """Return the counts of one component label for each transaction."""
+    sizes = np.zeros(n_components)
+    slab = np.zeros((transactions.n_items, n_components))
+    repeats = 1 if transactions.multiplicities is None else transactions.multiplicities
+    rows = np.repeat(np.arange(transactions.n_rows), repeats)
+    estep.label_counts(transactions.indptr, transactions.indices, rows, labels.astype(np.int64), sizes, slab)
+    return Counts(sizes, slab.T)

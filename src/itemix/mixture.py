@@ -1,0 +1,365 @@
+"""Mixture: the value that every fit ends with, and from which every answer comes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.events import Names, any_names, contradiction, encode_sets, require_same_items
+from itemix.expectation import Tables, tables_of_mixture
+from itemix.items import Items, Label
+from itemix.kernels import estep, probability
+from itemix.transactions import Transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from itemix.itemsets import Itemsets
+
+Floats = npt.NDArray[np.float64]
+
+_ROWS_AT_A_TIME = 16_384
+_CELLS_AT_A_TIME = 4_000_000
+_NOT_QUITE_ONE = 1e-6
+
+
+class Mixture:
+    """A mixture of products of Bernoulli distributions: an immutable value.
+
+    A transaction comes from component k with probability ``weights[k]``, and then holds each item i with
+    probability ``probs[k, i]`` on its own (eq. prob of the paper). Probabilities of 0 and 1 are exact.
+
+    Parameters
+    ----------
+    weights : array of float, shape (n_components,)
+        Not negative; they sum to one.
+    probs : array of float, shape (n_components, n_items)
+        From 0 to 1.
+    items : Items or iterable of str or int
+        The name of each column of `probs`.
+
+    Examples
+    --------
+    >>> from itemix.mixture import Mixture
+    >>> model = Mixture([0.5, 0.5], [[0.9, 0.8], [0.1, 0.0]], ["bread", "milk"])
+    >>> round(model.probability(["bread", "milk"]), 12)
+    0.36
+    """
+
+    def __init__(self, weights: npt.ArrayLike, probs: npt.ArrayLike, items: Items | Iterable[Label]) -> None:
+        self._items = items if isinstance(items, Items) else Items(items)
+        self._weights = _checked_weights(weights)
+        self._probs = _checked_probs(probs, len(self._weights), len(self._items))
+
+    @classmethod
+    def from_transactions(cls, transactions: Transactions) -> Mixture:
+        """Return the empirical mixture: a component for each distinct transaction, probabilities 0 and 1.
+
+        Its probability of an itemset is the itemset's support. It is dense: for data that fits memory so.
+        """
+        if transactions.n_transactions == 0:
+            raise InvalidInputError(
+                "expected at least one transaction, got none; data is a model only if there is some"
+            )
+        merged = transactions.merge_identical()
+        probs = np.zeros((merged.n_rows, merged.n_items))
+        probs[np.repeat(np.arange(merged.n_rows), merged.lengths()), merged.indices] = 1.0
+        assert merged.multiplicities is not None  # noqa: S101 - merging always counts
+        return cls(merged.multiplicities / merged.n_transactions, probs, merged.items)
+
+    @classmethod
+    def stack(cls, mixtures: Sequence[Mixture], weights: npt.ArrayLike | None = None) -> Mixture:
+        """Return the average of several models: all their components, at shares of their weights.
+
+        Parameters
+        ----------
+        mixtures : sequence of Mixture
+            Models of the same items.
+        weights : array of float, optional
+            The share of each model, by default equal ones.
+        """
+        if not mixtures:
+            raise InvalidInputError("expected at least one mixture to stack, got none; pass a list of them")
+        items = mixtures[0].items
+        for mixture in mixtures:
+            require_same_items(items, mixture.items)
+        shares = np.ones(len(mixtures)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if shares.shape != (len(mixtures),) or not (shares >= 0).all() or shares.sum() <= 0:
+            raise InvalidInputError(
+                f"expected {len(mixtures)} weights of zero or more, got {weights!r}; "
+                "leave them out for equal ones"
+            )
+        stacked = np.concatenate(
+            [m.weights * s for m, s in zip(mixtures, shares / shares.sum(), strict=True)]
+        )
+        return cls(stacked, np.concatenate([m.probs for m in mixtures]), items)
+
+    @property
+    def weights(self) -> Floats:
+        """The probability of each component, shape (n_components,), read-only."""
+        return self._weights
+
+    @property
+    def probs(self) -> Floats:
+        """The probability of each item in each component, shape (n_components, n_items), read-only."""
+        return self._probs
+
+    @property
+    def items(self) -> Items:
+        """The name of each item code."""
+        return self._items
+
+    @property
+    def n_components(self) -> int:
+        """The number of components."""
+        return len(self._weights)
+
+    @property
+    def n_items(self) -> int:
+        """The number of items."""
+        return len(self._items)
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters, K (D + 1) - 1."""
+        return self.n_components * (self.n_items + 1) - 1
+
+    @cached_property
+    def item_probabilities(self) -> Floats:
+        """The probability of each item on its own, shape (n_items,)."""
+        return self._weights @ self._probs
+
+    @cached_property
+    def _by_item(self) -> Floats:
+        return np.ascontiguousarray(self._probs.T)
+
+    @cached_property
+    def _tables(self) -> Tables:
+        return tables_of_mixture(self._weights, self._by_item)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mixture):
+            return NotImplemented
+        return (
+            self._items == other._items
+            and np.array_equal(self._weights, other._weights)
+            and np.array_equal(self._probs, other._probs)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Mixture({self.n_components:,} components, {self.n_items:,} items)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the cached tables out of pickles."""
+        return {name: self.__dict__[name] for name in ("_weights", "_probs", "_items")}
+
+    def take(self, components: npt.ArrayLike) -> Mixture:
+        """Return the mixture with its components in another order, `components` naming each once."""
+        order = np.asarray(components)
+        return Mixture(self._weights[order], self._probs[order], self._items)
+
+    def log_likelihood(self, transactions: Transactions) -> Floats:
+        """Return the log-probability of each transaction, shape (n_transactions,); -inf if impossible."""
+        values = np.empty(transactions.n_rows)
+        for _ in self._passes(transactions, values, with_resp=False):
+            pass
+        return (
+            values if transactions.multiplicities is None else np.repeat(values, transactions.multiplicities)
+        )
+
+    def responsibilities(self, transactions: Transactions) -> Floats:
+        """Return the probability of each component given each transaction, shape (n_transactions, K).
+
+        A transaction that no component allows is shared equally among them.
+        """
+        out = np.empty((transactions.n_rows, self.n_components))
+        for first, last, resp in self._passes(transactions, np.empty(transactions.n_rows), with_resp=True):
+            out[first:last] = resp
+        return (
+            out
+            if transactions.multiplicities is None
+            else np.repeat(out, transactions.multiplicities, axis=0)
+        )
+
+    def labels(self, transactions: Transactions) -> npt.NDArray[np.int64]:
+        """Return the most probable component of each transaction, shape (n_transactions,)."""
+        out = np.empty(transactions.n_rows, dtype=np.int64)
+        for first, last, resp in self._passes(transactions, np.empty(transactions.n_rows), with_resp=True):
+            out[first:last] = resp.argmax(axis=1)
+        return out if transactions.multiplicities is None else np.repeat(out, transactions.multiplicities)
+
+    def _passes(
+        self, transactions: Transactions, values: Floats, *, with_resp: bool
+    ) -> Iterator[tuple[int, int, Floats]]:
+        require_same_items(self._items, transactions.items)
+        tables = self._tables
+        for first in range(0, transactions.n_rows, _ROWS_AT_A_TIME):
+            last = min(first + _ROWS_AT_A_TIME, transactions.n_rows)
+            resp = np.empty((last - first if with_resp else 0, self.n_components))
+            estep.row_responsibilities(
+                transactions.indptr,
+                transactions.indices,
+                first,
+                last,
+                tables.odds,
+                tables.base,
+                tables.required_ptr,
+                tables.required,
+                values[first:last],
+                resp,
+            )
+            yield first, last, resp
+
+    def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
+        """Draw n transactions from the model."""
+        if n < 0:
+            raise InvalidInputError(f"expected zero or more transactions to draw, got {n!r}; try 100")
+        rng = np.random.default_rng(random_state)
+        labels = rng.choice(self.n_components, size=n, p=self._weights)
+        rows_at_a_time = max(1, _CELLS_AT_A_TIME // max(self.n_items, 1))
+        lengths = np.zeros(n, dtype=np.int64)
+        parts = [np.empty(0, dtype=np.int32)]
+        for first in range(0, n, rows_at_a_time):
+            chosen = labels[first : first + rows_at_a_time]
+            held = rng.random((len(chosen), self.n_items)) < self._probs[chosen]
+            lengths[first : first + len(chosen)] = held.sum(axis=1)
+            parts.append(np.nonzero(held)[1].astype(np.int32))
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        return Transactions(indptr, np.concatenate(parts), self._items)
+
+    def marginal(self, items: Names) -> Mixture:
+        """Return the mixture over some items only (in the order of their codes); the rest is summed out."""
+        codes = self._items.codes(items)
+        return Mixture(self._weights, self._probs[:, codes], Items(self._items.labels[codes]))
+
+    def condition(self, present: Names = (), absent: Names = ()) -> Mixture:
+        """Return the mixture given that some items are present and others absent.
+
+        It has the same items; those that are known have probability 1 or 0.
+
+        Raises
+        ------
+        InvalidInputError
+            If an item is both present and absent, or the event has probability zero.
+        """
+        held, missing = self._items.codes(present), self._items.codes(absent)
+        both = np.intersect1d(held, missing)
+        if len(both):
+            raise InvalidInputError(contradiction(self._items[int(both[0])]))
+        joint = self._weights * self._probs[:, held].prod(axis=1) * (1 - self._probs[:, missing]).prod(axis=1)
+        total = joint.sum()
+        if not total > 0:
+            names = [*self._items.names(held), *(f"not {name}" for name in self._items.names(missing))]
+            raise InvalidInputError(
+                f"expected a condition of positive probability, got one that the model rules out ({names}); "
+                "leave out one of these items"
+            )
+        probs = self._probs.copy()
+        probs[:, held] = 1.0
+        probs[:, missing] = 0.0
+        return Mixture(joint / total, probs, self._items)
+
+    def probability(
+        self, itemset: Names, *, absent: Names = (), given: Names = (), given_absent: Names = ()
+    ) -> float:
+        """Return the probability that a transaction holds an itemset.
+
+        Parameters
+        ----------
+        itemset : names
+            Items that are present.
+        absent : names
+            Items that are absent, as part of the same event.
+        given, given_absent : names
+            Items that are known to be present, and to be absent: the probability is conditional on them.
+        """
+        return float(
+            self.probabilities([itemset], absent=[absent], given=given, given_absent=given_absent)[0]
+        )
+
+    def probabilities(
+        self,
+        itemsets: Itemsets | Iterable[Names],
+        *,
+        absent: Iterable[Names] | None = None,
+        given: Names = (),
+        given_absent: Names = (),
+    ) -> Floats:
+        """Return the probabilities of many itemsets, shape (n,); parameters as in `probability`.
+
+        Parameters
+        ----------
+        itemsets : Itemsets or iterable of names
+            The events' present items; `Itemsets` of the same items need no look-up of names.
+        absent : iterable of names, optional
+            The absent items of each event, as many as there are itemsets.
+        given, given_absent : names
+            One condition for all events.
+        """
+        model = self.condition(given, given_absent) if any_names(given, given_absent) else self
+        offsets, codes = encode_sets(self._items, itemsets)
+        against = np.zeros(len(offsets), dtype=np.int64), np.empty(0, dtype=np.int32)
+        if absent is not None:
+            against = encode_sets(self._items, absent)
+        if len(against[0]) != len(offsets):
+            raise InvalidInputError(
+                f"expected absent items for each of the {len(offsets) - 1:,} itemsets, got "
+                f"{len(against[0]) - 1:,}; use [] where there are none"
+            )
+        return model.probabilities_of_codes(offsets, codes, *against)
+
+    def probabilities_of_codes(
+        self,
+        offsets: npt.NDArray[np.int64],
+        codes: npt.NDArray[np.int32],
+        absent_offsets: npt.NDArray[np.int64] | None = None,
+        absent_codes: npt.NDArray[np.int32] | None = None,
+    ) -> Floats:
+        """Return the probabilities of sets of item codes in compressed form, shape (n,)."""
+        if absent_offsets is None or absent_codes is None:
+            absent_offsets, absent_codes = np.zeros(len(offsets), dtype=np.int64), np.empty(0, dtype=np.int32)
+        out = np.empty(len(offsets) - 1)
+        wrong = probability.itemset_probabilities(
+            offsets, codes, absent_offsets, absent_codes, self._weights, self._by_item, out
+        )
+        if wrong >= 0:
+            held = codes[offsets[wrong] : offsets[wrong + 1]]
+            missing = absent_codes[absent_offsets[wrong] : absent_offsets[wrong + 1]]
+            raise InvalidInputError(contradiction(self._items[int(np.intersect1d(held, missing)[0])]))
+        return out
+
+
+def _checked_weights(weights: npt.ArrayLike) -> Floats:
+    array = np.array(weights, dtype=np.float64)
+    if array.ndim != 1 or len(array) == 0:
+        raise InvalidInputError(
+            f"expected weights of shape (K,), got shape {array.shape}; give one a component"
+        )
+    if not (array >= 0).all() or not abs(array.sum() - 1) < _NOT_QUITE_ONE:
+        raise InvalidInputError(
+            f"expected weights of zero or more that sum to 1, got the sum {array.sum():.6g}; divide by it"
+        )
+    array /= array.sum()
+    array.setflags(write=False)
+    return array
+
+
+def _checked_probs(probs: npt.ArrayLike, n_components: int, n_items: int) -> Floats:
+    array = np.ascontiguousarray(probs, dtype=np.float64)
+    if array.shape != (n_components, n_items):
+        raise InvalidInputError(
+            f"expected probs of shape ({n_components}, {n_items}), components by items, got {array.shape}; "
+            "give a row for each weight and a column for each item"
+        )
+    if not ((array >= 0) & (array <= 1)).all():
+        raise InvalidInputError("expected probabilities from 0 to 1, got others (or NaN); check the probs")
+    if array is probs and array.flags.writeable:
+        array = array.copy()
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,185 @@
+"""Posterior: the distribution of a mixture's parameters after the data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.items import Items, Label
+from itemix.kernels import probability
+from itemix.mixture import Mixture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Floats = npt.NDArray[np.float64]
+
+
+class Posterior:
+    """Independent Beta distributions of the item probabilities and of the sticks behind the weights.
+
+    Stick k is v_k ~ Beta(rho_k, rest_k), and the weight pi_k is v_k times the product of (1 - v_l) over
+    l < k; the last stick is 1, written as rest_K = 0. That is the truncated Dirichlet process (eqs. rho1k and
+    rho2k). A Dirichlet distribution is the case where rest_k is the sum of the later rho_l: see `dirichlet`.
+
+    Parameters
+    ----------
+    rho, rest : array of float, shape (n_components,)
+        Parameters of the sticks; the paper's rho_1 and rho_2.
+    eta, nu : array of float, shape (n_components, n_items)
+        Parameters of the item probabilities, Beta(eta, nu).
+    items : Items or iterable of str or int
+        The name of each item.
+    """
+
+    def __init__(
+        self,
+        rho: npt.ArrayLike,
+        rest: npt.ArrayLike,
+        eta: npt.ArrayLike,
+        nu: npt.ArrayLike,
+        items: Items | Iterable[Label],
+    ) -> None:
+        self._items = items if isinstance(items, Items) else Items(items)
+        self._rho, self._rest, self._eta, self._nu = (_frozen(a) for a in (rho, rest, eta, nu))
+        K, shape = len(np.atleast_1d(self._rho)), (len(np.atleast_1d(self._rho)), len(self._items))
+        if (
+            self._rho.shape != (K,)
+            or self._rest.shape != (K,)
+            or {self._eta.shape, self._nu.shape} != {shape}
+        ):
+            raise InvalidInputError(
+                f"expected rho and rest of shape (K,) and eta and nu of shape (K, {len(self._items)}), got "
+                f"{self._rho.shape}, {self._rest.shape}, {self._eta.shape} and {self._nu.shape}; "
+                "give a row for each component and a column for each item"
+            )
+        positive = [self._rho, self._rest[:-1], self._eta, self._nu]
+        if (
+            not all((array > 0).all() and np.isfinite(array).all() for array in positive)
+            or self._rest[-1] != 0
+        ):
+            raise InvalidInputError(
+                "expected positive, finite parameters and a last rest of 0, got others; "
+                "check the priors: alpha, beta and gamma must be above 0"
+            )
+
+    @classmethod
+    def dirichlet(
+        cls, rho: npt.ArrayLike, eta: npt.ArrayLike, nu: npt.ArrayLike, items: Items | Iterable[Label]
+    ) -> Posterior:
+        """Make a posterior whose weights are Dirichlet(rho)."""
+        values = np.asarray(rho, dtype=np.float64)
+        rest = np.concatenate([np.cumsum(values[:0:-1])[::-1], [0.0]])
+        return cls(values, rest, eta, nu, items)
+
+    @property
+    def rho(self) -> Floats:
+        """The first parameter of each stick, shape (K,)."""
+        return self._rho
+
+    @property
+    def rest(self) -> Floats:
+        """The second parameter of each stick, shape (K,); the last is 0."""
+        return self._rest
+
+    @property
+    def eta(self) -> Floats:
+        """The first parameter of each item probability, shape (K, D)."""
+        return self._eta
+
+    @property
+    def nu(self) -> Floats:
+        """The second parameter of each item probability, shape (K, D)."""
+        return self._nu
+
+    @property
+    def items(self) -> Items:
+        """The name of each item code."""
+        return self._items
+
+    @property
+    def n_components(self) -> int:
+        """The number of components."""
+        return len(self._rho)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Posterior):
+            return NotImplemented
+        return self._items == other._items and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("_rho", "_rest", "_eta", "_nu")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Posterior({self.n_components:,} components, {len(self._items):,} items)"
+
+    def mean_weights(self) -> Floats:
+        """Return the expected weight of each component, shape (K,) (eq. DPPredict)."""
+        left: Floats = self._rest / (self._rho + self._rest)
+        weights: Floats = (1 - left) * np.concatenate([[1.0], np.cumprod(left[:-1])])
+        return weights
+
+    def mean_probs(self) -> Floats:
+        """Return the expected probability of each item, shape (K, D) (eq. BayesianPredict)."""
+        probs: Floats = self._eta / (self._eta + self._nu)
+        return probs
+
+    def mixture(self) -> Mixture:
+        """Return the predictive mixture: all parameters at their expectation."""
+        weights = self.mean_weights()
+        return Mixture(weights / weights.sum(), self.mean_probs(), self._items)
+
+    def sample(self, *, random_state: int | np.random.Generator | None = None) -> Mixture:
+        """Draw one mixture."""
+        rng = np.random.default_rng(random_state)
+        sticks = np.concatenate([rng.beta(self._rho[:-1], self._rest[:-1]), [1.0]])
+        weights = sticks * np.concatenate([[1.0], np.cumprod(1 - sticks[:-1])])
+        return Mixture(weights / weights.sum(), rng.beta(self._eta, self._nu), self._items)
+
+    def moments(
+        self,
+        present: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]],
+        absent: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]],
+        given: npt.NDArray[np.int32],
+        given_absent: npt.NDArray[np.int32],
+    ) -> Floats:
+        """Return moments of the probabilities p of many events and c of one condition, shape (n, 3).
+
+        An event is the condition with more items. Its columns are E[p c], E[(p c)^2] and E[(p c) c], where
+        p c is the joint probability; without a condition c = 1. Each costs K steps (the moments of sticks and
+        Betas have closed forms).
+
+        Parameters
+        ----------
+        present, absent : pair of arrays
+            Offsets and item codes of each event's present and absent items.
+        given, given_absent : array of int
+            Item codes of the condition.
+        """
+        by_item = self._eta.T, self._nu.T
+        total = by_item[0] + by_item[1]
+        mean = np.ascontiguousarray(by_item[0] / total)
+        second = np.ascontiguousarray(mean * ((by_item[0] + 1) / (total + 1)))
+        sticks = _stick_moments(self._rho, self._rest)
+        out = np.empty((len(present[0]) - 1, 3))
+        probability.itemset_moments(*present, *absent, given, given_absent, mean, second, sticks, out)
+        return out
+
+
+def _stick_moments(rho: Floats, rest: Floats) -> Floats:
+    """Return E[v], E[v^2], E[v (1 - v)] and E[(1 - v)^2] of each stick, shape (4, K)."""
+    total = rho + rest
+    first = rho / total
+    scale = 1 / (total * (total + 1))
+    return np.stack([first, rho * (rho + 1) * scale, rho * rest * scale, rest * (rest + 1) * scale])
+
+
+def _frozen(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,63 @@
+"""Threads over kernels that release the GIL: work in blocks, results in the order of the blocks."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from itemix.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+R = TypeVar("R")
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return how many threads `n_jobs` asks for: None is one, -1 all processors, -2 all but one.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is zero or not a whole number.
+    """
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
+        raise InvalidInputError(
+            f"expected n_jobs as a number of threads, got {n_jobs!r}; try -1 for all processors"
+        )
+    if n_jobs > 0:
+        return int(n_jobs)
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    return max(1, available + 1 + int(n_jobs))
+
+
+class Workers:
+    """A pool of threads, or no thread at all where one is enough.
+
+    Parameters
+    ----------
+    n_threads : int
+        How many threads work at a time. The result never depends on it.
+    """
+
+    def __init__(self, n_threads: int = 1) -> None:
+        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+
+    def map(self, function: Callable[[int], R], n_blocks: int) -> list[R]:
+        """Return function(0), ..., function(n_blocks - 1), in this order."""
+        if self._pool is None or n_blocks == 1:
+            return [function(block) for block in range(n_blocks)]
+        return list(self._pool.map(function, range(n_blocks)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,47 @@
+"""Counts: they add, and they refuse what cannot be counts."""
+
+import numpy as np
+import pytest
+
+from itemix.counts import Counts
+from itemix.errors import InvalidInputError
+
+
+def test_counts_add_like_the_data_behind_them():
+    """The sum of two parts' counts are the counts of both together."""
+    left = Counts([2, 1], [[1, 2, 0], [0, 1, 1]])
+    right = Counts([1, 4], [[1, 0, 0], [4, 0, 2]])
+    assert left + right == Counts([3, 5], [[2, 2, 0], [4, 1, 3]])
+    assert (left + right).n_transactions == 8
+    assert left.scaled(3) == left + left + left
+    assert left.take([1, 0]) == Counts([1, 2], [[0, 1, 1], [1, 2, 0]])
+
+
+def test_counts_cannot_be_changed():
+    """The arrays are read-only, and a caller's own array is not shared."""
+    sizes = np.array([1.0, 2.0])
+    counts = Counts(sizes, np.zeros((2, 3)))
+    sizes[0] = 9
+    assert counts.sizes[0] == 1
+    with pytest.raises(ValueError, match="read-only"):
+        counts.item_counts[0, 0] = 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "item_counts", "message"),
+    [
+        ([1, 2], [[1, 1]], r"expected sizes \(K,\) and item_counts \(K, D\)"),
+        ([1], [[np.nan]], "expected finite counts"),
+        ([1], [[-1]], "expected counts of zero or more"),
+    ],
+)
+def test_bad_counts_are_refused(sizes, item_counts, message):
+    """Wrong shapes, NaN and negative counts are errors that say so."""
+    with pytest.raises(InvalidInputError, match=message):
+        Counts(sizes, item_counts)
+
+
+def test_counts_of_other_shapes_do_not_add():
+    """Counts of different models are not added."""
+    with pytest.raises(InvalidInputError, match="expected counts of the same components"):
+        Counts([1], [[1]]) + Counts([1, 2], [[1], [1]])

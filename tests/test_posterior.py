@@ -1,0 +1,82 @@
+"""Posterior: its closed-form moments against draws from it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from itemix.errors import InvalidInputError
+from itemix.posterior import Posterior
+
+NAMES = ["a", "b", "c"]
+
+
+def random_posterior(seed=0, n_components=4, *, dirichlet=False):
+    """Return a posterior with spread-out parameters."""
+    rng = np.random.default_rng(seed)
+    eta, nu = rng.uniform(0.5, 6, (2, n_components, 3))
+    rho = rng.uniform(0.5, 5, n_components)
+    if dirichlet:
+        return Posterior.dirichlet(rho, eta, nu, NAMES)
+    rest = np.append(rng.uniform(0.5, 5, n_components - 1), 0.0)
+    return Posterior(rho, rest, eta, nu, NAMES)
+
+
+def sets(*members):
+    """Return sets of codes in compressed form."""
+    offsets = np.concatenate([[0], np.cumsum([len(m) for m in members])]).astype(np.int64)
+    return offsets, np.array([i for m in members for i in m], dtype=np.int32)
+
+
+def codes(*values):
+    """Return item codes."""
+    return np.array(values, dtype=np.int32)
+
+
+@pytest.mark.parametrize("dirichlet", [False, True])
+def test_moments_agree_with_draws(dirichlet):
+    """Mean, second moment and product with the condition are those of 40,000 drawn mixtures."""
+    posterior = random_posterior(3, dirichlet=dirichlet)
+    rng = np.random.default_rng(0)
+    draws = [posterior.sample(random_state=rng) for _ in range(40_000)]
+    joint = np.array([m.weights @ (m.probs[:, 0] * (1 - m.probs[:, 2]) * m.probs[:, 1]) for m in draws])
+    condition = np.array([m.weights @ m.probs[:, 1] for m in draws])
+    found = posterior.moments(sets([0, 0]), sets([2]), codes(1), codes())[0]
+    np.testing.assert_allclose(
+        found, [joint.mean(), (joint**2).mean(), (joint * condition).mean()], rtol=0.02
+    )
+
+
+@given(st.integers(0, 500), st.booleans())
+def test_the_mean_is_the_predictive_mixture(seed, dirichlet):
+    """The first moment of an itemset is its probability in the mixture of expectations (eq. DPPredict)."""
+    posterior = random_posterior(seed, dirichlet=dirichlet)
+    found = posterior.moments(sets([0, 2], [1]), sets([], [0]), codes(), codes())
+    model = posterior.mixture()
+    assert found[0, 0] == pytest.approx(model.probability(["a", "c"]))
+    assert found[1, 0] == pytest.approx(model.probability(["b"], absent=["a"]))
+    np.testing.assert_allclose(found[:, 2], found[:, 0])
+
+
+def test_a_dirichlet_is_a_row_of_sticks():
+    """The expected weights of Posterior.dirichlet are rho over its sum (eq. BayesianPredict)."""
+    posterior = random_posterior(1, dirichlet=True)
+    np.testing.assert_allclose(posterior.mean_weights(), posterior.rho / posterior.rho.sum())
+
+
+def test_the_last_weight_is_the_remainder():
+    """Sticks' expected weights sum to one, because the last stick is one."""
+    assert random_posterior(1).mean_weights().sum() == pytest.approx(1)
+
+
+def test_bad_parameters_are_refused():
+    """Shapes that do not fit, parameters that are not positive and an open last stick are errors."""
+    ones = np.ones((2, 3))
+    with pytest.raises(InvalidInputError, match="expected rho and rest of shape"):
+        Posterior([1, 1, 1], [1, 1, 0], ones, ones, NAMES)
+    with pytest.raises(InvalidInputError, match="expected positive, finite parameters"):
+        Posterior([1, 1], [1, 0], 0 * ones, ones, NAMES)
+    with pytest.raises(InvalidInputError, match="a last rest of 0"):
+        Posterior([1, 1], [1, 1], ones, ones, NAMES)
+    assert random_posterior(2) == random_posterior(2)
+    assert random_posterior(2) != random_posterior(3)
