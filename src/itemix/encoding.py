@@ -49,7 +49,7 @@ def encode_lists(transactions: Iterable[Iterable[Label]]) -> Encoded:
             ) from None
         indptr.append(len(codes))
     labels = as_labels(list(code_of))
-    return _with_sorted_items(np.array(indptr, dtype=np.int64), np.array(codes, dtype=np.int64), labels)
+    return sorted_by_label(np.array(indptr, dtype=np.int64), np.array(codes, dtype=np.int64), labels)
 
 
 def encode_matrix(matrix: Any, items: Iterable[Label] | None = None) -> Encoded:  # noqa: ANN401 - any matrix
@@ -118,7 +118,9 @@ def encode_long_frame(frame: Any, transaction: str, item: str) -> Encoded:  # no
     return encode_arrow_pairs(table[transaction].to_arrow(), table[item].to_arrow())
 
 
-def encode_arrow_pairs(transactions: pa.Array | pa.ChunkedArray, items: pa.Array | pa.ChunkedArray) -> Encoded:
+def encode_arrow_pairs(
+    transactions: pa.Array | pa.ChunkedArray, items: pa.Array | pa.ChunkedArray
+) -> Encoded:
     """Encode pairs of transaction id and item; transactions come in the order of their first appearance."""
     for name, column in (("transaction", transactions), ("item", items)):
         if column.null_count:
@@ -129,7 +131,7 @@ def encode_arrow_pairs(transactions: pa.Array | pa.ChunkedArray, items: pa.Array
     rows, ids = _dictionary_codes(transactions)
     codes, labels = _dictionary_codes(items)
     encoded = _rows_from_pairs(rows, codes, len(ids), Items(np.arange(len(labels))))
-    return _with_sorted_items(encoded.indptr, encoded.indices.astype(np.int64), as_labels(labels.to_pylist()))
+    return sorted_by_label(encoded.indptr, encoded.indices.astype(np.int64), as_labels(labels.to_pylist()))
 
 
 def encode_arrow_lists(column: pa.Array | pa.ChunkedArray) -> Encoded:
@@ -146,12 +148,13 @@ def encode_arrow_lists(column: pa.Array | pa.ChunkedArray) -> Encoded:
         )
     codes, labels = _dictionary_codes(values)
     indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    return _with_sorted_items(indptr, codes, as_labels(labels.to_pylist()))
+    return sorted_by_label(indptr, codes, as_labels(labels.to_pylist()))
 
 
-def _with_sorted_items(
+def sorted_by_label(
     indptr: npt.NDArray[np.int64], codes: npt.NDArray[np.int64], labels: npt.NDArray[Any]
 ) -> Encoded:
+    """Number the items anew, in ascending order of their names."""
     order = np.argsort(labels, kind="stable")
     new_code = np.empty(len(labels), dtype=np.int32)
     new_code[order] = np.arange(len(labels), dtype=np.int32)
@@ -159,9 +162,7 @@ def _with_sorted_items(
     return Encoded(indptr, indices, Items(labels[order]))
 
 
-def _rows_from_pairs(
-    rows: npt.NDArray[Any], codes: npt.NDArray[Any], n_rows: int, items: Items
-) -> Encoded:
+def _rows_from_pairs(rows: npt.NDArray[Any], codes: npt.NDArray[Any], n_rows: int, items: Items) -> Encoded:
     order = np.argsort(rows, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_rows))]).astype(np.int64)
     return Encoded(indptr, codes[order].astype(np.int32), items)

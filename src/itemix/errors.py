@@ -15,6 +15,10 @@ class InvalidInputError(ItemixError, ValueError):
     """A value or a file does not have the form that was asked for."""
 
 
+class MissingFileError(InvalidInputError, FileNotFoundError):
+    """A file was named that is not there."""
+
+
 class UnknownItemError(ItemixError, KeyError):
     """An item was named that the data or the model does not have."""
 

@@ -28,7 +28,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             f"expected an existing folder to write to, got {str(target.parent)!r}; create it first"
         )
     if target.is_dir():
-        raise InvalidInputError(f"expected a file to write to, got the folder {str(target)!r}; add a file name")
+        raise InvalidInputError(
+            f"expected a file to write to, got the folder {str(target)!r}; add a file name"
+        )
     suffix = "".join(target.suffixes)
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:32]}-", suffix=f".tmp{suffix}", dir=target.parent)
     os.close(handle)

@@ -147,7 +147,11 @@ def as_labels(labels: Iterable[Label] | npt.NDArray[Any]) -> npt.NDArray[Any]:
             ) from None
     if all(isinstance(value, str) for value in values):
         return _object_array([str(value) for value in values])
-    odd = next(v for v in values if not isinstance(v, str | int | np.integer) or isinstance(v, bool) or _mixed(v, values))
+    odd = next(
+        v
+        for v in values
+        if not isinstance(v, str | int | np.integer) or isinstance(v, bool) or _mixed(v, values)
+    )
     raise InvalidInputError(
         f"expected item names that are all strings or all integers, got {odd!r} ({type(odd).__name__}) "
         "among them; convert the names with str() first"

@@ -58,7 +58,12 @@ class Transactions:
         self._items = items if isinstance(items, Items) else Items(items)
         pointers = np.ascontiguousarray(indptr, dtype=np.int64)
         codes = _as_codes(indices, len(self._items))
-        if len(pointers) == 0 or pointers[0] != 0 or pointers[-1] != len(codes) or (np.diff(pointers) < 0).any():
+        if (
+            len(pointers) == 0
+            or pointers[0] != 0
+            or pointers[-1] != len(codes)
+            or (np.diff(pointers) < 0).any()
+        ):
             raise InvalidInputError(
                 f"expected row pointers that ascend from 0 to the number of codes ({len(codes):,}), got others; "
                 "try Transactions.from_lists"
@@ -200,7 +205,9 @@ class Transactions:
     def support(self, itemset: Iterable[Label] | Label) -> float:
         """Return the fraction of transactions that hold all items of an itemset."""
         if self.n_transactions == 0:
-            raise InvalidInputError("expected at least one transaction, got none; support is a fraction of them")
+            raise InvalidInputError(
+                "expected at least one transaction, got none; support is a fraction of them"
+            )
         return self.count(itemset) / self.n_transactions
 
     def describe(self) -> Description:
@@ -218,7 +225,9 @@ class Transactions:
             length_min=int(lengths.min()) if len(lengths) else 0,
             length_mean=float(lengths.mean()) if len(lengths) else 0.0,
             length_max=int(lengths.max(initial=0)),
-            top_items={self._items[int(i)]: counts[i] / max(self.n_transactions, 1) for i in top if counts[i]},
+            top_items={
+                self._items[int(i)]: counts[i] / max(self.n_transactions, 1) for i in top if counts[i]
+            },
         )
 
     def split(
@@ -255,7 +264,9 @@ class Transactions:
 
     def drop_items(self, items: Iterable[Label] | Label) -> Transactions:
         """Leave out some items; all transactions stay, empty ones too."""
-        return self._with_items(np.setdiff1d(np.arange(self.n_items, dtype=np.int32), self._items.codes(items)))
+        return self._with_items(
+            np.setdiff1d(np.arange(self.n_items, dtype=np.int32), self._items.codes(items))
+        )
 
     def rename_items(self, items: Iterable[Label]) -> Transactions:
         """Give the items other names, in the order of their codes."""
@@ -353,7 +364,9 @@ def _as_codes(indices: npt.ArrayLike, n_items: int) -> npt.NDArray[np.int32]:
     if values.size == 0:
         return np.empty(0, dtype=np.int32)
     if values.dtype.kind not in "iu":
-        raise InvalidInputError(f"expected integer item codes, got {values.dtype}; try Transactions.from_lists")
+        raise InvalidInputError(
+            f"expected integer item codes, got {values.dtype}; try Transactions.from_lists"
+        )
     low, high = int(values.min()), int(values.max())
     if low < 0 or high >= n_items:
         raise InvalidInputError(

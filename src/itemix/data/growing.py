@@ -1,0 +1,48 @@
+"""An array that grows at its end without keeping its parts."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+S = TypeVar("S", bound=np.generic)
+
+
+class GrowingArray(Generic[S]):
+    """Values appended block by block; memory that is reserved but not filled is never touched.
+
+    Parameters
+    ----------
+    dtype : dtype
+        The type of the values.
+    """
+
+    def __init__(self, dtype: type[S]) -> None:
+        self._values: npt.NDArray[S] = np.empty(1024, dtype=dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def reserve(self, n: int) -> None:
+        """Make room for n values in all."""
+        if n > len(self._values):
+            larger = np.empty(n, dtype=self._values.dtype)
+            larger[: self._size] = self._values[: self._size]
+            self._values = larger
+
+    def extend(self, values: npt.NDArray[Any], plus: int = 0) -> None:
+        """Append some values, each increased by `plus`."""
+        stop = self._size + len(values)
+        if stop > len(self._values):
+            self.reserve(max(stop, 3 * len(self._values) // 2))
+        np.add(values, plus, out=self._values[self._size : stop], casting="same_kind")
+        self._size = stop
+
+    def finish(self) -> npt.NDArray[S]:
+        """Return the values, without what was reserved in vain; nothing can be appended later."""
+        values, self._values = self._values, np.empty(0, dtype=self._values.dtype)
+        values.resize(self._size, refcheck=False)
+        return values
