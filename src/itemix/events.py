@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,11 +50,11 @@ def encode_sets(items: Items, itemsets: Itemsets | Iterable[Names]) -> Sets:
     if isinstance(itemsets, Itemsets):
         require_same_items(items, itemsets.items)
         return itemsets.offsets, itemsets.codes
-    sets = [as_names(names) for names in itemsets]
-    offsets = np.concatenate([[0], np.cumsum([len(names) for names in sets])]).astype(np.int64)
-    flat = [name for names in sets for name in names]
-    distinct = {name: items.code(name) for name in set(flat)}
-    return offsets, np.array([distinct[name] for name in flat], dtype=np.int32)
+    sets = [names if type(names) is list else as_names(names) for names in itemsets]
+    offsets = np.concatenate([[0], np.cumsum(np.fromiter(map(len, sets), np.int64, len(sets)))])
+    flat = list(chain.from_iterable(sets))
+    code_of = {name: items.code(name) for name in set(flat)}
+    return offsets, np.fromiter(map(code_of.__getitem__, flat), np.int32, len(flat))
 
 
 def contradiction(name: Label) -> str:

@@ -1,0 +1,65 @@
+"""EM for the Bernoulli mixture (Algorithm 1 and the appendix of the paper).
+
+The state is the Counts of the last E-step. The M-step is eqs. pi and phi; a component that has lost all its
+transactions keeps weight zero, with the items' overall frequencies as its probabilities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.expectation import Rows, tables_of_mixture
+from itemix.inference.run import Fitted, Info
+from itemix.mixture import Mixture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemix.counts import Counts
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EM:
+    """Maximum likelihood by expectation and maximisation.
+
+    Attributes
+    ----------
+    rows : Rows
+        The data.
+    start : callable
+        Returns the first Counts from a random generator.
+    """
+
+    rows: Rows
+    start: Callable[[np.random.Generator], Counts]
+
+    def init(self, rng: np.random.Generator) -> Counts:
+        """Return the first counts."""
+        return self.start(rng)
+
+    def step(self, state: Counts) -> tuple[Counts, Info]:
+        """Do an M-step and an E-step; the bound is the log-likelihood of the M-step's mixture."""
+        weights, probs = maximise(state)
+        counts, bound = self.rows.expected_counts(tables_of_mixture(weights, probs, self.rows.flipped))
+        return counts, Info(bound, int(np.count_nonzero(weights)))
+
+    def finish(self, state: Counts) -> Fitted:
+        """Return the mixture of the last counts."""
+        weights, probs = maximise(state)
+        return Fitted(Mixture(weights, probs.T, self.rows.data.items), state)
+
+
+def maximise(counts: Counts) -> tuple[Floats, Floats]:
+    """Return weights (K,) and item-major probabilities (D, K) (eqs. pi and phi)."""
+    weights = counts.sizes / counts.n_transactions
+    held = counts.item_counts.T
+    overall = held.sum(axis=1, keepdims=True) / counts.n_transactions
+    empty = counts.sizes == 0
+    probs = np.where(empty, overall, held / np.where(empty, 1.0, counts.sizes))
+    return weights, np.clip(probs, 0.0, 1.0)

@@ -1,0 +1,124 @@
+"""Priors: Beta for the item probabilities, and sticks for the weights; with counts they make a Posterior.
+
+Both models' weights are broken from a stick, v_k ~ Beta(a_k, b_k). The truncated Dirichlet process has
+a_k = 1 and b_k = alpha. The finite model's Dir(alpha / K, ..., alpha / K) has a_k = alpha / K and
+b_k = alpha (K - k) / K, which is the same distribution; so one algorithm serves both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.posterior import Posterior
+
+if TYPE_CHECKING:
+    from itemix.counts import Counts
+    from itemix.items import Items
+
+Floats = npt.NDArray[np.float64]
+Weights = Literal["dirichlet", "sticks"]
+Hyperparameter = float | npt.ArrayLike | None
+
+
+@dataclass(frozen=True)
+class Prior:
+    """The hyperparameters of a Bayesian mixture.
+
+    Attributes
+    ----------
+    alpha : float
+        Concentration of the weights.
+    beta, gamma : array, shape (n_items,)
+        Parameters of the Beta prior of each item's probabilities.
+    weights : {"dirichlet", "sticks"}
+        Finite Dirichlet, or the truncated Dirichlet process.
+    """
+
+    alpha: float
+    beta: Floats
+    gamma: Floats
+    weights: Weights = "dirichlet"
+
+    def sticks(self, n_components: int) -> tuple[Floats, Floats]:
+        """Return the Beta parameters (a, b) of each stick, shape (K,) each; the last b is 0."""
+        later = np.arange(n_components - 1, -1, -1, dtype=np.float64)
+        if self.weights == "dirichlet":
+            share = self.alpha / n_components
+            return np.full(n_components, share), share * later
+        return np.ones(n_components), np.where(later > 0, self.alpha, 0.0)
+
+    def with_alpha(self, alpha: float) -> Prior:
+        """Return the same prior with another concentration."""
+        return replace(self, alpha=alpha)
+
+    def posterior(self, counts: Counts, items: Items) -> Posterior:
+        """Return the posterior of the parameters given counts (eqs. rhok or rho1k and rho2k, etan, nun)."""
+        a, b = self.sticks(counts.n_components)
+        later = np.concatenate([np.cumsum(counts.sizes[:0:-1])[::-1], [0.0]])
+        eta = self.beta + counts.item_counts
+        nu = self.gamma + np.maximum(counts.sizes[:, None] - counts.item_counts, 0.0)
+        return Posterior(a + counts.sizes, b + later, eta, nu, items)
+
+
+def make_prior(
+    item_totals: npt.NDArray[np.int64],
+    n_transactions: int,
+    *,
+    alpha: float = 1.5,
+    beta: Hyperparameter = None,
+    gamma: Hyperparameter = None,
+    weights: Weights = "dirichlet",
+) -> Prior:
+    """Check hyperparameters and fill in the paper's defaults: beta_i = item frequency, gamma_i = 1 - beta_i.
+
+    The frequency of an item that never or always occurs is taken as half a transaction away from 0 or 1,
+    because a Beta distribution has no parameter 0.
+
+    Raises
+    ------
+    InvalidInputError
+        If a hyperparameter is not positive and finite, or has another length than the items.
+    """
+    if not _is_positive(alpha):
+        raise InvalidInputError(f"expected alpha above 0, got {alpha!r}; the default is 1.5")
+    edge = 0.5 / max(n_transactions, 1)
+    frequency = np.clip(item_totals / max(n_transactions, 1), edge, 1 - edge)
+    betas = frequency if beta is None else _per_item(beta, len(item_totals), "beta")
+    if gamma is not None:
+        gammas = _per_item(gamma, len(item_totals), "gamma")
+    else:
+        gammas = 1 - frequency if beta is None else _remainder(betas)
+    return Prior(float(alpha), betas, gammas, weights)
+
+
+def _remainder(betas: Floats) -> Floats:
+    if (betas >= 1).any():
+        raise InvalidInputError(
+            f"expected beta below 1 where gamma is left out (it is 1 - beta), got {betas.max():.6g}; "
+            "give gamma too"
+        )
+    return 1 - betas
+
+
+def _per_item(value: float | npt.ArrayLike, n_items: int, name: str) -> Floats:
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim > 1 or (array.ndim == 1 and len(array) != n_items):
+        raise InvalidInputError(
+            f"expected {name} as one number or as {n_items:,}, one for each item, got shape "
+            f"{array.shape}; leave it out for the items' frequencies"
+        )
+    if not ((array > 0) & np.isfinite(array)).all():
+        raise InvalidInputError(
+            f"expected {name} above 0, got {value!r}; leave it out for the items' frequencies"
+        )
+    return np.array(np.broadcast_to(array, n_items))
+
+
+def _is_positive(value: object) -> bool:
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return number and 0 < float(value) < np.inf  # type: ignore[arg-type]

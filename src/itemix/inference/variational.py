@@ -1,0 +1,128 @@
+"""Variational inference for the finite and the truncated Dirichlet process mixture (Algorithms 3 and 5).
+
+The state is the Counts of the last E-step: with the prior they are q(pi) or q(v), and q(phi) (eqs. rhok,
+rho1k, rho2k, etan, nun). A step makes the expected logs of these, does an E-step with them (eqs. Sk and
+taudp), and has the evidence lower bound on the way: the rows' log-sum-exps less the divergences of q(v) and
+q(phi) from their priors. Sticks are broken in the order of the sizes: of all orders this has the highest bound, since the part
+of it that the order changes is -sum_k ln(alpha + sizes after k).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.expectation import Rows, Tables
+from itemix.inference.run import Fitted, Info
+from itemix.kernels import special
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemix.counts import Counts
+    from itemix.inference.priors import Prior
+
+Floats = npt.NDArray[np.float64]
+
+_CELLS_IN_A_BLOCK = 20_000
+_HOLDS_TRANSACTIONS = 0.5
+
+
+@dataclass(frozen=True)
+class Variational:
+    """Mean-field variational inference.
+
+    Attributes
+    ----------
+    rows : Rows
+        The data.
+    prior : Prior
+        Hyperparameters; its `weights` choose between the finite model and the Dirichlet process.
+    start : callable
+        Returns the first Counts from a random generator.
+    """
+
+    rows: Rows
+    prior: Prior
+    start: Callable[[np.random.Generator], Counts]
+
+    def init(self, rng: np.random.Generator) -> Counts:
+        """Return the first counts."""
+        return self._ordered(self.start(rng))
+
+    def step(self, state: Counts) -> tuple[Counts, Info]:
+        """Do one update of all factors; the bound is that of the factors which the state gives."""
+        tables, divergence = self.tables(state)
+        counts, value = self.rows.expected_counts(tables)
+        n_components = int((state.sizes > _HOLDS_TRANSACTIONS).sum())
+        return self._ordered(counts), Info(value - divergence, n_components)
+
+    def finish(self, state: Counts) -> Fitted:
+        """Return the posterior and its predictive mixture (eqs. BayesianPredict, DPPredict)."""
+        posterior = self.prior.posterior(state, self.rows.data.items)
+        return Fitted(posterior.mixture(), state, posterior)
+
+    def tables(self, counts: Counts) -> tuple[Tables, float]:
+        """Return the E-step's tables, and the divergence of q(v) and q(phi) from their priors."""
+        log_weights, divergence = expected_log_weights(self.prior, counts.sizes)
+        n_items, n_components = counts.n_items, counts.n_components
+        held = np.ascontiguousarray(counts.item_counts.T)
+        odds = np.empty((n_items, n_components))
+        n_blocks = max(1, min(16, n_items * n_components // _CELLS_IN_A_BLOCK))
+        cuts = np.linspace(0, n_items, n_blocks + 1).astype(np.int64)
+
+        def block(b: int) -> tuple[float, Floats]:
+            base = np.zeros(n_components)
+            value = special.beta_tables(
+                counts.sizes,
+                held,
+                self.prior.beta,
+                self.prior.gamma,
+                self.rows.flipped,
+                cuts[b],
+                cuts[b + 1],
+                odds,
+                base,
+            )
+            return value, base
+
+        base = log_weights
+        for value, part in self.rows.workers.map(block, n_blocks):
+            divergence += value
+            base = base + part
+        nothing = np.empty(0, dtype=np.int32)
+        return Tables(odds, base, np.zeros(n_components + 1, dtype=np.int64), nothing), divergence
+
+    def _ordered(self, counts: Counts) -> Counts:
+        if self.prior.weights == "dirichlet":
+            return counts
+        order = np.argsort(-counts.sizes, kind="stable")
+        return counts if (order[1:] > order[:-1]).all() else counts.take(order)
+
+
+def expected_log_weights(prior: Prior, sizes: Floats) -> tuple[Floats, float]:
+    """Return E[ln pi] (K,) under q(v), and KL(q(v) || p(v)).
+
+    Equations rhok, rho1k and rho2k give q; the first lines of Sk and taudp are the expectation.
+    """
+    a, b = prior.sticks(len(sizes))
+    later = np.concatenate([np.cumsum(sizes[:0:-1])[::-1], [0.0]])
+    if len(sizes) == 1:
+        return np.zeros(1), 0.0
+    a, b, held, later = a[:-1], b[:-1], sizes[:-1], later[:-1]
+    psi_a, log_gamma_a = special.digamma_and_log_gamma_of(a + held)
+    psi_b, log_gamma_b = special.digamma_and_log_gamma_of(b + later)
+    psi_total, log_gamma_total = special.digamma_and_log_gamma_of(a + held + b + later)
+    prior_a, prior_b, prior_total = (special.digamma_and_log_gamma_of(x)[1] for x in (a, b, a + b))
+    divergence = (
+        (prior_a + prior_b - prior_total)
+        - (log_gamma_a + log_gamma_b - log_gamma_total)
+        + held * (psi_a - psi_total)
+        + later * (psi_b - psi_total)
+    ).sum()
+    log_stick = np.append(psi_a - psi_total, 0.0)
+    log_left = np.concatenate([[0.0], np.cumsum(psi_b - psi_total)])
+    return log_stick + log_left, float(divergence)
