@@ -146,8 +146,8 @@ def _checked_labels(
     labels = np.asarray(init)
     if labels.shape != (transactions.n_transactions,) or labels.dtype.kind not in "iu":
         raise InvalidInputError(
-            f"expected {transactions.n_transactions:,} whole numbers as labels in init, got {labels.dtype} of "
-            f"shape {labels.shape}; give one for each transaction"
+            f"expected {transactions.n_transactions:,} whole numbers as labels in init, got {labels.dtype} "
+            f"of shape {labels.shape}; give one for each transaction"
         )
     if len(labels) and not 0 <= int(labels.min()) <= int(labels.max()) < n_components:
         raise InvalidInputError(

@@ -1,0 +1,33 @@
+"""Data for the tests of inference: random, and drawn from a mixture that is easy to tell apart."""
+
+import numpy as np
+
+from itemix import Transactions
+from itemix.expectation import Rows
+from itemix.inference.init import starter
+from itemix.mixture import Mixture
+from itemix.threads import Workers
+
+
+def random_data(seed, n_rows=60, n_items=6, density=0.4):
+    """Return transactions of independent coin flips."""
+    rng = np.random.default_rng(seed)
+    return Transactions.from_matrix((rng.random((n_rows, n_items)) < density).astype(int))
+
+
+def planted_mixture():
+    """Return three well separated components over nine items."""
+    probs = np.full((3, 9), 0.05)
+    for k in range(3):
+        probs[k, 3 * k : 3 * k + 3] = 0.9
+    return Mixture([0.5, 0.3, 0.2], probs, [f"item{i}" for i in range(9)])
+
+
+def start_of(data, rows, n_components, init="random"):
+    """Return the function that makes first counts."""
+    return starter(init, data, rows, n_components)
+
+
+def rows_of(data, n_threads=1):
+    """Return data ready for E-steps."""
+    return Rows(data, Workers(n_threads))
