@@ -19,6 +19,10 @@ class MissingFileError(InvalidInputError, FileNotFoundError):
     """A file was named that is not there."""
 
 
+class OutputError(ItemixError, OSError):
+    """A file cannot be written: the disk is full, or the folder is not ours."""
+
+
 class UnknownItemError(ItemixError, KeyError):
     """An item was named that the data or the model does not have."""
 

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator
+import secrets
+import shutil
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from itemix.errors import InvalidInputError
+from itemix.errors import InvalidInputError, ItemixError, OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NAME_KEPT = 32
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, remove it on failure.
 
-    An old file stays as it was until the new one is complete, also when the disk is full.
+    An old file stays as it was until the new one is complete, also when the disk is full. What is no plain
+    file (a terminal, a pipe) is written directly.
 
     Raises
     ------
     InvalidInputError
         If the folder of `path` does not exist, or `path` is itself a folder.
+    OutputError
+        If the file cannot be written, for example because the disk is full.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise InvalidInputError(
             f"expected an existing folder to write to, got {str(target.parent)!r}; create it first"
@@ -31,21 +40,31 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise InvalidInputError(
             f"expected a file to write to, got the folder {str(target)!r}; add a file name"
         )
-    suffix = "".join(target.suffixes)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:32]}-", suffix=f".tmp{suffix}", dir=target.parent)
-    os.close(handle)
-    temporary = Path(name)
     try:
+        if target.exists() and not target.is_file():
+            yield target
+        else:
+            yield from _beside(target)
+    except OSError as error:
+        if isinstance(error, ItemixError):
+            raise
+        raise OutputError(
+            f"expected to write {str(target)!r}, got {error.strerror or error}; "
+            "nothing was changed: try another folder, or make room"
+        ) from error
+
+
+def _beside(target: Path) -> Iterator[Path]:
+    # The ending stays, since it tells some writers the format and the compression.
+    ending = "".join(target.suffixes[-2:])
+    temporary = target.with_name(f".{target.name[:_NAME_KEPT]}-{secrets.token_hex(4)}.tmp{ending}")
+    try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
+        if target.exists():
+            shutil.copymode(target, temporary)
         temporary.replace(target)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

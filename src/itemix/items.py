@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, overload
 
 import numpy as np
@@ -20,26 +21,28 @@ _NAMES_SEARCHED_FOR_HINTS = 20_000
 class Items(Sequence[Label]):
     """An immutable sequence of distinct item names; the position of a name is its code.
 
-    Names are all strings or all integers. Integers are kept in one NumPy array, so that a data set with
-    millions of numbered items costs no Python object for each.
+    Names are all strings or all integers. Integers are kept and found in NumPy arrays, so that a data set
+    with millions of numbered items costs no Python object for each.
 
     Parameters
     ----------
     labels : iterable of str, iterable of int, or integer array
         The names, in the order of their codes.
+
+    Raises
+    ------
+    InvalidInputError
+        If a name comes twice, or the names are neither all strings nor all integers.
     """
 
-    __slots__ = ("_code_of", "_labels")
+    __slots__ = ("_code_of", "_labels", "_order")
 
     def __init__(self, labels: Iterable[Label] | npt.NDArray[Any]) -> None:
         self._labels = as_labels(labels)
         self._labels.setflags(write=False)
         self._code_of: dict[Label, int] | None = None
-        if len(self._labels) != _count_distinct(self._labels):
-            raise InvalidInputError(
-                f"expected distinct item names, got {_first_repeated(self._labels)!r} more than once; "
-                "rename one of them, or merge the columns that share the name"
-            )
+        self._order: npt.NDArray[np.int64] | None = None
+        _check_distinct(self._labels)
 
     @property
     def labels(self) -> npt.NDArray[Any]:
@@ -54,6 +57,9 @@ class Items(Sequence[Label]):
     def __len__(self) -> int:
         return len(self._labels)
 
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self._labels.tolist())
+
     @overload
     def __getitem__(self, code: int) -> Label: ...
     @overload
@@ -65,18 +71,22 @@ class Items(Sequence[Label]):
         return label
 
     def __contains__(self, label: object) -> bool:
-        return label in self._codes_by_label()
+        return self._find(label) is not None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Items):
             return NotImplemented
-        return self._labels.dtype == other._labels.dtype and np.array_equal(self._labels, other._labels)
+        same_kind = self.are_integers == other.are_integers or len(self) == 0
+        return same_kind and np.array_equal(self._labels, other._labels)
 
     def __hash__(self) -> int:
-        return hash((len(self), tuple(self._labels[:8])))
+        return hash((len(self), tuple(self._labels[:8].tolist())))
+
+    def __reduce__(self) -> tuple[type[Items], tuple[npt.NDArray[Any]]]:
+        return Items, (self._labels,)
 
     def __repr__(self) -> str:
-        shown = ", ".join(repr(label) for label in self[:6])
+        shown = ", ".join(repr(label) for label in self._labels[:6].tolist())
         return f"Items([{shown}{', ...' if len(self) > 6 else ''}], n={len(self):,})"
 
     def names(self, codes: npt.ArrayLike) -> list[Label]:
@@ -94,18 +104,12 @@ class Items(Sequence[Label]):
         UnknownItemError
             If there is no such item; the message offers the nearest names.
         """
-        by_label = self._codes_by_label()
-        if isinstance(label, np.generic):
-            label = label.item()
-        found = by_label.get(label)  # type: ignore[call-overload]
-        if found is None and self.are_integers and isinstance(label, str):
-            try:
-                found = by_label.get(int(label))
-            except ValueError:
-                found = None
+        found = self._find(label)
+        if found is None and self.are_integers and isinstance(label, str) and _is_number(label):
+            found = self._find(int(label))
         if found is None:
             raise UnknownItemError(self._unknown(label))
-        return int(found)
+        return found
 
     def codes(self, labels: object) -> npt.NDArray[np.int32]:
         """Return the distinct codes of several names in ascending order (one string is one name)."""
@@ -117,12 +121,30 @@ class Items(Sequence[Label]):
             )
         return np.unique(np.array([self.code(label) for label in labels], dtype=np.int32))
 
-    def _codes_by_label(self) -> dict[Label, int]:
+    def _find(self, label: object) -> int | None:
+        if isinstance(label, np.generic):
+            label = label.item()
+        if self.are_integers:
+            return self._find_integer(label)
+        if not isinstance(label, str):
+            return None
         if self._code_of is None:
-            self._code_of = {label: code for code, label in enumerate(self._labels.tolist())}
-        return self._code_of
+            self._code_of = {name: code for code, name in enumerate(self._labels.tolist())}
+        return self._code_of.get(label)
+
+    def _find_integer(self, label: object) -> int | None:
+        if not isinstance(label, int) or isinstance(label, bool) or not -(2**63) <= label < 2**63:
+            return None
+        if self._order is None:
+            self._order = np.argsort(self._labels, kind="stable")
+        place = int(np.searchsorted(self._labels, label, sorter=self._order))
+        if place == len(self) or self._labels[self._order[place]] != label:
+            return None
+        return int(self._order[place])
 
     def _unknown(self, label: object) -> str:
+        if len(self) == 0:
+            return f"expected a known item, got {label!r}; there are no items at all"
         names = [str(name) for name in self._labels[:_NAMES_SEARCHED_FOR_HINTS].tolist()]
         wanted = str(label)
         near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.6)
@@ -132,50 +154,65 @@ class Items(Sequence[Label]):
 
 
 def as_labels(labels: Iterable[Label] | npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return names as an int64 array, or as an object array of strings."""
+    """Return names in a new array: int64, or object where they are strings.
+
+    Raises
+    ------
+    InvalidInputError
+        If the names are neither all strings nor all integers of 64 bits.
+    """
+    if isinstance(labels, Items):
+        return labels.labels.copy()
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
-        return labels.astype(np.int64)
+        return _as_integers(labels)
     values = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    if all(type(value) is str for value in values):
-        return _object_array(values)
-    if all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values):
-        try:
-            return np.array(values, dtype=np.int64)
-        except OverflowError:
-            raise InvalidInputError(
-                "expected integer item names that fit 64 bits, got a larger one; use strings"
-            ) from None
-    if all(isinstance(value, str) for value in values):
-        return _object_array([str(value) for value in values])
-    odd = next(
-        v
-        for v in values
-        if not isinstance(v, str | int | np.integer) or isinstance(v, bool) or _mixed(v, values)
-    )
-    raise InvalidInputError(
-        f"expected item names that are all strings or all integers, got {odd!r} ({type(odd).__name__}) "
-        "among them; convert the names with str() first"
-    )
-
-
-def _mixed(value: object, values: list[Any]) -> bool:
-    return isinstance(value, str) != isinstance(values[0], str)
-
-
-def _object_array(values: list[Any]) -> npt.NDArray[Any]:
+    is_usual = _is_integer if values and _is_integer(values[0]) else _is_string
+    if not all(map(is_usual, values)):
+        odd = next(value for value in values if not is_usual(value))
+        raise InvalidInputError(
+            f"expected item names that are all strings or all integers, got {odd!r} ({type(odd).__name__}) "
+            "among them; convert the names with str() first"
+        )
+    if is_usual is _is_integer:
+        return _as_integers(values)
     array = np.empty(len(values), dtype=object)
-    array[:] = values
+    array[:] = [str(value) for value in values]
     return array
 
 
-def _count_distinct(labels: npt.NDArray[Any]) -> int:
-    return len(np.unique(labels)) if labels.dtype != object else len(set(labels.tolist()))
+def _as_integers(values: list[Any] | npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    for extreme in (int(np.min(values)), int(np.max(values))) if len(values) else ():
+        if not -(2**63) <= extreme < 2**63:
+            raise InvalidInputError(
+                f"expected integer item names of at most 64 bits, got {extreme}; try str() on all of them"
+            )
+    return np.array(values, dtype=np.int64)
 
 
-def _first_repeated(labels: npt.NDArray[Any]) -> Label:
-    seen: set[Label] = set()
-    for label in labels.tolist():
-        if label in seen:
-            return label  # type: ignore[no-any-return]
-        seen.add(label)
-    raise AssertionError("no name is repeated")
+def _is_string(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.removeprefix("-").isdigit()
+
+
+def _check_distinct(labels: npt.NDArray[Any]) -> None:
+    if labels.dtype != object:
+        if (labels[1:] > labels[:-1]).all():
+            return
+        values, counts = np.unique(labels, return_counts=True)
+        repeated = values[counts > 1].tolist()
+    elif len(set(labels)) == len(labels):
+        return
+    else:
+        repeated = [name for name, count in Counter(labels.tolist()).items() if count > 1]
+    if repeated:
+        raise InvalidInputError(
+            f"expected distinct item names, got {repeated[0]!r} more than once; "
+            "rename one of them, or merge the columns that share the name"
+        )

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix import encoding
+from itemix import encoding, frames
+from itemix.description import Description
 from itemix.errors import InvalidInputError
 from itemix.items import Items, Label
 from itemix.kernels import csr
+from itemix.rows import as_codes, as_multiplicities, as_pointers, frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     import pandas as pd
     from scipy import sparse
+
+_TOP_ITEMS = 5
 
 
 class Transactions:
@@ -56,25 +60,39 @@ class Transactions:
         source: str | None = None,
     ) -> None:
         self._items = items if isinstance(items, Items) else Items(items)
-        pointers = np.ascontiguousarray(indptr, dtype=np.int64)
-        codes = _as_codes(indices, len(self._items))
-        if (
-            len(pointers) == 0
-            or pointers[0] != 0
-            or pointers[-1] != len(codes)
-            or (np.diff(pointers) < 0).any()
-        ):
-            raise InvalidInputError(
-                f"expected row pointers that ascend from 0 to the number of codes ({len(codes):,}), got others; "
-                "try Transactions.from_lists"
-            )
+        codes = frozen(as_codes(indices, len(self._items)), indices)
+        pointers = frozen(as_pointers(indptr, len(codes)), indptr)
         if not csr.is_canonical(pointers, codes):
-            pointers, codes = csr.canonical_rows(pointers, codes, len(self._items))
-        self._indptr = _frozen(pointers, indptr)
-        self._indices = _frozen(codes, indices)
-        self._multiplicities = _as_multiplicities(multiplicities, len(pointers) - 1)
-        n_rows = len(pointers) - 1
-        self._n_transactions = n_rows if self._multiplicities is None else int(self._multiplicities.sum())
+            pointers, codes = csr.canonical_rows(pointers, codes)
+        self._keep(pointers, codes, as_multiplicities(multiplicities, len(pointers) - 1), source)
+
+    @classmethod
+    def from_canonical(
+        cls,
+        indptr: npt.NDArray[np.int64],
+        indices: npt.NDArray[np.int32],
+        items: Items,
+        multiplicities: npt.NDArray[np.int64] | None = None,
+        *,
+        source: str | None = None,
+    ) -> Transactions:
+        """Take over arrays that are already as they should be, without a check and without a copy."""
+        self = cls.__new__(cls)
+        self._items = items
+        self._keep(indptr, indices, multiplicities, source)
+        return self
+
+    def _keep(
+        self,
+        indptr: npt.NDArray[np.int64],
+        indices: npt.NDArray[np.int32],
+        multiplicities: npt.NDArray[np.int64] | None,
+        source: str | None,
+    ) -> None:
+        self._indptr = frozen(indptr)
+        self._indices = frozen(indices)
+        self._multiplicities = None if multiplicities is None else frozen(multiplicities)
+        self._n_transactions = len(indptr) - 1 if multiplicities is None else int(multiplicities.sum())
         self._source = source
 
     @classmethod
@@ -100,12 +118,12 @@ class Transactions:
     @classmethod
     def from_dataframe(cls, frame: Any) -> Transactions:  # noqa: ANN401 - pandas, polars, pyarrow
         """Make transactions from a one-hot data frame (pandas, polars or pyarrow), a column for each item."""
-        return cls(*encoding.encode_onehot_frame(frame))
+        return cls(*frames.encode_onehot_frame(frame))
 
     @classmethod
     def from_long(cls, frame: Any, transaction: str, item: str) -> Transactions:  # noqa: ANN401 - as above
         """Make transactions from a long data frame with a row for each (transaction, item) pair."""
-        return cls(*encoding.encode_long_frame(frame, transaction, item))
+        return cls(*frames.encode_long_frame(frame, transaction, item))
 
     @property
     def indptr(self) -> npt.NDArray[np.int64]:
@@ -148,13 +166,20 @@ class Transactions:
         return len(self._items)
 
     @property
+    def n_ones(self) -> int:
+        """The number of (transaction, item) pairs."""
+        if self._multiplicities is None:
+            return len(self._indices)
+        return int(self.lengths() @ self._multiplicities)
+
+    @property
     def density(self) -> float:
         """The fraction of ones in the transactions x items matrix."""
         cells = self.n_transactions * self.n_items
-        return float(self.item_counts().sum() / cells) if cells else 0.0
+        return self.n_ones / cells if cells else 0.0
 
     def __len__(self) -> int:
-        return self._n_transactions
+        return self.n_transactions
 
     def __iter__(self) -> Iterator[list[Label]]:
         """Iterate over the transactions as lists of item names."""
@@ -171,17 +196,19 @@ class Transactions:
             self._items == other._items
             and np.array_equal(self._indptr, other._indptr)
             and np.array_equal(self._indices, other._indices)
-            and np.array_equal(self._weights(), other._weights())
+            and np.array_equal(self._repeats(), other._repeats())
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._indptr, self._indices, self._items, self._multiplicities, self._source)
 
     def __repr__(self) -> str:
         rows = "" if self._multiplicities is None else f" in {self.n_rows:,} distinct rows"
         source = f", from {self._source}" if self._source else ""
         size = f"{self.n_transactions:,} x {self.n_items:,}{rows}"
-        ones = int(self.item_counts().sum())
-        return f"Transactions({size}, {ones:,} ones, density {100 * self.density:.3g}%{source})"
+        return f"Transactions({size}, {self.n_ones:,} ones, density {100 * self.density:.3g}%{source})"
 
     def item_counts(self) -> npt.NDArray[np.int64]:
         """Return how many transactions hold each item, shape (n_items,)."""
@@ -199,7 +226,8 @@ class Transactions:
         UnknownItemError
             If an item is not one of `items`.
         """
-        held = csr.rows_with_all(self._indptr, self._indices, self._items.codes(itemset))
+        wanted = frozen(self._items.codes(itemset))
+        held = csr.rows_with_all(self._indptr, self._indices, wanted)
         return int(held.sum() if self._multiplicities is None else self._multiplicities[held].sum())
 
     def support(self, itemset: Iterable[Label] | Label) -> float:
@@ -213,21 +241,20 @@ class Transactions:
     def describe(self) -> Description:
         """Summarise the data; the result prints as a table."""
         counts = self.item_counts()
-        lengths = np.repeat(self.lengths(), self._repeats())
-        top = np.argsort(-counts, kind="stable")[:5]
+        lengths = self.lengths()
+        top = np.argsort(-counts, kind="stable")[:_TOP_ITEMS].tolist()
         return Description(
             n_transactions=self.n_transactions,
             n_rows=self.n_rows,
             n_items=self.n_items,
             n_items_used=int((counts > 0).sum()),
-            n_ones=int(counts.sum()),
+            n_ones=self.n_ones,
             density=self.density,
             length_min=int(lengths.min()) if len(lengths) else 0,
-            length_mean=float(lengths.mean()) if len(lengths) else 0.0,
+            length_mean=self.n_ones / max(self.n_transactions, 1),
             length_max=int(lengths.max(initial=0)),
-            top_items={
-                self._items[int(i)]: counts[i] / max(self.n_transactions, 1) for i in top if counts[i]
-            },
+            top_items={self._items[i]: float(counts[i] / self.n_transactions) for i in top if counts[i]},
+            source=self._source,
         )
 
     def split(
@@ -250,7 +277,7 @@ class Transactions:
         self, n: int, *, replace: bool = False, random_state: int | np.random.Generator | None = None
     ) -> Transactions:
         """Draw n transactions at random, with or without replacement."""
-        if n < 0 or (n > self.n_transactions and not replace):
+        if not hasattr(n, "__index__") or n < 0 or (n > self.n_transactions and not replace):
             raise InvalidInputError(
                 f"expected a sample of 0 to {self.n_transactions:,} transactions, got {n!r}; "
                 "try replace=True for a larger one"
@@ -276,14 +303,16 @@ class Transactions:
                 f"expected {self.n_items:,} names, one for each item, got {len(names):,}; "
                 "pass the names in the order of .items"
             )
-        return Transactions(self._indptr, self._indices, names, self._multiplicities, source=self._source)
+        return Transactions.from_canonical(
+            self._indptr, self._indices, names, self._multiplicities, source=self._source
+        )
 
     def merge_identical(self) -> Transactions:
         """Store identical transactions once, with their number: same counts, fewer rows."""
         group, first = csr.group_equal_rows(self._indptr, self._indices)
         multiplicities = np.bincount(group, weights=self._repeats(), minlength=len(first)).astype(np.int64)
-        indptr, indices = csr.gather_rows(self._indptr, self._indices, first)
-        return Transactions(indptr, indices, self._items, multiplicities, source=self._source)
+        indptr, indices = csr.gather_rows(self._indptr, self._indices, frozen(first))
+        return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)
 
     def to_lists(self) -> list[list[Label]]:
         """Return the transactions as lists of item names."""
@@ -293,7 +322,7 @@ class Transactions:
         """Return the transactions x items matrix as a SciPy sparse array of uint8."""
         from scipy import sparse
 
-        rows = self._row_of_each_transaction()
+        rows = frozen(self._row_of_each_transaction())
         indptr, indices = csr.gather_rows(self._indptr, self._indices, rows)
         ones = np.ones(len(indices), dtype=np.uint8)
         return sparse.csr_array((ones, indices, indptr), shape=(self.n_transactions, self.n_items))
@@ -302,13 +331,12 @@ class Transactions:
         """Return a one-hot pandas data frame with sparse boolean columns, as mlxtend takes it."""
         import pandas as pd
 
-        matrix = self.to_scipy().astype(bool)
-        return pd.DataFrame.sparse.from_spmatrix(matrix, columns=list(self._items)).astype(
-            pd.SparseDtype(bool, False)
-        )
+        sparse_frames = cast("Any", pd.DataFrame.sparse)
+        frame: pd.DataFrame = sparse_frames.from_spmatrix(self.to_scipy(), columns=list(self._items))
+        return frame.astype(pd.SparseDtype(bool, fill_value=False))
 
     def _weights(self) -> npt.NDArray[np.int64]:
-        return np.empty(0, dtype=np.int64) if self._multiplicities is None else self._multiplicities
+        return _NO_WEIGHTS if self._multiplicities is None else self._multiplicities
 
     def _repeats(self) -> npt.NDArray[np.int64]:
         return np.ones(self.n_rows, dtype=np.int64) if self._multiplicities is None else self._multiplicities
@@ -321,76 +349,20 @@ class Transactions:
         multiplicities = None
         if self._multiplicities is not None:
             rows, multiplicities = np.unique(rows, return_counts=True)
-        indptr, indices = csr.gather_rows(self._indptr, self._indices, rows)
-        return Transactions(indptr, indices, self._items, multiplicities)
+        indptr, indices = csr.gather_rows(self._indptr, self._indices, frozen(rows))
+        return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)
 
     def _with_items(self, kept: npt.NDArray[np.int32]) -> Transactions:
         new_code = np.full(self.n_items, -1, dtype=np.int32)
         new_code[kept] = np.arange(len(kept), dtype=np.int32)
-        indptr, indices = csr.select_items(self._indptr, self._indices, new_code)
-        return Transactions(indptr, indices, Items(self._items.labels[kept]), self._multiplicities)
+        indptr, indices = csr.select_items(self._indptr, self._indices, frozen(new_code))
+        items = Items(self._items.labels[kept])
+        return Transactions.from_canonical(indptr, indices, items, self._multiplicities, source=self._source)
 
 
-@dataclass(frozen=True)
-class Description:
-    """What `Transactions.describe` says of the data."""
-
-    n_transactions: int
-    n_rows: int
-    n_items: int
-    n_items_used: int
-    n_ones: int
-    density: float
-    length_min: int
-    length_mean: float
-    length_max: int
-    top_items: dict[Label, float]
-
-    def __str__(self) -> str:
-        lines = [
-            f"transactions   {self.n_transactions:,}"
-            + (f" ({self.n_rows:,} rows stored)" if self.n_rows != self.n_transactions else ""),
-            f"items          {self.n_items:,}"
-            + (f" ({self.n_items_used:,} occur)" if self.n_items_used != self.n_items else ""),
-            f"ones           {self.n_ones:,} (density {100 * self.density:.3g}%)",
-            f"basket length  {self.length_min} to {self.length_max}, mean {self.length_mean:.2f}",
-            "most frequent  " + ", ".join(f"{name} {100 * f:.1f}%" for name, f in self.top_items.items()),
-        ]
-        return "\n".join(lines)
+_NO_WEIGHTS = frozen(np.empty(0, dtype=np.int64))
 
 
-def _as_codes(indices: npt.ArrayLike, n_items: int) -> npt.NDArray[np.int32]:
-    values = np.asarray(indices)
-    if values.size == 0:
-        return np.empty(0, dtype=np.int32)
-    if values.dtype.kind not in "iu":
-        raise InvalidInputError(
-            f"expected integer item codes, got {values.dtype}; try Transactions.from_lists"
-        )
-    low, high = int(values.min()), int(values.max())
-    if low < 0 or high >= n_items:
-        raise InvalidInputError(
-            f"expected item codes from 0 to {n_items - 1:,}, got {low if low < 0 else high:,}; "
-            "codes are positions in items: try Transactions.from_lists"
-        )
-    return np.ascontiguousarray(values, dtype=np.int32)
-
-
-def _as_multiplicities(values: npt.ArrayLike | None, n_rows: int) -> npt.NDArray[np.int64] | None:
-    if values is None:
-        return None
-    array = np.array(values)
-    if array.shape != (n_rows,) or array.dtype.kind not in "iu" or (array < 1).any():
-        raise InvalidInputError(
-            f"expected a positive whole number for each of the {n_rows:,} rows, got {array.shape} of "
-            f"{array.dtype}; leave out multiplicities if every row is one transaction"
-        )
-    return _frozen(array.astype(np.int64))
-
-
-def _frozen(array: npt.NDArray[Any], original: object = None) -> npt.NDArray[Any]:
-    """Make an array read-only, after a copy where it is the caller's own writable memory."""
-    if array is original and array.flags.writeable:
-        array = array.copy()
-    array.setflags(write=False)
-    return array
+def _restored(*parts: Any) -> Transactions:  # noqa: ANN401 - the parts that were pickled
+    *arrays, source = parts
+    return Transactions.from_canonical(*arrays, source=source)

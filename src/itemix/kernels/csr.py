@@ -9,6 +9,13 @@ import numpy as np
 
 from itemix.kernels.jit import kernel
 
+SHORT_ROW = 32
+"""Up to this length a row is sorted by insertion."""
+
+HASH_PRIME = 2**31 - 1
+HASH_FACTOR = 1_000_003
+"""The hash of a row is a polynomial modulo a prime: it never overflows, with or without Numba."""
+
 
 @kernel
 def is_canonical(indptr: np.ndarray, indices: np.ndarray) -> bool:
@@ -24,40 +31,86 @@ def is_canonical(indptr: np.ndarray, indices: np.ndarray) -> bool:
 
 
 @kernel
-def canonical_rows(indptr: np.ndarray, indices: np.ndarray, n_items: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sort the codes of every row and drop repeated ones, by transposing twice: no comparison is made.
+def sort_rows(codes: np.ndarray, ends: np.ndarray, n_rows: int) -> int:
+    """Sort each row in place, drop repeated codes, close the gaps, and return how many codes are left.
+
+    Row t is codes[ends[t - 1]:ends[t]]; `ends` (at least n_rows,) int64 is written too.
 
     Equivalent to [np.unique(row) for row in rows].
     """
-    n_rows = len(indptr) - 1
-    starts = np.zeros(n_items + 1, dtype=np.int64)
-    for j in range(len(indices)):
-        starts[indices[j] + 1] += 1
-    for i in range(n_items):
-        starts[i + 1] += starts[i]
-    by_item = np.empty(len(indices), dtype=np.int64)
-    fill = starts[:-1].copy()
-    for t in range(n_rows):
-        for j in range(indptr[t], indptr[t + 1]):
-            i = indices[j]
-            by_item[fill[i]] = t
-            fill[i] += 1
-    ends = indptr[:-1].copy()
-    out = np.empty(len(indices), dtype=np.int32)
-    for i in range(n_items):
-        for j in range(starts[i], starts[i + 1]):
-            t = by_item[j]
-            if ends[t] == indptr[t] or out[ends[t] - 1] != i:
-                out[ends[t]] = i
-                ends[t] += 1
-    out_indptr = np.zeros(n_rows + 1, dtype=np.int64)
+    start = 0
     position = 0
     for t in range(n_rows):
-        for j in range(indptr[t], ends[t]):
-            out[position] = out[j]
-            position += 1
-        out_indptr[t + 1] = position
-    return out_indptr, out[:position].copy()
+        stop = ends[t]
+        if stop - start > SHORT_ROW:
+            codes[start:stop].sort()
+        else:
+            for j in range(start + 1, stop):
+                code = codes[j]
+                k = j
+                while k > start and codes[k - 1] > code:
+                    codes[k] = codes[k - 1]
+                    k -= 1
+                codes[k] = code
+        first = position
+        for j in range(start, stop):
+            if position == first or codes[position - 1] != codes[j]:
+                codes[position] = codes[j]
+                position += 1
+        start = stop
+        ends[t] = position
+    return position
+
+
+@kernel
+def canonical_rows(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sort the codes of every row and drop repeated ones.
+
+    Equivalent to [np.unique(row) for row in rows].
+    """
+    out = indices.copy()
+    out_indptr = indptr.copy()
+    size = sort_rows(out, out_indptr[1:], len(indptr) - 1)
+    return out_indptr, out[:size].copy()
+
+
+@kernel
+def rows_of_pairs(rows: np.ndarray, codes: np.ndarray, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Gather the codes of each row from pairs (row, code) in any order; the codes of a row keep their order.
+
+    Equivalent to [codes[rows == t] for t in range(n_rows)].
+    """
+    indptr = np.zeros(n_rows + 1, dtype=np.int64)
+    for j in range(len(rows)):
+        indptr[rows[j] + 1] += 1
+    for t in range(n_rows):
+        indptr[t + 1] += indptr[t]
+    out = np.empty(len(codes), dtype=np.int32)
+    fill = indptr[:-1].copy()
+    for j in range(len(rows)):
+        out[fill[rows[j]]] = codes[j]
+        fill[rows[j]] += 1
+    return indptr, out
+
+
+@kernel
+def number_by_appearance(values: np.ndarray, n_values: int) -> tuple[np.ndarray, np.ndarray]:
+    """Give the values 0 to n_values - 1 new numbers, in order of their first appearance.
+
+    Returns the new number of each entry (N,) int32, and the values that occur, in their new order.
+    """
+    number = np.full(n_values, -1, dtype=np.int32)
+    order = np.empty(n_values, dtype=np.int64)
+    numbered = np.empty(len(values), dtype=np.int32)
+    n_seen = 0
+    for j in range(len(values)):
+        value = values[j]
+        if number[value] < 0:
+            number[value] = n_seen
+            order[n_seen] = value
+            n_seen += 1
+        numbered[j] = number[value]
+    return numbered, order[:n_seen].copy()
 
 
 @kernel
@@ -151,11 +204,10 @@ def group_equal_rows(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarra
     first = np.empty(n_rows, dtype=np.int64)
     n_groups = 0
     for t in range(n_rows):
-        key = np.uint64(14695981039346656037)
+        key = np.int64(1)
         for j in range(indptr[t], indptr[t + 1]):
-            key = (key ^ np.uint64(indices[j])) * np.uint64(1099511628211)
-        key ^= key >> np.uint64(29)
-        slot = np.int64(key & np.uint64(size - 1))
+            key = (key * HASH_FACTOR + indices[j] + 1) % HASH_PRIME
+        slot = key & (size - 1)
         while True:
             g = table[slot]
             if g < 0:

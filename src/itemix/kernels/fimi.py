@@ -15,8 +15,6 @@ TILE = 4096
 WIDEST = 10**18
 """Labels below this number are read: one digit more would still fit 64 bits."""
 
-_SHORT_ROW = 32
-
 
 def padded_size(n: int) -> int:
     """Return the size of a text of n characters with what must stand before and after it."""
@@ -146,36 +144,6 @@ def parse_wide(text: np.ndarray, n: int, labels: np.ndarray, ends: np.ndarray) -
         elif c != 32 and c != 13 and c != 9:
             return position, row, i
     return position, row, -1
-
-
-@kernel
-def sort_rows(labels: np.ndarray, ends: np.ndarray, n_rows: int) -> int:
-    """Sort the labels of every row in place, drop repeated ones, and return how many are left.
-
-    Equivalent to [np.unique(row) for row in rows].
-    """
-    start = 0
-    position = 0
-    for t in range(n_rows):
-        stop = ends[t]
-        if stop - start > _SHORT_ROW:
-            labels[start:stop].sort()
-        else:
-            for j in range(start + 1, stop):
-                label = labels[j]
-                k = j
-                while k > start and labels[k - 1] > label:
-                    labels[k] = labels[k - 1]
-                    k -= 1
-                labels[k] = label
-        first = position
-        for j in range(start, stop):
-            if position == first or labels[position - 1] != labels[j]:
-                labels[position] = labels[j]
-                position += 1
-        start = stop
-        ends[t] = position
-    return position
 
 
 @kernel

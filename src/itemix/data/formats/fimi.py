@@ -19,7 +19,7 @@ from itemix.data.source import BLOCK_SIZE
 from itemix.encoding import Encoded
 from itemix.errors import InvalidInputError
 from itemix.items import Items
-from itemix.kernels import fimi
+from itemix.kernels import csr, fimi
 from itemix.threads import count_threads
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class _Desk:
         if not ok:
             return self._parse_wide(n)
         if not ascending:
-            n_labels = fimi.sort_rows(self._labels, self._ends, n_rows)
+            n_labels = csr.sort_rows(self._labels, self._ends, n_rows)
         return _Parsed(self._labels[:n_labels], self._ends[:n_rows], n)
 
     def _parse_wide(self, n: int) -> _Parsed:
@@ -114,7 +114,7 @@ class _Desk:
         n_labels, n_rows, wrong = fimi.parse_wide(self._text, n, labels, self._ends)
         if wrong >= 0:
             return _Parsed(labels[:0], self._ends[:n_rows], n, self._word_at(wrong, n))
-        n_labels = fimi.sort_rows(labels, self._ends, n_rows)
+        n_labels = csr.sort_rows(labels, self._ends, n_rows)
         return _Parsed(labels[:n_labels], self._ends[:n_rows], n)
 
     def _word_at(self, position: int, n: int) -> str:
