@@ -7,6 +7,7 @@ needs to be written only once.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError, MissingExtraError
-from itemix.items import Items
+from itemix.items import Items, as_labels
 from itemix.sets import Sets
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -39,6 +42,17 @@ class Columns:
     def n_rows(self) -> int:
         """The number of rows."""
         return len(next(iter(self.values.values())))
+
+    def parts(self, n_rows: int) -> Iterator[Columns]:
+        """Yield the columns in parts of at most n_rows rows; without rows, one empty part."""
+        for start in range(0, max(self.n_rows, 1), n_rows):
+            values = {
+                name: column.part(start, start + n_rows)
+                if isinstance(column, Sets)
+                else column[start : start + n_rows]
+                for name, column in self.values.items()
+            }
+            yield Columns(self.kind, self.items, values, self.facts)
 
     def sets(self, name: str) -> Sets:
         """Return a column of sets."""
@@ -131,13 +145,30 @@ def from_arrow(table: pa.Table, kind: str) -> Columns:
     items = items_of(header, kind)
     values: dict[str, Sets | npt.NDArray[Any]] = {}
     for name, expected in header["columns"].items():
-        if name not in table.column_names or table.column(name).null_count:
-            raise InvalidInputError(f"expected a complete column {name!r}, got gaps; write the {kind} again")
+        if name not in table.column_names:
+            raise InvalidInputError(f"expected a column {name!r}, got {table.column_names}; write it again")
         column = table.column(name)
         values[name] = (
             Sets.from_arrow(column, items) if expected == "sets" else column.to_numpy().astype(expected)
         )
-    return Columns(kind, items, values, facts_of(header))
+    return checked(Columns(kind, items, values, facts_of(header)), header)
+
+
+def checked(columns: Columns, header: dict[str, Any]) -> Columns:
+    """Check that all rows are there, and return the columns.
+
+    Raises
+    ------
+    InvalidInputError
+        If a column has more or fewer rows than the header says.
+    """
+    for name, values in columns.values.items():
+        if len(values) != header["rows"]:
+            raise InvalidInputError(
+                f"expected {header['rows']:,} rows, got {len(values):,} in column {name!r}; "
+                "the file was cut or edited: write it again"
+            )
+    return columns
 
 
 def to_polars(columns: Columns) -> pl.DataFrame:
@@ -155,6 +186,45 @@ def to_polars(columns: Columns) -> pl.DataFrame:
             "expected polars to be installed, got no such package; try pip install itemix[polars]"
         ) from None
     return pl.DataFrame(to_arrow(columns))
+
+
+def from_mlxtend(frame: pd.DataFrame, items: Items | None) -> Columns:
+    """Take itemsets out of a data frame with mlxtend's columns support and itemsets.
+
+    Within a set, the items come most frequent first, as far as the frame has their supports.
+
+    Raises
+    ------
+    InvalidInputError
+        If one of the two columns is missing, or holds something else.
+    """
+    missing = [name for name in ("support", "itemsets") if name not in frame.columns]
+    if missing:
+        raise InvalidInputError(
+            f"expected a column {missing[0]!r}, got {list(frame.columns)[:8]}; "
+            "pass a frame like that of mlxtend.frequent_patterns.fpgrowth"
+        )
+    cells = frame["itemsets"].tolist()
+    odd = next((cell for cell in cells if isinstance(cell, str) or not isinstance(cell, Iterable)), None)
+    if odd is not None:
+        raise InvalidInputError(
+            f"expected sets of names in the column 'itemsets', got {odd!r}; try frozenset({{'milk'}})"
+        )
+    if items is None:
+        items = Items(np.sort(as_labels(list(set().union(*cells)))))
+    sets = Sets.from_names(cells, items)
+    support = frame["support"].to_numpy(dtype=np.float64)
+    single = np.flatnonzero(sets.lengths == 1)
+    support_of_item = np.zeros(len(items))
+    support_of_item[sets.codes[sets.offsets[single]]] = support[single]
+    rank = np.empty(len(items), dtype=np.int64)
+    rank[np.argsort(-support_of_item, kind="stable")] = np.arange(len(items))
+    more = {
+        name: frame[name].to_numpy(dtype=dtype)
+        for name, dtype in (("count", np.int64), ("lower", np.float64), ("upper", np.float64))
+        if name in frame.columns
+    }
+    return Columns("itemsets", items, {"support": support, "itemsets": sets.sorted_within(rank), **more}, {})
 
 
 def _type_of(values: Sets | npt.NDArray[Any]) -> str:

@@ -9,18 +9,19 @@ import numpy.typing as npt
 
 from itemix import display, exchange
 from itemix.errors import InvalidInputError, UnknownItemError
+from itemix.items import Items
 from itemix.sets import Sets, readonly
+from itemix.tabular import Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import pandas as pd
-    import polars as pl
-    import pyarrow as pa
 
-    from itemix.items import Items, Label
+    from itemix.items import Label
 
 TARGETS = ("all", "closed", "maximal")
+_OPTIONAL = ("count", "lower", "upper")
 _ROUNDING = 1e-12
 _SAME_SUPPORT = 1e-9
 
@@ -33,7 +34,7 @@ class Itemset(NamedTuple):
     count: int | None  # type: ignore[assignment] # hides tuple.count, which nobody needs here
 
 
-class Itemsets:
+class Itemsets(Tabular):
     """Itemsets with their supports: an immutable, columnar value.
 
     Set s holds the codes ``codes[offsets[s]:offsets[s + 1]]``; names are built only when asked for. Mining
@@ -69,6 +70,7 @@ class Itemsets:
         Whether to check and protect the arrays; False hands them over as they are.
     """
 
+    _kind = "itemsets"
     __slots__ = ("_columns", "_min_support", "_n_transactions", "_sets", "_support", "_target")
 
     def __init__(
@@ -107,6 +109,12 @@ class Itemsets:
                     f"expected {len(self):,} values in {name}, one for each itemset, got {column.size:,}; "
                     "all columns must have the same length"
                 )
+        repeated = np.flatnonzero(self._sets.find(self._sets) != np.arange(len(self)))
+        if len(repeated):
+            raise InvalidInputError(
+                f"expected every itemset once, got {set(self._sets[repeated[0]])} again at position "
+                f"{repeated[0]:,}; drop the repeated ones"
+            )
         low, high = self._support.min(initial=0.0), self._support.max(initial=0.0)
         if not 0 <= low <= high <= 1 + _SAME_SUPPORT:
             raise InvalidInputError(
@@ -378,30 +386,43 @@ class Itemsets:
         source = "" if n is None else f"of {display.plural(n, 'transaction')}"
         return display.joined([f"Itemsets: {display.plural(len(self), f'{kind}itemset')}", threshold, source])
 
-    def __repr__(self) -> str:
-        return self.table().as_text()
+    @classmethod
+    def from_pandas(
+        cls, frame: pd.DataFrame, *, items: Iterable[Label] | None = None, n_transactions: int | None = None
+    ) -> Itemsets:
+        """Make itemsets from a data frame with mlxtend's columns support and itemsets.
 
-    def _repr_html_(self) -> str:
-        return self.table().as_html()
+        Columns count, lower and upper are taken over if they are there.
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a data frame with mlxtend's columns support and itemsets (frozensets), and length, count.
+        Parameters
+        ----------
+        frame : DataFrame
+            A row for each itemset; the column itemsets holds sets of names.
+        items : names, optional
+            All items; by default those that occur, in ascending order.
+        n_transactions : int, optional
+            The number of transactions behind the supports; it gives counts, and rules their significance.
 
-        There is no count from a model; lower and upper are there if the itemsets have intervals.
+        Raises
+        ------
+        InvalidInputError
+            If one of the two columns is missing or holds something else.
         """
-        return exchange.to_pandas(self._as_columns())
+        columns = exchange.from_mlxtend(frame, None if items is None else Items(items))
+        if n_transactions is not None and "count" not in columns.values:
+            columns.values["count"] = np.rint(columns.numbers("support") * n_transactions).astype(np.int64)
+        columns.facts["n_transactions"] = n_transactions
+        return cls._from_columns(columns)
 
-    def to_arrow(self) -> pa.Table:
-        """Return an Arrow table with the columns of `to_pandas`, the itemsets as lists."""
-        return exchange.to_arrow(self._as_columns())
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return a polars data frame with the columns of `to_pandas`, the itemsets as lists."""
-        return exchange.to_polars(self._as_columns())
+    @classmethod
+    def _from_columns(cls, columns: exchange.Columns) -> Itemsets:
+        sets = columns.sets("itemsets")
+        more: dict[str, Any] = {name: columns.numbers(name) for name in _OPTIONAL if name in columns.values}
+        return cls(sets.offsets, sets.codes, columns.numbers("support"), sets.items, **more, **columns.facts)
 
     def _as_columns(self) -> exchange.Columns:
         return exchange.Columns(
-            kind="itemsets",
+            kind=self._kind,
             items=self.items,
             values={
                 "support": self._support,

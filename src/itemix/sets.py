@@ -56,11 +56,20 @@ class Sets:
 
     @classmethod
     def from_names(cls, sets: Iterable[Iterable[Label]], items: Items) -> Sets:
-        """Make a family from sets of names; within a set the items come in the order of their codes."""
-        families = [items.codes(names) for names in sets]
-        offsets = np.cumsum([0, *map(len, families)], dtype=np.int64)
-        codes = np.concatenate(families) if families else np.empty(0, dtype=np.int32)
-        return cls(offsets, codes, items, check=False)
+        """Make a family from sets of names; within a set the items keep their order.
+
+        Raises
+        ------
+        UnknownItemError
+            If a name is not one of `items`.
+        """
+        code_of = {name: code for code, name in enumerate(items)}
+        codes: list[int] = []
+        ends = [0]
+        for names in sets:
+            codes += [code_of[name] if name in code_of else items.code(name) for name in names]
+            ends.append(len(codes))
+        return cls(np.array(ends), np.array(codes, dtype=np.int32), items)
 
     @classmethod
     def from_arrow(cls, column: pa.ChunkedArray, items: Items) -> Sets:
@@ -111,9 +120,21 @@ class Sets:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def part(self, start: int, stop: int) -> Sets:
+        """Return the sets from position `start` up to `stop`."""
+        offsets = self.offsets[start : stop + 1]
+        codes = self.codes[offsets[0] : offsets[-1]]
+        return Sets(offsets - offsets[0], codes, self.items, check=False)
+
     def take(self, positions: npt.NDArray[np.int64]) -> Sets:
         """Return the sets at some positions, in that order."""
         return Sets(*lattice.gather_sets(self.offsets, self.codes, positions), self.items, check=False)
+
+    def sorted_within(self, rank: npt.NDArray[np.int64]) -> Sets:
+        """Return the same sets, each with its items in ascending order of `rank` (n_items,)."""
+        row = np.repeat(np.arange(len(self)), self.lengths)
+        order = np.lexsort((rank[self.codes], row))
+        return Sets(self.offsets, self.codes[order], self.items, check=False)
 
     def find(self, sets: Sets) -> npt.NDArray[np.int64]:
         """Return where each of several sets (over the same items) stands among these, -1 if nowhere."""

@@ -1,0 +1,235 @@
+"""Itemsets and rules in files: Parquet, CSV and JSON lines, told apart by the extension.
+
+Each file says what it is in a header (see `exchange.header_of`), so that reading gives equal values back:
+Parquet in its metadata, CSV in a first line that starts with #, JSON lines under the key "itemix" of the
+first row. Sets are lists in Parquet and JSON lines, and JSON lists in CSV. All else is plain, for other tools
+to read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import zlib
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix import exchange
+from itemix.errors import InvalidInputError
+from itemix.exchange import Columns
+from itemix.files import replacing
+from itemix.sets import Sets
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Iterator
+
+    import pyarrow as pa
+
+T = TypeVar("T")
+
+_ROWS_AT_ONCE = 50_000
+_LONGEST_LINE = 1 << 24
+
+
+class _Format(NamedTuple):
+    write: Callable[[Columns, IO[bytes]], None]
+    read: Callable[[IO[bytes], str], Columns]
+
+
+def write(columns: Columns, path: str | os.PathLike[str]) -> None:
+    """Write columns to a file; an old file stays until the new one is complete.
+
+    Raises
+    ------
+    InvalidInputError
+        If the extension is not known or the folder does not exist.
+    """
+    chosen, is_gzip = _format_of(path)
+    with replacing(path) as temporary, temporary.open("wb") as raw:
+        # No name and no time in the gzip header: the same itemsets give the same bytes.
+        stream: Any = gzip.GzipFile("", "wb", 6, raw, mtime=0) if is_gzip else contextlib.nullcontext(raw)
+        with stream as binary:
+            try:
+                chosen.write(columns, binary)
+            except UnicodeEncodeError as error:
+                raise InvalidInputError(
+                    f"expected item names that are valid Unicode, got {error.object!r}; rename that item"
+                ) from None
+
+
+def read(path: str | os.PathLike[str], kind: str, make: Callable[[Columns], T]) -> T:
+    """Read columns that `write` has written, and make the value that they are of.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such file, or it is damaged, of another kind or not one of ours.
+    """
+    chosen, is_gzip = _format_of(path)
+    try:
+        with Path(path).open("rb") as raw:
+            stream: Any = gzip.GzipFile(fileobj=raw) if is_gzip else contextlib.nullcontext(raw)
+            with stream as binary:
+                return make(chosen.read(binary, kind))
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{path}: {error}") from None
+    except (FileNotFoundError, IsADirectoryError):
+        raise InvalidInputError(
+            f"expected a file of {kind}, got {str(path)!r}, which is none; check the name"
+        ) from None
+    except (EOFError, zlib.error, ValueError, KeyError, TypeError, gzip.BadGzipFile) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise InvalidInputError(
+            f"{path}: expected {kind} written by itemix, got a damaged file ({reason}); write it again"
+        ) from None
+
+
+def _format_of(path: str | os.PathLike[str]) -> tuple[_Format, bool]:
+    formats = {
+        ".parquet": _Format(_write_parquet, _read_parquet),
+        ".csv": _Format(_write_csv, _read_csv),
+        ".jsonl": _Format(_write_jsonl, _read_jsonl),
+    }
+    name = Path(path).name.lower()
+    plain = name.removesuffix(".gz")
+    extension = Path(plain).suffix
+    is_gzip = plain != name
+    if extension not in formats or (is_gzip and extension == ".parquet"):
+        raise InvalidInputError(
+            f"expected a name that ends in .parquet, .csv, .jsonl, .csv.gz or .jsonl.gz, got "
+            f"{Path(path).name!r}; rename it"
+        )
+    return formats[extension], is_gzip
+
+
+def _write_parquet(columns: Columns, stream: IO[bytes]) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(exchange.to_arrow(columns), stream, compression="zstd")
+
+
+def _read_parquet(stream: IO[bytes], kind: str) -> Columns:
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(stream)
+    except OSError as error:  # what pyarrow calls damage to the compressed pages
+        raise ValueError(error) from None
+    return exchange.from_arrow(table, kind)
+
+
+def _write_csv(columns: Columns, stream: IO[bytes]) -> None:
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    stream.write(b"# " + _as_json(exchange.header_of(columns)) + b"\n")
+    is_first = True
+    for part in columns.parts(_ROWS_AT_ONCE):
+        cells = {
+            name: _sets_as_json(values) if isinstance(values, Sets) else pa.array(values)
+            for name, values in part.values.items()
+        }
+        pa_csv.write_csv(pa.table(cells), stream, pa_csv.WriteOptions(include_header=is_first))
+        is_first = False
+
+
+def _read_csv(stream: IO[bytes], kind: str) -> Columns:
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    first_line = stream.readline()
+    header: Any = json.loads(first_line[1:]) if first_line.startswith(b"#") else None
+    items = exchange.items_of(header, kind)
+    types = {name: pa.string() if of == "sets" else of for name, of in header["columns"].items()}
+    body = stream.read()
+    if not body.endswith(b"\n"):
+        raise ValueError("its last line is not complete")
+    table = pa_csv.read_csv(
+        pa.BufferReader(body),
+        read_options=pa_csv.ReadOptions(block_size=_LONGEST_LINE),
+        convert_options=pa_csv.ConvertOptions(column_types=types, include_columns=list(types)),
+    )
+    rows = table.to_batches(max_chunksize=_ROWS_AT_ONCE)
+    values = {
+        name: Sets.from_names(_json_lists([batch.column(name).to_pylist() for batch in rows]), items)
+        if of == "sets"
+        else table.column(name).to_numpy()
+        for name, of in header["columns"].items()
+    }
+    return exchange.checked(Columns(kind, items, values, exchange.facts_of(header)), header)
+
+
+def _write_jsonl(columns: Columns, stream: IO[bytes]) -> None:
+    import pyarrow.compute as pc
+
+    header = b'"itemix": ' + _as_json(exchange.header_of(columns))
+    if columns.n_rows == 0:
+        stream.write(b"{" + header + b"}\n")
+        return
+    for part in columns.parts(_ROWS_AT_ONCE):
+        cells: list[Any] = []
+        for name, values in part.values.items():
+            text = _sets_as_json(values) if isinstance(values, Sets) else _numbers_as_json(values)
+            cells += [f"{', ' if cells else '{'}{json.dumps(name)}: ", text]
+        lines = pc.binary_join_element_wise(*cells, "}", "").to_pylist()
+        block = "\n".join(lines).encode()
+        if header:
+            first, newline, rest = block.partition(b"\n")
+            block = first[:-1] + b", " + header + b"}" + newline + rest
+            header = b""
+        stream.write(block + b"\n")
+
+
+def _read_jsonl(stream: IO[bytes], kind: str) -> Columns:
+    first_row = json.loads(stream.readline() or b"null")
+    header: Any = first_row.pop("itemix", None) if isinstance(first_row, dict) else None
+    items = exchange.items_of(header, kind)
+    parts: dict[str, list[Any]] = {name: [] for name in header["columns"]}
+    rows = [first_row] if first_row else []
+    while rows:
+        for name, of in header["columns"].items():
+            cells = [row[name] for row in rows]
+            parts[name].append(cells if of == "sets" else np.array(cells, dtype=of))
+        rows = json.loads(b"[" + b",".join(islice(stream, _ROWS_AT_ONCE)) + b"]")
+    values = {
+        name: Sets.from_names(chain.from_iterable(parts[name]), items)
+        if of == "sets"
+        else np.concatenate([np.empty(0, dtype=of), *parts[name]])
+        for name, of in header["columns"].items()
+    }
+    return exchange.checked(Columns(kind, items, values, exchange.facts_of(header)), header)
+
+
+def _as_json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def _sets_as_json(sets: Sets) -> pa.Array:
+    """Write each set as a JSON list, by joining the names after each was written once."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = pa.array([json.dumps(name, ensure_ascii=False) for name in sets.items], pa.string())
+    lists = pa.ListArray.from_arrays(pa.array(sets.offsets, pa.int32()), names.take(pa.array(sets.codes)))
+    return pc.binary_join_element_wise("[", pc.binary_join(lists, ", "), "]", "")
+
+
+def _numbers_as_json(values: npt.NDArray[Any]) -> pa.Array:
+    """Write numbers as JSON, which has neither NaN nor infinity: both are null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pc.cast(pa.array(values), pa.string())
+    return pc.if_else(pa.array(np.isfinite(values)), texts, "null")
+
+
+def _json_lists(parts: Iterable[list[str]]) -> Iterator[list[Any]]:
+    """Read JSON lists, many of them in one call."""
+    for cells in parts:
+        yield from json.loads(f"[{','.join(cells)}]")

@@ -1,0 +1,374 @@
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import lattice as naive
+
+from itemix import InvalidInputError, Itemsets, UnknownItemError
+
+BASKETS = [["milk", "bread"], ["milk", "bread", "beer"], ["milk", "bread"], ["beer"], ["milk"]]
+baskets = st.lists(st.sets(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=12).filter(any)
+
+
+@pytest.fixture
+def itemsets():
+    """All itemsets of five baskets, and an item that never occurs."""
+    return naive.as_itemsets(BASKETS, 1, items=["beer", "bread", "caviar", "milk"])
+
+
+def names(itemsets):
+    """The sets alone."""
+    return [frozenset(itemset.items) for itemset in itemsets]
+
+
+def test_columns(itemsets):
+    """The value is columnar, and its arrays are read-only."""
+    assert len(itemsets) == 7
+    assert itemsets.offsets.tolist() == [0, 1, 2, 3, 5, 7, 9, 12]
+    assert itemsets.codes[:5].tolist() == [3, 1, 0, 3, 1]
+    assert itemsets.support[:3].tolist() == [0.8, 0.6, 0.4]
+    assert itemsets.count[:3].tolist() == [4, 3, 2]
+    assert itemsets.lengths.tolist() == [1, 1, 1, 2, 2, 2, 3]
+    assert (itemsets.n_transactions, itemsets.min_support, itemsets.target) == (5, 0.2, "all")
+    assert list(itemsets.items) == ["beer", "bread", "caviar", "milk"]
+    for column in (itemsets.offsets, itemsets.codes, itemsets.support, itemsets.count):
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 0
+
+
+def test_arrays_of_the_caller_are_copied():
+    """What the caller does to its arrays afterwards changes nothing, and they stay writable."""
+    support = np.array([0.5])
+    itemsets = Itemsets([0, 1], [0], support, ["a"])
+    support[0] = 0.1
+    assert itemsets.support[0] == 0.5
+
+
+def test_iteration_and_positions(itemsets):
+    """Sets come as tuples of names with support and count; positions and slices work as in a list."""
+    assert list(itemsets)[3] == (("milk", "bread"), 0.6, 3)
+    assert itemsets[3] == list(itemsets)[3]
+    assert itemsets[-1].items == ("milk", "bread", "beer")
+    assert names(itemsets[1:3]) == [{"bread"}, {"beer"}]
+    with pytest.raises(IndexError, match="expected a position below 7, got 7"):
+        itemsets[7]
+
+
+def test_iteration_over_many():
+    """Iteration goes through all parts, also beyond one chunk."""
+    n = 10_000
+    itemsets = Itemsets(np.arange(n + 1), np.arange(n), np.full(n, 0.5), np.arange(n))
+    assert [itemset.items[0] for itemset in itemsets] == list(range(n))
+    assert itemsets[0].count is None
+
+
+def test_lookup(itemsets):
+    """A set is found whatever the order and kind of its names."""
+    assert itemsets.support_of(["bread", "milk"]) == 0.6
+    assert itemsets.support_of("beer") == 0.4
+    assert itemsets.find({"beer", "milk"}) == 4
+    assert ("milk", "beer") in itemsets
+    assert ["caviar"] not in itemsets
+    assert ["truffles"] not in itemsets
+    assert itemsets.find(["caviar"]) is None
+    assert itemsets.positions([0, 2, 3], [1, 3, 2]).tolist() == [3, -1]
+
+
+def test_lookup_of_what_is_not_there(itemsets):
+    """The messages say what was looked for and what to try."""
+    with pytest.raises(
+        InvalidInputError, match=r"expected one of these 7 itemsets, got \['caviar'\]; mine with"
+    ):
+        itemsets.support_of(["caviar"])
+    with pytest.raises(
+        UnknownItemError, match="expected one of 4 known items, got 'mlik'; did you mean 'milk'"
+    ):
+        itemsets.find(["mlik"])
+
+
+@given(baskets, st.data())
+def test_filter(baskets, data):
+    """Filtering is what a list comprehension would do."""
+    itemsets = naive.as_itemsets(baskets, 1, items="abcdef")
+    some = st.none() | st.lists(st.sampled_from("abcdef"), max_size=2)
+    include, exclude = data.draw(some), data.draw(some)
+    min_len, max_len = data.draw(st.none() | st.integers(0, 4)), data.draw(st.none() | st.integers(0, 4))
+    low, high = data.draw(st.none() | st.integers(0, 6)), data.draw(st.none() | st.integers(0, 6))
+    kept = itemsets.filter(
+        min_support=low, max_support=high, min_len=min_len, max_len=max_len, include=include, exclude=exclude
+    )
+    expected = [
+        (items, support, count)
+        for items, support, count in itemsets
+        if (low is None or count >= low)
+        and (high is None or count <= high)
+        and (min_len is None or len(items) >= min_len)
+        and (max_len is None or len(items) <= max_len)
+        and set(include or []) <= set(items)
+        and not set(exclude or []) & set(items)
+    ]
+    assert [tuple(itemset) for itemset in kept] == expected
+
+
+def test_filter_by_fraction_and_by_name(itemsets):
+    """A float is a fraction, met exactly; a single name is one item."""
+    assert names(itemsets.filter(min_support=0.6)) == [{"milk"}, {"bread"}, {"milk", "bread"}]
+    assert names(itemsets.filter(min_support=0.1 + 0.2 + 0.3)) == [{"milk"}, {"bread"}, {"milk", "bread"}]
+    assert names(itemsets.filter(max_support=0.4, include="beer", max_len=1)) == [{"beer"}]
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.5, "a", True, float("nan")])
+def test_filter_by_a_wrong_support(itemsets, value):
+    """The message says what a support is."""
+    with pytest.raises(
+        InvalidInputError, match="expected min_support as a fraction from 0 to 1 or a whole number"
+    ):
+        itemsets.filter(min_support=value)
+
+
+def test_filter_by_count_needs_counts():
+    """Itemsets from a model have no counts."""
+    itemsets = Itemsets([0, 1], [0], [0.5], ["a"])
+    with pytest.raises(
+        InvalidInputError, match=r"expected max_support as a fraction .*, got the count 3; try 0.1"
+    ):
+        itemsets.filter(max_support=3)
+
+
+def test_what_stays_known_of_a_family(itemsets):
+    """A higher threshold leaves all (or all closed) itemsets of that threshold, anything else only some."""
+    assert itemsets.filter(min_support=0.4).target == "all"
+    assert itemsets.filter(min_support=0.4).min_support == 0.4
+    assert itemsets.filter(min_support=0.1).min_support == 0.2
+    assert itemsets.filter().target == "all"
+    assert itemsets.closed().filter(min_support=3).target == "closed"
+    assert itemsets.closed().filter(min_support=3) == itemsets.filter(min_support=3).closed()
+    assert itemsets.closed().closed().target == "closed"
+    assert itemsets.closed().maximal().target == "maximal"
+    assert itemsets.maximal().filter(min_support=0.4).target is None
+    assert itemsets.maximal().closed().target is None
+    assert itemsets.filter(max_len=2).target is None
+    assert itemsets.filter(max_len=2).closed().target is None
+    assert itemsets.take([0]).target is None
+
+
+def test_top(itemsets):
+    """The most frequent come first, ties keep their order."""
+    assert [i.count for i in itemsets.top(3)] == [4, 3, 3]
+    assert names(itemsets.top(3)) == [{"milk"}, {"bread"}, {"milk", "bread"}]
+    assert names(itemsets.top(1, min_len=2)) == [{"milk", "bread"}]
+    assert len(itemsets.top(100)) == 7
+    assert len(itemsets.top(0)) == 0
+
+
+def test_take(itemsets):
+    """Positions, negative ones and masks choose, as in NumPy."""
+    assert names(itemsets.take([2, -7])) == [{"beer"}, {"milk"}]
+    assert names(itemsets.take(itemsets.lengths == 3)) == [{"milk", "bread", "beer"}]
+    assert len(itemsets.take([])) == 0
+    with pytest.raises(IndexError):
+        itemsets.take([7])
+
+
+@given(baskets)
+def test_closed_and_maximal(baskets):
+    """Closed and maximal sets are those of the definition, also of closed sets, in any order."""
+    itemsets = naive.as_itemsets(baskets, 1)
+    sets = names(itemsets)
+    closed = [s for s, keep in zip(sets, naive.largest(sets, itemsets.count), strict=True) if keep]
+    maximal = [s for s, keep in zip(sets, naive.largest(sets, [0] * len(sets)), strict=True) if keep]
+    assert names(itemsets.closed()) == closed
+    assert names(itemsets.maximal()) == maximal
+    assert names(itemsets.closed().maximal()) == maximal
+    assert names(itemsets.maximal().closed()) == maximal
+    backwards = itemsets.take(np.arange(len(itemsets))[::-1])
+    assert names(backwards.closed()) == closed[::-1]
+    assert names(backwards.filter(min_len=2).maximal()) == [s for s in maximal[::-1] if len(s) > 1]
+
+
+@given(baskets)
+def test_closed_sets_of_a_model(baskets):
+    """Without counts, supports that differ by rounding only count as the same."""
+    exact = naive.as_itemsets(baskets, 1)
+    wobble = 1 + 1e-13 * np.arange(len(exact))
+    model = Itemsets(exact.offsets, exact.codes, exact.support / wobble, exact.items)
+    assert names(model.closed()) == names(exact.closed())
+
+
+def test_chains_of_close_supports_stay_apart():
+    """Supports that really differ keep their sets apart."""
+    itemsets = Itemsets([0, 1, 3], [0, 0, 1], [0.5, 0.5 * (1 - 1e-6)], ["a", "b"])
+    assert len(itemsets.closed()) == 2
+    assert len(itemsets.maximal()) == 1
+
+
+def test_empty_family():
+    """No itemset is a legal answer to every question."""
+    empty = Itemsets([0], [], [], ["a"], count=[], n_transactions=3)
+    assert (
+        len(empty.closed()) == len(empty.maximal()) == len(empty.top()) == len(empty.filter(min_len=1)) == 0
+    )
+    assert list(empty) == []
+    assert ["a"] not in empty
+    assert repr(empty) == "Itemsets: 0 itemsets, of 3 transactions"
+    assert len(empty.to_pandas()) == 0
+
+
+def test_the_empty_set_is_a_set():
+    """The empty set may be among them: it is in every other."""
+    itemsets = Itemsets([0, 0, 1, 2], [0, 1], [1.0, 1.0, 0.5], ["a", "b"], count=[4, 4, 2], n_transactions=4)
+    assert names(itemsets.closed()) == [{"a"}, {"b"}]
+    assert names(itemsets.maximal()) == [{"a"}, {"b"}]
+    assert itemsets.support_of([]) == 1.0
+
+
+def test_equality(itemsets):
+    """Equal means the same sets, order, numbers and items."""
+    assert itemsets == naive.as_itemsets(BASKETS, 1, items=["beer", "bread", "caviar", "milk"], target=None)
+    assert itemsets != itemsets.filter(min_len=2)
+    assert itemsets != naive.as_itemsets(BASKETS, 1)
+    assert itemsets != Itemsets(itemsets.offsets, itemsets.codes, itemsets.support, itemsets.items)
+    assert itemsets != "itemsets"
+    assert pickle.loads(pickle.dumps(itemsets)) == copy.deepcopy(itemsets) == itemsets  # noqa: S301 - our own
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"offsets": [0, 2]},
+            r"expected offsets that ascend from 0 to the number of codes \(3\), got others",
+        ),
+        ({"offsets": [0, 3, 2, 3]}, "expected offsets that ascend"),
+        ({"offsets": []}, "expected offsets that ascend"),
+        ({"codes": [0, 0, 2]}, "expected item codes from 0 to 1, got 0 to 2; codes are positions"),
+        ({"codes": [0, -1, 1]}, "expected item codes from 0 to 1, got -1 to 1"),
+        ({"codes": [0, 1, 1]}, r"expected distinct items in every set, got \['b', 'b'\] at position 1"),
+        ({"support": [0.5]}, "expected 2 values in support, one for each itemset, got 1"),
+        ({"count": [1, 2, 3]}, "expected 2 values in count, one for each itemset, got 3"),
+        ({"lower": [0.1]}, "expected 2 values in lower"),
+        ({"support": [0.5, 1.5]}, "expected supports from 0 to 1, got 0 to 1.5; divide counts"),
+        ({"support": [0.5, -0.5]}, "expected supports from 0 to 1, got -0.5 to 0.5"),
+        ({"support": [0.5, np.nan]}, "expected supports from 0 to 1, got nan"),
+        (
+            {"offsets": [0, 1, 2], "codes": [0, 0]},
+            r"expected every itemset once, got \{'a'\} again at position 1",
+        ),
+        ({"target": "some"}, "expected a target that is one of all, closed, maximal, got 'some'"),
+        ({"items": ["a", "a"]}, "expected distinct item names"),
+    ],
+)
+def test_wrong_columns(changes, message):
+    """The constructor says what is wrong."""
+    columns = {
+        "offsets": [0, 1, 3],
+        "codes": [0, 0, 1],
+        "support": [0.5, 0.4],
+        "items": ["a", "b"],
+        **changes,
+    }
+    with pytest.raises(InvalidInputError, match=message):
+        Itemsets(**columns)
+
+
+def test_repr(itemsets):
+    """On a terminal: a title with total and threshold, a few aligned rows, and how many more there are."""
+    assert repr(itemsets) == (
+        "Itemsets: 7 itemsets, support >= 20%, of 5 transactions\n"
+        "  support  count  itemset\n"
+        "   0.8000      4  {milk}\n"
+        "   0.6000      3  {bread}\n"
+        "   0.4000      2  {beer}\n"
+        "   0.6000      3  {milk, bread}\n"
+        "   0.2000      1  {milk, beer}\n"
+        "   0.2000      1  {bread, beer}\n"
+        "   0.2000      1  {milk, bread, beer}"
+    )
+    assert itemsets.table(2).as_text().endswith("\n... 5 more")
+    assert repr(itemsets.closed()).startswith("Itemsets: 4 closed itemsets, support >= 20%")
+
+
+def test_repr_of_model_itemsets():
+    """Itemsets from a model show their intervals and no counts."""
+    itemsets = Itemsets([0, 1], [0], [0.5], ["a"], lower=[0.4], upper=[0.61])
+    assert repr(itemsets) == (
+        "Itemsets: 1 itemset\n  support   lower   upper  itemset\n   0.5000  0.4000  0.6100  {a}"
+    )
+
+
+def test_html(itemsets):
+    """In a notebook: a table in which no name can become markup."""
+    hostile = Itemsets([0, 1], [0], [0.5], ["<img src=x onerror=alert(1)>"])
+    assert "<img" not in hostile._repr_html_()
+    assert "&lt;img src=x" in hostile._repr_html_()
+    assert itemsets._repr_html_().count("<tr>") == 8
+
+
+def test_to_pandas(itemsets):
+    """The frame has mlxtend's columns first, then ours."""
+    frame = itemsets.to_pandas()
+    assert list(frame.columns) == ["support", "itemsets", "length", "count"]
+    assert frame["itemsets"].tolist() == names(itemsets)
+    assert frame.dtypes.astype(str).tolist() == ["float64", "object", "int64", "int64"]
+    frame.loc[0, "support"] = 0.0
+    assert itemsets.support[0] == 0.8
+    model = Itemsets([0, 1], [0], [0.5], ["a"], lower=[0.4], upper=[0.6]).to_pandas()
+    assert list(model.columns) == ["support", "itemsets", "length", "lower", "upper"]
+
+
+def test_from_pandas_gives_back_to_pandas(itemsets):
+    """A frame that went out comes back equal."""
+    back = Itemsets.from_pandas(itemsets.to_pandas(), items=itemsets.items, n_transactions=5)
+    assert back == itemsets
+
+
+def test_from_pandas_counts_where_it_can():
+    """With the number of transactions, counts follow from supports; items are those that occur."""
+    frame = pd.DataFrame({"support": [0.28, 0.2], "itemsets": [{"b"}, ("b", "a")]})
+    itemsets = Itemsets.from_pandas(frame, n_transactions=25)
+    assert itemsets.count.tolist() == [7, 5]
+    assert list(itemsets.items) == ["a", "b"]
+    assert list(itemsets)[1].items == ("b", "a")
+    assert Itemsets.from_pandas(frame).count is None
+    assert Itemsets.from_pandas(frame).n_transactions is None
+
+
+@pytest.mark.parametrize("use_colnames", [True, False])
+def test_mlxtend_frames(use_colnames):
+    """What mlxtend mines is what it would be here."""
+    from mlxtend.frequent_patterns import fpgrowth
+
+    onehot = pd.DataFrame(
+        {name: [name in basket for basket in BASKETS] for name in ("beer", "bread", "milk")}
+    )
+    theirs = Itemsets.from_pandas(fpgrowth(onehot, 0.2, use_colnames=use_colnames), n_transactions=5)
+    ours = naive.as_itemsets(BASKETS, 1)
+    mapped = {frozenset(i.items): i.count for i in ours}
+    code_of = {0: "beer", 1: "bread", 2: "milk", "beer": "beer", "bread": "bread", "milk": "milk"}
+    assert {frozenset(code_of[n] for n in i.items): i.count for i in theirs} == mapped
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (
+            {"itemsets": [{"a"}]},
+            r"expected a column 'support', got \['itemsets'\]; pass a frame like that of mlxtend",
+        ),
+        ({"support": [1.0]}, "expected a column 'itemsets', got"),
+        ({"support": [1.0], "itemsets": ["ab"]}, "expected sets of names in the column 'itemsets', got 'ab'"),
+        ({"support": [1.0], "itemsets": [3]}, "expected sets of names in the column 'itemsets', got 3"),
+        ({"support": [3.0], "itemsets": [{"a"}]}, "expected supports from 0 to 1, got 0 to 3"),
+        ({"support": [1.0], "itemsets": [["a", "a"]]}, "expected distinct items in every set"),
+        ({"support": [1.0, 1.0], "itemsets": [{"a"}, {"a"}]}, "expected every itemset once"),
+        ({"support": [1.0], "itemsets": [{"a", 1}]}, "all strings or all integers"),
+    ],
+)
+def test_wrong_frames(frame, message):
+    """The messages say what a frame of itemsets is."""
+    with pytest.raises(InvalidInputError, match=message):
+        Itemsets.from_pandas(pd.DataFrame(frame))
