@@ -57,9 +57,33 @@ def encode_sets(items: Items, itemsets: Itemsets | Iterable[Names]) -> Sets:
     return offsets, np.fromiter(map(code_of.__getitem__, flat), np.int32, len(flat))
 
 
-def contradiction(name: Label) -> str:
-    """Return the message for an item that is both present and absent."""
-    return f"expected items to be present or absent, got {name!r} as both; leave it out of one of the lists"
+def no_sets(n: int) -> Sets:
+    """Return n empty sets."""
+    return np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+
+
+def require_consistent(
+    items: Items,
+    present: Sets,
+    absent: Sets,
+    given: npt.NDArray[np.int32],
+    given_absent: npt.NDArray[np.int32],
+) -> None:
+    """Raise InvalidInputError if an item is both present and absent, in a set or against the condition."""
+    both = [_common(given, given_absent), _common(given, absent[1]), _common(given_absent, present[1])]
+    for s in np.flatnonzero(np.diff(absent[0])):
+        own = present[1][present[0][s] : present[0][s + 1]]
+        both.append(_common(own, absent[1][absent[0][s] : absent[0][s + 1]]))
+    found = np.concatenate(both)
+    if len(found):
+        raise InvalidInputError(
+            f"expected items to be present or absent, got {items[int(found[0])]!r} as both; "
+            "leave it out of one of the lists"
+        )
+
+
+def _common(few: npt.NDArray[np.int32], many: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    return few[np.isin(few, many)] if len(few) and len(many) else few[:0]
 
 
 def require_same_items(expected: Items, got: Items) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.events import Names, any_names, contradiction, encode_sets, require_same_items
+from itemix.events import Names, any_names, encode_sets, no_sets, require_consistent, require_same_items
 from itemix.expectation import Tables, tables_of_mixture
 from itemix.items import Items, Label
 from itemix.kernels import estep, probability
@@ -249,9 +249,7 @@ class Mixture:
             If an item is both present and absent, or the event has probability zero.
         """
         held, missing = self._items.codes(present), self._items.codes(absent)
-        both = np.intersect1d(held, missing)
-        if len(both):
-            raise InvalidInputError(contradiction(self._items[int(both[0])]))
+        require_consistent(self._items, no_sets(0), no_sets(0), held, missing)
         joint = self._weights * self._probs[:, held].prod(axis=1) * (1 - self._probs[:, missing]).prod(axis=1)
         total = joint.sum()
         if not total > 0:
@@ -303,16 +301,18 @@ class Mixture:
             One condition for all events.
         """
         model = self.condition(given, given_absent) if any_names(given, given_absent) else self
-        offsets, codes = encode_sets(self._items, itemsets)
-        against = np.zeros(len(offsets), dtype=np.int64), np.empty(0, dtype=np.int32)
-        if absent is not None:
-            against = encode_sets(self._items, absent)
-        if len(against[0]) != len(offsets):
+        present = encode_sets(self._items, itemsets)
+        n = len(present[0]) - 1
+        against = no_sets(n) if absent is None else encode_sets(self._items, absent)
+        if len(against[0]) != n + 1:
             raise InvalidInputError(
-                f"expected absent items for each of the {len(offsets) - 1:,} itemsets, got "
-                f"{len(against[0]) - 1:,}; use [] where there are none"
+                f"expected absent items for each of the {n:,} itemsets, got {len(against[0]) - 1:,}; "
+                "use [] where there are none"
             )
-        return model.probabilities_of_codes(offsets, codes, *against)
+        require_consistent(
+            self._items, present, against, self._items.codes(given), self._items.codes(given_absent)
+        )
+        return model.probabilities_of_codes(*present, *against)
 
     def probabilities_of_codes(
         self,
@@ -323,15 +323,11 @@ class Mixture:
     ) -> Floats:
         """Return the probabilities of sets of item codes in compressed form, shape (n,)."""
         if absent_offsets is None or absent_codes is None:
-            absent_offsets, absent_codes = np.zeros(len(offsets), dtype=np.int64), np.empty(0, dtype=np.int32)
+            absent_offsets, absent_codes = no_sets(len(offsets) - 1)
         out = np.empty(len(offsets) - 1)
-        wrong = probability.itemset_probabilities(
+        probability.itemset_probabilities(
             offsets, codes, absent_offsets, absent_codes, self._weights, self._by_item, out
         )
-        if wrong >= 0:
-            held = codes[offsets[wrong] : offsets[wrong + 1]]
-            missing = absent_codes[absent_offsets[wrong] : absent_offsets[wrong + 1]]
-            raise InvalidInputError(contradiction(self._items[int(np.intersect1d(held, missing)[0])]))
         return out
 
 

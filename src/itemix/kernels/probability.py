@@ -1,7 +1,8 @@
 """Probabilities of many itemsets under one mixture, and their moments under a posterior (eq. predict).
 
 Shapes: set s asks for the items present[present_ptr[s]:present_ptr[s + 1]] and against the items
-absent[absent_ptr[s]:absent_ptr[s + 1]]; tables are item-major (D, K). An item named twice counts once.
+absent[absent_ptr[s]:absent_ptr[s + 1]]; no item is in both. Tables are item-major (D, K). An item named
+twice counts once.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ def itemset_probabilities(
     weights: np.ndarray,
     probs: np.ndarray,
     out: np.ndarray,
-) -> int:
-    """Write the probability of every set into `out`; return the first contradictory set, or -1.
+) -> None:
+    """Write the probability of every set into `out`.
 
     Equivalent to sum(weights * prod(probs[present], 0) * prod(1 - probs[absent], 0)) for every set.
     """
@@ -39,8 +40,6 @@ def itemset_probabilities(
                     product[k] *= probs[i, k]
         for j in range(absent_ptr[s], absent_ptr[s + 1]):
             i = absent[j]
-            if stamp[i] == 2 * s:
-                return s
             if stamp[i] != 2 * s + 1:
                 stamp[i] = 2 * s + 1
                 for k in range(K):
@@ -57,7 +56,6 @@ def itemset_probabilities(
             a += product[k]
             k += 1
         out[s] = (a + b) + (c + d)
-    return -1
 
 
 @kernel

@@ -1,0 +1,240 @@
+"""Questions that any mixture can answer: lift, dependencies, recommendations, explanations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.events import Names, Sets, encode_sets, require_same_items
+from itemix.kernels import csr, estep
+from itemix.transactions import Transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from itemix.items import Label
+    from itemix.mixture import Mixture
+
+Floats = npt.NDArray[np.float64]
+Sign = Literal["both", "positive", "negative"]
+
+_ITEMS_AT_A_TIME = 512
+_BASKETS_AT_A_TIME = 4096
+
+
+class Dependency(NamedTuple):
+    """Two items that occur together more often, or less often, than independent ones would.
+
+    `information` is their mutual information in bits, `expected` the probability of both if they were
+    independent, `lift` the probability of both over that, and `leverage` the difference.
+    """
+
+    item: Label
+    other: Label
+    probability: float
+    expected: float
+    lift: float
+    leverage: float
+    information: float
+
+
+class Recommendation(NamedTuple):
+    """An item that a basket may lack: its probability given the basket, and that over its overall one."""
+
+    item: Label
+    probability: float
+    lift: float
+
+
+class Contribution(NamedTuple):
+    """How much one item, present or absent, speaks for a component: log p(item | k) - log p(item)."""
+
+    item: Label
+    present: bool
+    evidence: float
+
+
+class Explanation(NamedTuple):
+    """Which component explains a basket, how surely, and which items say so, the strongest first."""
+
+    component: int
+    probability: float
+    contributions: list[Contribution]
+    responsibilities: Floats
+
+
+def lift(mixture: Mixture, itemset: Names) -> float:
+    """Return the probability of an itemset over that of its items if they were independent."""
+    codes = mixture.items.codes(itemset)
+    independent = float(mixture.item_probabilities[codes].prod())
+    if independent == 0:
+        raise InvalidInputError(
+            f"expected items that the model allows, got {mixture.items.names(codes)} of which one has "
+            "probability zero; leave it out"
+        )
+    return mixture.probability(mixture.items.names(codes)) / independent
+
+
+def dependencies(
+    mixture: Mixture, n: int = 10, *, sign: Sign = "both", items: Names | None = None
+) -> list[Dependency]:
+    """Return the n pairs of items that depend most on each other, by mutual information, strongest first.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        The model.
+    n : int
+        How many pairs.
+    sign : {"both", "positive", "negative"}
+        Pairs that attract each other, avoid each other, or both.
+    items : names, optional
+        Only pairs with at least one of these.
+    """
+    if sign not in {"both", "positive", "negative"}:
+        raise InvalidInputError(f"expected sign 'both', 'positive' or 'negative', got {sign!r}; try 'both'")
+    wanted = np.arange(mixture.n_items) if items is None else mixture.items.codes(items)
+    chosen = np.zeros(mixture.n_items, dtype=bool)
+    chosen[wanted] = True
+    best: list[tuple[float, int, int, float]] = []
+    for first in range(0, len(wanted), _ITEMS_AT_A_TIME):
+        rows = wanted[first : first + _ITEMS_AT_A_TIME]
+        joint = (mixture.probs[:, rows] * mixture.weights[:, None]).T @ mixture.probs
+        strength = _mutual_information(joint, mixture.item_probabilities[rows], mixture.item_probabilities)
+        leverage = joint - np.outer(mixture.item_probabilities[rows], mixture.item_probabilities)
+        # Each pair once: the other item comes later, or is not among the wanted ones.
+        usable = (np.arange(mixture.n_items) > rows[:, None]) | ~chosen
+        if sign != "both":
+            usable &= (leverage > 0) if sign == "positive" else (leverage < 0)
+        strength[~usable] = -1.0
+        top = np.argsort(-strength, axis=None, kind="stable")[: max(n, 0)]
+        for r, other in zip(*np.unravel_index(top, strength.shape), strict=True):
+            if strength[r, other] >= 0:
+                best.append((float(strength[r, other]), int(rows[r]), int(other), float(joint[r, other])))
+    best.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
+    return [_dependency(mixture, *pair) for pair in best[: max(n, 0)]]
+
+
+def _dependency(mixture: Mixture, information: float, item: int, other: int, joint: float) -> Dependency:
+    expected = float(mixture.item_probabilities[item] * mixture.item_probabilities[other])
+    ratio = joint / expected if expected else 1.0
+    names = mixture.items[item], mixture.items[other]
+    return Dependency(*names, joint, expected, ratio, joint - expected, information)
+
+
+def _mutual_information(joint: Floats, p: Floats, q: Floats) -> Floats:
+    """Return the mutual information of pairs of items in bits, from p (A), q (B) and joint (A, B)."""
+    total = np.zeros_like(joint)
+    for cell, expected in (
+        (joint, np.outer(p, q)),
+        (p[:, None] - joint, np.outer(p, 1 - q)),
+        (q - joint, np.outer(1 - p, q)),
+        (1 - p[:, None] - q + joint, np.outer(1 - p, 1 - q)),
+    ):
+        held = (cell > 0) & (expected > 0)
+        total[held] += cell[held] * np.log2(cell[held] / expected[held])
+    return np.maximum(total, 0.0)
+
+
+def recommend(mixture: Mixture, basket: Names, n: int = 5, *, absent: Names = ()) -> list[Recommendation]:
+    """Return the n most probable items that a basket does not hold yet, most probable first.
+
+    Items that are not named count as unknown; `absent` items are known not to be wanted.
+    """
+    conditional = mixture.condition(basket, absent)
+    known = np.union1d(mixture.items.codes(basket), mixture.items.codes(absent))
+    found = conditional.item_probabilities.copy()
+    found[known] = -1.0
+    order = np.argsort(-found, kind="stable")[: max(min(n, mixture.n_items - len(known)), 0)]
+    overall = mixture.item_probabilities
+    return [
+        Recommendation(
+            mixture.items[int(i)], float(found[i]), float(found[i] / overall[i]) if overall[i] else 1.0
+        )
+        for i in order
+    ]
+
+
+def recommend_many(
+    mixture: Mixture, baskets: Transactions | Iterable[Names], n: int = 5
+) -> tuple[npt.NDArray[np.int32], Floats]:
+    """Return the codes and probabilities of the n best items for each of many baskets, shape (m, n) each.
+
+    Where a basket leaves fewer than n items, the last codes are -1 and their probabilities 0.
+    """
+    offsets, codes = _encode_baskets(mixture, baskets)
+    m, n = len(offsets) - 1, max(min(n, mixture.n_items), 0)
+    out = np.full((m, n), -1, dtype=np.int32), np.zeros((m, n))
+    for first in range(0, m, _BASKETS_AT_A_TIME):
+        last = min(first + _BASKETS_AT_A_TIME, m)
+        found = _given_present(mixture, offsets, codes, first, last) @ mixture.probs
+        row = np.repeat(np.arange(last - first), np.diff(offsets[first : last + 1]))
+        found[row, codes[offsets[first] : offsets[last]]] = -1.0
+        top = np.argsort(-found, axis=1, kind="stable")[:, :n]
+        chance = np.take_along_axis(found, top, axis=1)
+        out[0][first:last] = np.where(chance >= 0, top, -1)
+        out[1][first:last] = np.maximum(chance, 0.0)
+    return out
+
+
+def _encode_baskets(mixture: Mixture, baskets: Transactions | Iterable[Names]) -> Sets:
+    if isinstance(baskets, Transactions):
+        require_same_items(mixture.items, baskets.items)
+        repeats = 1 if baskets.multiplicities is None else baskets.multiplicities
+        rows = np.repeat(np.arange(baskets.n_rows), repeats)
+        return csr.gather_rows(baskets.indptr, baskets.indices, rows)
+    return encode_sets(mixture.items, baskets)
+
+
+def _given_present(
+    mixture: Mixture, offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], first: int, last: int
+) -> Floats:
+    """Return the probability of each component given the items that each basket holds, shape (n, K)."""
+    with np.errstate(divide="ignore"):
+        log_weights, log_probs = np.log(mixture.weights), np.log(np.ascontiguousarray(mixture.probs.T))
+    values, resp = np.empty(last - first), np.empty((last - first, mixture.n_components))
+    nothing = np.zeros(mixture.n_components + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+    estep.row_responsibilities(offsets, codes, first, last, log_probs, log_weights, *nothing, values, resp)
+    impossible = np.flatnonzero(np.isneginf(values))
+    if len(impossible):
+        at = first + int(impossible[0])
+        names = mixture.items.names(codes[offsets[at] : offsets[at + 1]])
+        raise InvalidInputError(
+            f"expected baskets that the model allows, got {names} at position {at}, of probability zero; "
+            "leave it out, or fit a Bayesian mixture, which rules nothing out"
+        )
+    return resp
+
+
+def explain(mixture: Mixture, basket: Names, n: int = 5, *, partial: bool = False) -> Explanation:
+    """Return the component that explains a basket best, and the items that speak most for it.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        The model.
+    basket : names
+        The items present.
+    n : int
+        How many items to name.
+    partial : bool
+        Whether items that are not named are unknown; by default they are absent.
+    """
+    held = mixture.items.codes(basket)
+    everything = np.arange(mixture.n_items, dtype=np.int32)
+    missing = everything[:0] if partial else np.setdiff1d(everything, held)
+    conditional = mixture.condition(mixture.items.names(held), mixture.items.names(missing))
+    component = int(conditional.weights.argmax())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        present = np.log(mixture.probs[component]) - np.log(mixture.item_probabilities)
+        absent = np.log1p(-mixture.probs[component]) - np.log1p(-mixture.item_probabilities)
+    known = np.concatenate([held, missing]).astype(np.intp)
+    evidence = np.nan_to_num(np.concatenate([present[held], absent[missing]]), nan=0.0)
+    order = np.argsort(-evidence, kind="stable")[: max(n, 0)]
+    contributions = [
+        Contribution(mixture.items[int(known[j])], bool(j < len(held)), float(evidence[j])) for j in order
+    ]
+    return Explanation(component, float(conditional.weights[component]), contributions, conditional.weights)
