@@ -10,16 +10,17 @@ from naive import inference as naive
 from itemix.inference.priors import make_prior
 from itemix.inference.run import Settings, run
 from itemix.inference.variational import Variational, expected_log_weights, stick_evidence
+from itemix.mixture import Mixture
 
 KINDS = ["dirichlet", "sticks"]
 FAST = Settings(n_init=1, max_iter=60, tol=None)
 
 
-def algorithm_for(data, n_components, kind, init="random", n_threads=1, **hyperparameters):
+def algorithm_for(data, n_components, kind, init="random", n_threads=1, learn=False, **hyperparameters):
     """Return the algorithm with the paper's priors unless others are given."""
     rows = rows_of(data, n_threads)
     prior = make_prior(rows.item_totals, rows.n_transactions, weights=kind, **hyperparameters)
-    return Variational(rows, prior, start_of(data, rows, n_components, init))
+    return Variational(rows, prior, start_of(data, rows, n_components, init), learn, learn)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -40,8 +41,8 @@ def test_a_step_is_the_papers(kind, seed, n_components, density, alpha, gamma):
     for _ in range(3):
         resp, bound = naive.variational_step(
             matrix,
-            state.sizes,
-            state.item_counts,
+            state.counts.sizes,
+            state.counts.item_counts,
             alpha,
             prior.beta,
             prior.gamma,
@@ -51,9 +52,10 @@ def test_a_step_is_the_papers(kind, seed, n_components, density, alpha, gamma):
         assert info.bound == pytest.approx(bound, rel=1e-9)
         sizes, item_counts = resp.sum(axis=0), resp.T @ matrix
         # The sticks may have been put into the order of size.
-        order = np.argsort(-sizes) if not np.allclose(state.sizes, sizes, atol=1e-5) else slice(None)
-        np.testing.assert_allclose(state.sizes, sizes[order], atol=1e-5)
-        np.testing.assert_allclose(state.item_counts, item_counts[order], atol=1e-5)
+        found = state.counts
+        order = np.argsort(-sizes) if not np.allclose(found.sizes, sizes, atol=1e-5) else slice(None)
+        np.testing.assert_allclose(found.sizes, sizes[order], atol=1e-5)
+        np.testing.assert_allclose(found.item_counts, item_counts[order], atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -144,13 +146,36 @@ def test_many_items_are_worked_on_in_blocks():
     state = algorithm.init(np.random.default_rng(0))
     resp, bound = naive.variational_step(
         data.to_scipy().toarray(),
-        state.sizes,
-        state.item_counts,
+        state.counts.sizes,
+        state.counts.item_counts,
         1.5,
         algorithm.prior.beta,
         algorithm.prior.gamma,
         sticks=False,
     )
-    counts, info = algorithm.step(state)
+    after, info = algorithm.step(state)
     assert info.bound == pytest.approx(bound, rel=1e-9)
-    np.testing.assert_allclose(counts.sizes, resp.sum(axis=0), atol=1e-5)
+    np.testing.assert_allclose(after.counts.sizes, resp.sum(axis=0), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(seed=st.integers(0, 1000), n_components=st.integers(1, 6))
+def test_learned_hyperparameters_keep_the_bound_rising(kind, seed, n_components):
+    """Empirical Bayes is one more step upwards: the bound never falls, and ends above that of fixed ones."""
+    data = random_data(seed, n_rows=40)
+    fixed = run(algorithm_for(data, n_components, kind), len(data), FAST, seed)
+    algorithm = algorithm_for(data, n_components, kind, learn=True)
+    learned = run(algorithm, len(data), FAST, seed)
+    assert np.diff(learned.bounds).min() > -1e-7 * abs(learned.bounds[-1])
+    assert learned.bounds[1] >= fixed.bounds[1] - 1e-9 * abs(fixed.bounds[1])
+
+
+def test_the_strength_of_the_prior_is_found():
+    """Components whose probabilities are all near the frequencies make the learned prior strong."""
+    rng = np.random.default_rng(0)
+    probs = rng.beta(50 * 0.3, 50 * 0.7, (3, 40))
+    probs[:, :9] = planted_mixture().probs
+    data = Mixture([0.4, 0.3, 0.3], probs, range(40)).sample(3000, random_state=0)
+    algorithm = algorithm_for(data, 3, "dirichlet", "k-means++", learn=True)
+    prior = run(algorithm, len(data), Settings(1, 40, None), 0).state.prior
+    assert (prior.beta + prior.gamma).mean() > 4

@@ -8,6 +8,9 @@ q(phi) from their priors.
 Sticks are broken in the order of the sizes, which raises the bound: the part of it that the order changes is
 -sum_k ln(alpha + sizes after k). Only the last stick, which is one, can make an exception of a few
 hundredths; then a state keeps its order, so that the bound never falls, and `finish` sorts.
+
+The hyperparameters can be learned (empirical Bayes): between two steps they are set to what raises the bound
+most with the factors as they are.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.expectation import Rows, Tables
+from itemix.inference import empirical
 from itemix.inference.run import Fitted, Info
 from itemix.kernels import special
 
@@ -35,6 +39,22 @@ _HOLDS_TRANSACTIONS = 0.5
 
 
 @dataclass(frozen=True)
+class State:
+    """What the next step needs.
+
+    Attributes
+    ----------
+    counts : Counts
+        The expected counts of the last E-step.
+    prior : Prior
+        The hyperparameters, which may be learned.
+    """
+
+    counts: Counts
+    prior: Prior
+
+
+@dataclass(frozen=True)
 class Variational:
     """Mean-field variational inference.
 
@@ -46,32 +66,44 @@ class Variational:
         Hyperparameters; its `weights` choose between the finite model and the Dirichlet process.
     start : callable
         Returns the first Counts from a random generator.
+    learn_alpha, learn_strength : bool
+        Whether to learn alpha, and a common factor of beta and gamma.
     """
 
     rows: Rows
     prior: Prior
     start: Callable[[np.random.Generator], Counts]
+    learn_alpha: bool = False
+    learn_strength: bool = False
 
-    def init(self, rng: np.random.Generator) -> Counts:
-        """Return the first counts."""
-        return self._ordered(self.start(rng))
+    def init(self, rng: np.random.Generator) -> State:
+        """Return the first counts, with the prior as it was given."""
+        return State(_ordered(self.start(rng), self.prior), self.prior)
 
-    def step(self, state: Counts) -> tuple[Counts, Info]:
+    def step(self, state: State) -> tuple[State, Info]:
         """Do one update of all factors; the bound is that of the factors which the state gives."""
         tables, divergence = self.tables(state)
         counts, value = self.rows.expected_counts(tables)
-        n_components = int((state.sizes > _HOLDS_TRANSACTIONS).sum())
-        return self._ordered(counts), Info(value - divergence, n_components)
+        prior = state.prior
+        if self.learn_alpha:
+            prior = empirical.best_alpha(prior, state.counts.sizes)
+        if self.learn_strength:
+            prior = empirical.best_strength(prior, state.counts)
+        n_components = int((state.counts.sizes > _HOLDS_TRANSACTIONS).sum())
+        return State(_ordered(counts, prior), prior), Info(value - divergence, n_components)
 
-    def finish(self, state: Counts) -> Fitted:
+    def finish(self, state: State) -> Fitted:
         """Return the posterior and its predictive mixture (eqs. BayesianPredict, DPPredict)."""
-        counts = state if self.prior.weights == "dirichlet" else state.take(_by_size(state.sizes))
-        posterior = self.prior.posterior(counts, self.rows.data.items)
+        counts = state.counts
+        if state.prior.weights == "sticks":
+            counts = counts.take(_by_size(counts.sizes))
+        posterior = state.prior.posterior(counts, self.rows.data.items)
         return Fitted(posterior.mixture(), counts, posterior)
 
-    def tables(self, counts: Counts) -> tuple[Tables, float]:
+    def tables(self, state: State) -> tuple[Tables, float]:
         """Return the E-step's tables, and the divergence of q(v) and q(phi) from their priors."""
-        log_weights, divergence = expected_log_weights(self.prior, counts.sizes)
+        counts, prior = state.counts, state.prior
+        log_weights, divergence = expected_log_weights(prior, counts.sizes)
         n_items, n_components = counts.n_items, counts.n_components
         held = np.ascontiguousarray(counts.item_counts.T)
         odds = np.empty((n_items, n_components))
@@ -83,8 +115,8 @@ class Variational:
             value = special.beta_tables(
                 counts.sizes,
                 held,
-                self.prior.beta,
-                self.prior.gamma,
+                prior.beta,
+                prior.gamma,
                 self.rows.flipped,
                 cuts[b],
                 cuts[b + 1],
@@ -100,12 +132,13 @@ class Variational:
         nothing = np.empty(0, dtype=np.int32)
         return Tables(odds, base, np.zeros(n_components + 1, dtype=np.int64), nothing), divergence
 
-    def _ordered(self, counts: Counts) -> Counts:
-        if self.prior.weights == "dirichlet":
-            return counts
-        order = _by_size(counts.sizes)
-        as_is, sorted_ = (stick_evidence(self.prior, sizes) for sizes in (counts.sizes, counts.sizes[order]))
-        return counts.take(order) if sorted_ > as_is else counts
+
+def _ordered(counts: Counts, prior: Prior) -> Counts:
+    if prior.weights == "dirichlet":
+        return counts
+    order = _by_size(counts.sizes)
+    as_is, by_size = (stick_evidence(prior, sizes) for sizes in (counts.sizes, counts.sizes[order]))
+    return counts.take(order) if by_size > as_is else counts
 
 
 def stick_evidence(prior: Prior, sizes: Floats) -> float:
