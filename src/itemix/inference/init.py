@@ -58,7 +58,7 @@ def starter(
         raise InvalidInputError(
             f"expected init to be one of {list(METHODS)}, a Mixture or labels, got {init!r}; try 'k-means++'"
         )
-    counts = counts_of_labels(transactions, _checked_labels(init, transactions, n_components), n_components)
+    counts = counts_of_labels(transactions, checked_labels(init, transactions, n_components), n_components)
     return lambda _: counts
 
 
@@ -140,9 +140,16 @@ def _counts_of_mixture(mixture: Mixture, rows: Rows, n_components: int) -> Count
     return rows.expected_counts(tables)[0]
 
 
-def _checked_labels(
+def checked_labels(
     init: npt.ArrayLike, transactions: Transactions, n_components: int
 ) -> npt.NDArray[np.int64]:
+    """Return given labels, a number from 0 to n_components - 1 for each transaction.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are anything else.
+    """
     labels = np.asarray(init)
     if labels.shape != (transactions.n_transactions,) or labels.dtype.kind not in "iu":
         raise InvalidInputError(

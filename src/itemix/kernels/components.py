@@ -1,0 +1,259 @@
+"""The components of a collapsed mixture: what each scores for a point, kept up to date as points move.
+
+Shapes: rows in compressed form (`indptr` (N + 1,) int64, `indices` (nnz,) int32); C slots for components.
+A component of n points, c_i of which hold item i, scores for a point x outside it (eqs. finGibbs, infinGibbs)
+
+    log w(n) + sum_i log(n - c_i + gamma_i) - sum_i log(n + beta_i + gamma_i)        its base, and
+    + sum_{i in x} log((c_i + beta_i) / (n - c_i + gamma_i))                         the items of the point,
+
+with w(n) = n + alpha / K in the finite model, and w(n) = n, w(0) = alpha in the Dirichlet process. The
+second line is a product of the point's own factors, a block of them for each logarithm. The base sums over
+all items, but a move changes it in time that grows with the items of the point:
+
+- `PriorTables.size_term` at n is the base if no point holds any item. What is left is the absent term, the
+  sum of log((n - c_i + gamma_i) / (n + gamma_i)) over the items that occur in the component.
+- Items that most of the component's points hold, and all items of a small component, are *near*: their
+  factors are multiplied afresh.
+- For the others, the *far* ones, write n = n0 + d with n0 the size when the items were last sorted. Their sum
+  is a power series in d, whose coefficients change only for the items of the point that moves;
+  |d| <= n0 / 32 and c_i <= n0 / 2 + n0 / 32 make what follows its tenth term smaller than rounding.
+
+The base for a point of the component itself, without that point, takes the absent term at n - 1. The factors
+of items that all n points hold are left out there: the point holds them too, and they would cancel.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from itemix.kernels.jit import inlined, kernel
+
+N_TERMS = 10
+SMALL = 64  # components below this size have near items only
+_STRAY = 32  # items are sorted again when the size has strayed by a 32nd
+UNLISTED, _FAR, _NEAR = 0, 1, 2
+
+Index = int | np.int64
+
+
+class PriorTables(NamedTuple):
+    """The hyperparameters, as the kernels need them.
+
+    beta, gamma (D,); size_term (N + 1,), see the module; growth (N + 1,): growth[n] is the sum of the first n
+    size terms, the joint log-probability of n points without items; block: how many factors may be multiplied
+    before a logarithm; is_process: whether this is a Dirichlet process, where empty components are removed.
+    """
+
+    beta: np.ndarray
+    gamma: np.ndarray
+    size_term: np.ndarray
+    growth: np.ndarray
+    block: int
+    is_process: bool
+
+
+class Tables(NamedTuple):
+    """The components of one chain; all of it is written by `move_point`.
+
+    sizes (C,) int64; counts (D, C) int32; base, base_out (C,): the base, and the base for a point of the
+    component itself; series (C, N_TERMS + 1), anchor (C,) int64: the far sum and its n0, which is 0 where all
+    items are near; listed (C, D) int32, n_listed, n_near (C,) int64: the items that occur, near ones first;
+    place (D, C) uint8: whether an item is unlisted, far or near.
+    """
+
+    sizes: np.ndarray
+    counts: np.ndarray
+    base: np.ndarray
+    base_out: np.ndarray
+    series: np.ndarray
+    anchor: np.ndarray
+    listed: np.ndarray
+    n_listed: np.ndarray
+    n_near: np.ndarray
+    place: np.ndarray
+
+
+@inlined
+def _evaluate(series: np.ndarray, d: float) -> float:
+    """Return series[0] + series[1] d - series[2] d^2 / 2 + series[3] d^3 / 3 - ..."""
+    value = 0.0
+    for j in range(N_TERMS, 0, -1):
+        sign = 1.0 if j % 2 else -1.0
+        value = (value + sign * float(series[j]) / j) * d
+    return float(series[0]) + value
+
+
+@inlined
+def clear_component(prior: PriorTables, tables: Tables, k: Index) -> None:
+    """Make component k empty; in the Dirichlet process it cannot be chosen then."""
+    for j in range(tables.n_listed[k]):
+        tables.counts[tables.listed[k, j], k] = 0
+        tables.place[tables.listed[k, j], k] = UNLISTED
+    tables.sizes[k] = tables.n_listed[k] = tables.n_near[k] = tables.anchor[k] = 0
+    tables.base[k] = -np.inf if prior.is_process else prior.size_term[0]
+    tables.base_out[k] = -np.inf
+
+
+@inlined
+def _refresh_base(prior: PriorTables, tables: Tables, k: Index) -> None:
+    """Compute base[k] and base_out[k] from the counts of the near items and the series of the far ones."""
+    n = tables.sizes[k]
+    if n == 0:
+        clear_component(prior, tables, k)
+        return
+    term = prior.size_term[n]
+    term_out = prior.size_term[n - 1]
+    if tables.anchor[k]:
+        d = n - tables.anchor[k]
+        term += _evaluate(tables.series[k], d)
+        term_out += _evaluate(tables.series[k], d - 1)
+    top = bottom = top_out = bottom_out = 1.0
+    j = in_block = 0
+    while j < tables.n_near[k]:
+        i = tables.listed[k, j]
+        c = tables.counts[i, k]
+        if c == 0 and tables.anchor[k] == 0:
+            tables.place[i, k] = UNLISTED
+            tables.n_near[k] -= 1
+            tables.n_listed[k] -= 1
+            tables.listed[k, j] = tables.listed[k, tables.n_near[k]]
+            continue
+        g = prior.gamma[i]
+        top *= (n - c) + g
+        bottom *= n + g
+        bottom_out *= (n - 1) + g
+        if c < n:
+            top_out *= (n - 1 - c) + g
+        j += 1
+        in_block += 1
+        if in_block == prior.block:
+            term += math.log(top) - math.log(bottom)
+            term_out += math.log(top_out) - math.log(bottom_out)
+            top = bottom = top_out = bottom_out = 1.0
+            in_block = 0
+    tables.base[k] = term + (math.log(top) - math.log(bottom))
+    tables.base_out[k] = term_out + (math.log(top_out) - math.log(bottom_out))
+
+
+@inlined
+def _add_powers(series: np.ndarray, value: float, sign: float) -> None:
+    """Add sign * value^-j to series[j] for all j > 0."""
+    inverse = 1.0 / value
+    power = sign
+    for j in range(1, N_TERMS + 1):
+        power *= inverse
+        series[j] += power
+
+
+@kernel
+def relist(prior: PriorTables, tables: Tables, k: Index) -> None:
+    """Sort the items of component k into near and far, and sum up the far ones around its present size."""
+    n = tables.sizes[k]
+    is_small = n < SMALL
+    series = tables.series[k]
+    series[:] = 0.0
+    n_listed = n_near = 0
+    for j in range(tables.n_listed[k]):
+        i = tables.listed[k, j]
+        c = tables.counts[i, k]
+        if c == 0:
+            tables.place[i, k] = UNLISTED
+            continue
+        tables.listed[k, n_listed] = i
+        if is_small or 2 * c > n:
+            tables.listed[k, n_listed] = tables.listed[k, n_near]
+            tables.listed[k, n_near] = i
+            tables.place[i, k] = _NEAR
+            n_near += 1
+        else:
+            tables.place[i, k] = _FAR
+            g = prior.gamma[i]
+            series[0] += math.log((n - c + g) / (n + g))
+            _add_powers(series, n - c + g, 1.0)
+            _add_powers(series, n + g, -1.0)
+        n_listed += 1
+    tables.n_listed[k] = n_listed
+    tables.n_near[k] = n_near
+    tables.anchor[k] = 0 if is_small else n
+
+
+@inlined
+def _update_far(prior: PriorTables, tables: Tables, k: Index, i: Index, sign: int) -> float:
+    """Change the series for one more (or less) point with far item i; return the factor of its logarithm."""
+    before = tables.anchor[k] - tables.counts[i, k] + prior.gamma[i]
+    _add_powers(tables.series[k], before - sign, 1.0)
+    _add_powers(tables.series[k], before, -1.0)
+    factor: float = (before - sign) / before
+    return factor
+
+
+@kernel
+def move_point(prior: PriorTables, tables: Tables, items: np.ndarray, k: Index, sign: int) -> None:
+    """Add (sign 1) a point with the given items to component k, or take it out (sign -1)."""
+    factor = 1.0
+    in_block = 0
+    is_small = tables.anchor[k] == 0
+    for i in items:
+        if tables.place[i, k] == UNLISTED:
+            tables.listed[k, tables.n_listed[k]] = i
+            tables.n_listed[k] += 1
+            tables.n_near[k] += is_small
+            tables.place[i, k] = _NEAR if is_small else _FAR
+        if tables.place[i, k] == _FAR:
+            factor *= _update_far(prior, tables, k, i, sign)
+            in_block += 1
+            if in_block == prior.block:
+                tables.series[k, 0] += math.log(factor)
+                factor = 1.0
+                in_block = 0
+        tables.counts[i, k] += sign
+    tables.series[k, 0] += math.log(factor)
+    tables.sizes[k] += sign
+    n = tables.sizes[k]
+    if is_small:
+        if n >= SMALL + SMALL // 2:
+            relist(prior, tables, k)
+    elif _STRAY * abs(n - tables.anchor[k]) > tables.anchor[k]:
+        relist(prior, tables, k)
+    _refresh_base(prior, tables, k)
+
+
+@kernel
+def fill(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    labels: np.ndarray,
+    prior: PriorTables,
+    tables: Tables,
+    n_slots: int,
+) -> None:
+    """Fill `tables`, whose arrays are all zero, from labels (N,) int32.
+
+    Slots from n_slots on, which only fill up vectors, can never be chosen.
+    """
+    for t in range(len(indptr) - 1):
+        k = labels[t]
+        tables.sizes[k] += 1
+        for j in range(indptr[t], indptr[t + 1]):
+            i = indices[j]
+            if tables.counts[i, k] == 0:
+                tables.listed[k, tables.n_listed[k]] = i
+                tables.n_listed[k] += 1
+            tables.counts[i, k] += 1
+    for k in range(len(tables.sizes)):
+        relist(prior, tables, k)
+        _refresh_base(prior, tables, k)
+        if k >= n_slots:
+            tables.base[k] = -np.inf
+
+
+@inlined
+def empty_slot(sizes: np.ndarray) -> int:
+    """Return the first empty slot, or their number if there is none."""
+    for k in range(len(sizes)):
+        if sizes[k] == 0:
+            return k
+    return len(sizes)
