@@ -45,9 +45,17 @@ class EM:
 
     def step(self, state: Counts) -> tuple[Counts, Info]:
         """Do an M-step and an E-step; the bound is the log-likelihood of the M-step's mixture."""
+        counts, bound = self.expect(state)
+        return counts, Info(bound, int(np.count_nonzero(state.sizes)))
+
+    def expect(self, state: Counts) -> tuple[Counts, float]:
+        """Return the next expected counts and the log-likelihood."""
         weights, probs = maximise(state)
-        counts, bound = self.rows.expected_counts(tables_of_mixture(weights, probs, self.rows.flipped))
-        return counts, Info(bound, int(np.count_nonzero(weights)))
+        return self.rows.expected_counts(tables_of_mixture(weights, probs, self.rows.flipped))
+
+    def state_of(self, counts: Counts) -> Counts:
+        """Return the state that goes on from counts."""
+        return counts
 
     def finish(self, state: Counts) -> Fitted:
         """Return the mixture of the last counts."""

@@ -82,15 +82,24 @@ class Variational:
 
     def step(self, state: State) -> tuple[State, Info]:
         """Do one update of all factors; the bound is that of the factors which the state gives."""
-        tables, divergence = self.tables(state)
-        counts, value = self.rows.expected_counts(tables)
+        counts, bound = self.expect(state)
         prior = state.prior
         if self.learn_alpha:
             prior = empirical.best_alpha(prior, state.counts.sizes)
         if self.learn_strength:
             prior = empirical.best_strength(prior, state.counts)
         n_components = int((state.counts.sizes > _HOLDS_TRANSACTIONS).sum())
-        return State(_ordered(counts, prior), prior), Info(value - divergence, n_components)
+        return State(_ordered(counts, prior), prior), Info(bound, n_components)
+
+    def expect(self, state: State) -> tuple[Counts, float]:
+        """Return the next expected counts, components in the same order, and the bound."""
+        tables, divergence = self.tables(state)
+        counts, value = self.rows.expected_counts(tables)
+        return counts, value - divergence
+
+    def state_of(self, counts: Counts) -> State:
+        """Return the state that goes on from counts."""
+        return State(counts, self.prior)
 
     def finish(self, state: State) -> Fitted:
         """Return the posterior and its predictive mixture (eqs. BayesianPredict, DPPredict)."""

@@ -14,6 +14,8 @@ from itemix.posterior import Posterior
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from itemix.itemsets import Itemsets
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -43,7 +45,7 @@ def interval(
 
 def intervals(
     posteriors: Posterior | Sequence[Posterior],
-    itemsets: Iterable[Names],
+    itemsets: Itemsets | Iterable[Names],
     *,
     absent: Iterable[Names] | None = None,
     given: Names = (),
@@ -83,7 +85,7 @@ def intervals(
 
 def _mean_and_variance(
     samples: Sequence[Posterior],
-    itemsets: Iterable[Names],
+    itemsets: Itemsets | Iterable[Names],
     absent: Iterable[Names] | None,
     given: Names,
     given_absent: Names,

@@ -1,0 +1,161 @@
+"""What every fitted model answers, from its mixture and its posterior."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from itemix.errors import InvalidInputError
+from itemix.estimators.reading import read_input
+from itemix.mining import intervals as credible
+from itemix.mining import query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from itemix.events import Names
+    from itemix.itemsets import Itemsets
+    from itemix.mixture import Mixture
+    from itemix.posterior import Posterior
+    from itemix.transactions import Transactions
+
+Floats = npt.NDArray[np.float64]
+
+
+class Answers:
+    """Questions to a fitted model; all are answered by `mixture_`, intervals by `posteriors_`."""
+
+    mixture_: Mixture
+    posteriors_: tuple[Posterior, ...]
+    random_state: Any
+
+    def _fitted(self) -> Mixture:
+        check_is_fitted(self, "mixture_")
+        return self.mixture_
+
+    def _transactions(self, X: Any) -> Transactions:  # noqa: ANN401 - whatever users have
+        return read_input(self, X, items=self._fitted().items)
+
+    def score_samples(self, X: Any) -> Floats:  # noqa: ANN401 - as above
+        """Return the log-probability of each transaction, shape (n_transactions,)."""
+        return self._fitted().log_likelihood(self._transactions(X))
+
+    def score(self, X: Any, y: object = None) -> float:  # noqa: ANN401 - scikit-learn's signature
+        """Return the mean log-probability of the transactions; `y` is ignored."""
+        return float(self.score_samples(X).mean())
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401 - as above
+        """Return the probability of each component given each transaction, shape (n_transactions, K)."""
+        return self._fitted().responsibilities(self._transactions(X))
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:  # noqa: ANN401 - as above
+        """Return the most probable component of each transaction, shape (n_transactions,)."""
+        return self._fitted().labels(self._transactions(X))
+
+    def bic(self, X: Any) -> float:  # noqa: ANN401 - as above
+        """Return the Bayesian information criterion of the model on X: the lower, the better."""
+        data = self._transactions(X)
+        model = self._fitted()
+        return float(-2 * model.log_likelihood(data).sum() + model.n_parameters * np.log(len(data)))
+
+    def aic(self, X: Any) -> float:  # noqa: ANN401 - as above
+        """Return the Akaike information criterion of the model on X: the lower, the better."""
+        model = self._fitted()
+        return float(-2 * model.log_likelihood(self._transactions(X)).sum() + 2 * model.n_parameters)
+
+    def sample(self, n: int = 1, *, random_state: int | np.random.Generator | None = None) -> Transactions:
+        """Draw n transactions from the model."""
+        return self._fitted().sample(n, random_state=random_state)
+
+    def probability(
+        self, itemset: Names, *, absent: Names = (), given: Names = (), given_absent: Names = ()
+    ) -> float:
+        """Return the probability of an itemset.
+
+        Parameters
+        ----------
+        itemset : names
+            Items that are present.
+        absent : names
+            Items that are absent, as part of the same event.
+        given, given_absent : names
+            Items known to be present, and known to be absent: the probability is conditional on them.
+        """
+        return self._fitted().probability(itemset, absent=absent, given=given, given_absent=given_absent)
+
+    def probabilities(
+        self,
+        itemsets: Itemsets | Iterable[Names],
+        *,
+        absent: Iterable[Names] | None = None,
+        given: Names = (),
+        given_absent: Names = (),
+    ) -> Floats:
+        """Return the probabilities of many itemsets, shape (n,); see `Mixture.probabilities`."""
+        return self._fitted().probabilities(itemsets, absent=absent, given=given, given_absent=given_absent)
+
+    def lift(self, itemset: Names) -> float:
+        """Return the probability of an itemset over that of its items if they were independent."""
+        return query.lift(self._fitted(), itemset)
+
+    def dependencies(
+        self, n: int = 10, *, sign: query.Sign = "both", items: Names | None = None
+    ) -> list[query.Dependency]:
+        """Return the pairs of items that depend most on each other; see `itemix.mining.query`."""
+        return query.dependencies(self._fitted(), n, sign=sign, items=items)
+
+    def recommend(self, basket: Names, n: int = 5, *, absent: Names = ()) -> list[query.Recommendation]:
+        """Return the n most probable items that a basket does not hold yet."""
+        return query.recommend(self._fitted(), basket, n, absent=absent)
+
+    def recommend_many(
+        self, baskets: Transactions | Iterable[Names], n: int = 5
+    ) -> tuple[npt.NDArray[np.int32], Floats]:
+        """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each."""
+        return query.recommend_many(self._fitted(), baskets, n)
+
+    def explain(self, basket: Names, n: int = 5, *, partial: bool = False) -> query.Explanation:
+        """Return the component that explains a basket best, and the items that speak most for it."""
+        return query.explain(self._fitted(), basket, n, partial=partial)
+
+    def interval(
+        self,
+        itemset: Names,
+        *,
+        absent: Names = (),
+        given: Names = (),
+        given_absent: Names = (),
+        level: float = 0.9,
+    ) -> credible.Interval:
+        """Return the probability of an itemset with its credible interval; see `probability`."""
+        posteriors = self._posteriors()
+        return credible.interval(
+            posteriors, itemset, absent=absent, given=given, given_absent=given_absent, level=level
+        )
+
+    def intervals(
+        self,
+        itemsets: Itemsets | Iterable[Names],
+        *,
+        absent: Iterable[Names] | None = None,
+        given: Names = (),
+        given_absent: Names = (),
+        level: float = 0.9,
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return probabilities, lower and upper ends of credible intervals of many itemsets."""
+        posteriors = self._posteriors()
+        return credible.intervals(
+            posteriors, itemsets, absent=absent, given=given, given_absent=given_absent, level=level
+        )
+
+    def _posteriors(self) -> tuple[Posterior, ...]:
+        self._fitted()
+        if not self.posteriors_:
+            raise InvalidInputError(
+                "expected a model with a posterior, got one of maximum likelihood, which has no uncertainty; "
+                "fit BayesianMixture or DirichletProcessMixture"
+            )
+        return self.posteriors_

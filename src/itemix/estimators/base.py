@@ -1,0 +1,171 @@
+"""Fitting, shared by all mixture estimators: the loop, its warnings, and data that comes in batches."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from itemix.estimators import parameters
+from itemix.estimators.answers import Answers
+from itemix.estimators.reading import read_input
+from itemix.expectation import Rows
+from itemix.inference.init import starter
+from itemix.inference.run import Callback, Report, Settings, run
+from itemix.threads import Workers, count_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from itemix.counts import Counts
+    from itemix.inference.run import Fitted
+    from itemix.mixture import Mixture
+    from itemix.transactions import Transactions
+
+_FORGETTING = 0.7  # a new batch counts (t + 2)^-0.7 (Hoffman et al. 2013: between 0.5 and 1)
+
+
+class MixtureEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the mixture estimators: a subclass says which algorithm it runs."""
+
+    n_components: Any
+    init: Any
+    n_init: int
+    max_iter: int
+    warm_start: bool
+    verbose: int
+    n_jobs: int | None
+
+    @abstractmethod
+    def _algorithm(self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: _Totals) -> Any:  # noqa: ANN401 - EM or Variational, each with its own state
+        """Return the batch algorithm for some rows, its prior made of the item totals."""
+
+    @abstractmethod
+    def _tolerance(self) -> float:
+        """Return the checked tolerance."""
+
+    def fit(self, X: Any, y: object = None, *, callbacks: Sequence[Callback] = ()) -> Self:  # noqa: ANN401
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : Transactions, list of lists of str, array, sparse matrix or data frame
+            Binary data.
+        y : ignored
+            For scikit-learn's sake.
+        callbacks : sequence of callables
+            Each is told every iteration (`itemix.inference.run.Report`); one that returns True stops the fit.
+        """
+        transactions = read_input(self, X)
+        self._fit_batch(transactions, [*self._printers(), *callbacks])
+        return self
+
+    def fit_predict(self, X: Any, y: object = None) -> npt.NDArray[np.int64]:  # noqa: ANN401
+        """Fit the model and return the most probable component of each transaction."""
+        return self.fit(X, y).predict(X)
+
+    def _fit_batch(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
+        n_components = self._checked_components(transactions)
+        settings = self._settings()
+        with Workers(count_threads(self.n_jobs)) as workers:
+            rows = Rows(transactions, workers)
+            start = starter(self._start(), transactions, rows, n_components)
+            algorithm = self._algorithm(rows, start, _Totals(rows.item_totals, rows.n_transactions))
+            seed = parameters.as_seed(self.random_state)
+            result = run(algorithm, rows.n_transactions, settings, seed, callbacks=callbacks)
+            fitted = algorithm.finish(result.state)
+        self.n_iter_ = result.n_iter
+        self.converged_ = result.converged
+        self.lower_bounds_ = result.bounds / rows.n_transactions
+        self.lower_bound_ = float(self.lower_bounds_[-1])
+        self.n_batches_ = 1
+        self._totals = _Totals(rows.item_totals, rows.n_transactions)
+        self._keep(fitted)
+        self._warn(interrupted=result.interrupted, stopped=result.stopped)
+
+    def _partial_fit(self, X: Any) -> Self:  # noqa: ANN401 - whatever users have
+        """Take in a batch: the first is fitted, each later one blended into the mean expected counts."""
+        if not hasattr(self, "mixture_"):
+            return self.fit(X)
+        transactions = self._transactions(X)
+        with Workers(count_threads(self.n_jobs)) as workers:
+            rows = Rows(transactions, workers)
+            self._totals += _Totals(rows.item_totals, rows.n_transactions)
+            algorithm = self._algorithm(rows, lambda _: self.counts_, self._totals)
+            new, bound = algorithm.expect(algorithm.state_of(self.counts_))
+        rate = (self.n_batches_ + 1) ** -_FORGETTING
+        mean = self.counts_.scaled((1 - rate) / self.counts_.n_transactions)
+        counts = (mean + new.scaled(rate / new.n_transactions)).scaled(self._totals.n_transactions)
+        self.n_batches_ += 1
+        self.n_iter_ += 1
+        self.lower_bound_ = bound / rows.n_transactions
+        self.lower_bounds_ = np.append(self.lower_bounds_, self.lower_bound_)
+        self._keep(algorithm.finish(algorithm.state_of(counts)))
+        return self
+
+    def _keep(self, fitted: Fitted) -> None:
+        self.mixture_: Mixture = fitted.mixture
+        self.counts_: Counts = fitted.counts
+        self.n_components_ = fitted.mixture.n_components
+        self.posteriors_ = () if fitted.posterior is None else (fitted.posterior,)
+
+    def _checked_components(self, transactions: Transactions) -> int:
+        return parameters.check_components(self.n_components, transactions.n_transactions)
+
+    def _start(self) -> Any:  # noqa: ANN401 - see starter
+        return self.mixture_ if self.warm_start and hasattr(self, "mixture_") else self.init
+
+    def _settings(self) -> Settings:
+        return Settings(
+            parameters.check_whole("n_init", self.n_init),
+            parameters.check_whole("max_iter", self.max_iter),
+            self._tolerance(),
+        )
+
+    def _printers(self) -> list[Callback]:
+        every = int(self.verbose)
+        return [] if every <= 0 else [lambda report: _print(report, every)]
+
+    def _warn(self, *, interrupted: bool, stopped: bool) -> None:
+        name = type(self).__name__
+        if interrupted:
+            message = f"{name} was interrupted; the best state so far is kept ({self.n_iter_} iterations)"
+        elif not self.converged_ and not stopped:
+            message = (
+                f"{name} did not converge in max_iter={self.max_iter} iterations; raise max_iter or tol, "
+                "or use the model as it is"
+            )
+        else:
+            message = ""
+        if message:
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's Tags
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class _Totals:
+    """How often each item occurred in how many transactions."""
+
+    def __init__(self, item_totals: npt.NDArray[np.int64], n_transactions: int) -> None:
+        self.item_totals = item_totals
+        self.n_transactions = n_transactions
+
+    def __add__(self, other: _Totals) -> _Totals:
+        return _Totals(self.item_totals + other.item_totals, self.n_transactions + other.n_transactions)
+
+
+def _print(report: Report, every: int) -> None:
+    if report.iteration % every == 0 or report.iteration == 1:
+        sys.stderr.write(
+            f"start {report.restart + 1} of {report.n_restarts}, iteration {report.iteration}: "
+            f"{report.bound:.6g}, {report.n_components} components, {report.seconds:.1f} s\n"
+        )

@@ -1,0 +1,372 @@
+"""The Bayesian mixtures: finite, and the Dirichlet process; by variational inference or Gibbs sampling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from sklearn.utils.metaestimators import available_if
+
+from itemix.estimators import parameters
+from itemix.estimators.base import MixtureEstimator
+from itemix.inference.gibbs import GibbsSampler
+from itemix.inference.labels import PROCESS_LABELS, label_starter
+from itemix.inference.priors import Prior, Weights, make_prior
+from itemix.inference.sampling import Schedule, sample
+from itemix.inference.variational import Variational
+from itemix.threads import count_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from itemix.counts import Counts
+    from itemix.estimators.base import _Totals
+    from itemix.expectation import Rows
+    from itemix.inference.run import Callback, Fitted
+    from itemix.transactions import Transactions
+
+_INFERENCES = "variational", "gibbs"
+_TOLERANCE = {"variational": 1e-4, "gibbs": 0.01}
+
+
+class _Bayesian(MixtureEstimator):
+    """What both Bayesian mixtures share."""
+
+    _weights: Weights
+
+    def __init__(
+        self,
+        n_components: Any,  # noqa: ANN401 - see the subclasses
+        *,
+        inference: str,
+        alpha: Any,  # noqa: ANN401
+        beta: Any,  # noqa: ANN401
+        gamma: Any,  # noqa: ANN401
+        n_init: int,
+        init: Any,  # noqa: ANN401
+        max_iter: int,
+        tol: float | None,
+        n_samples: int,
+        thin: int,
+        random_state: Any,  # noqa: ANN401
+        warm_start: bool,
+        verbose: int,
+        n_jobs: int | None,
+    ) -> None:
+        self.n_components = n_components
+        self.inference = inference
+        self.alpha = alpha
+        self.beta = beta
+        self.gamma = gamma
+        self.n_init = n_init
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_samples = n_samples
+        self.thin = thin
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    @available_if(lambda self: self.inference == "variational")  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401 - scikit-learn's signature
+        """Take in a batch of a stream (stochastic variational inference).
+
+        The first batch is fitted; each later one adjusts the mean expected counts, and the posterior is that
+        of all transactions so far. Every call counts as new transactions.
+        """
+        return self._partial_fit(X)
+
+    def _fit_batch(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
+        if parameters.check_choice("inference", self.inference, _INFERENCES) == "variational":
+            super()._fit_batch(transactions, callbacks)
+        else:
+            self._sample_chains(transactions, callbacks)
+
+    def _algorithm(
+        self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: _Totals
+    ) -> Variational:
+        prior = self._prior(totals.item_totals, totals.n_transactions)
+        return Variational(rows, prior, start, *self._learned())
+
+    def _sample_chains(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
+        n_components = self._checked_components(transactions)
+        settings = self._settings()
+        start = label_starter(*self._first_labels(transactions, n_components))
+        prior = self._prior(transactions.item_counts(), transactions.n_transactions)
+        learn_alpha, learn_strength = self._learned()
+        sampler = GibbsSampler(
+            transactions,
+            prior,
+            start,
+            n_components,
+            learn_alpha=learn_alpha,
+            learn_strength=learn_strength,
+        )
+        schedule = Schedule(
+            settings.n_init,
+            settings.max_iter,
+            settings.tol,
+            parameters.check_whole("n_samples", self.n_samples),
+            parameters.check_whole("thin", self.thin),
+        )
+        seed = parameters.as_seed(self.random_state)
+        chains = sample(sampler, schedule, seed, callbacks=callbacks, n_threads=count_threads(self.n_jobs))
+        fitted = chains.finish()
+        self.chains_ = chains
+        self.n_iter_ = chains.n_iter
+        self.converged_ = chains.converged
+        self.lower_bounds_ = chains.chains[0].log_joint / transactions.n_transactions
+        self.lower_bound_ = float(self.lower_bounds_[-1])
+        self._keep(fitted)
+        self.posteriors_ = tuple(fitted.posteriors())
+        self._warn(interrupted=chains.interrupted, stopped=chains.stopped)
+
+    def _start(self) -> Any:  # noqa: ANN401 - see starter
+        start = super()._start()
+        if start is None:
+            return "k-means++" if self.inference == "variational" else "random"
+        return start
+
+    def _first_labels(self, transactions: Transactions, n_components: int) -> tuple[Any, Transactions, int]:
+        """Return what the labels of a chain start from; a chain goes on from its last sample."""
+        if self.warm_start and hasattr(self, "posterior_"):
+            last = self.posterior_.mixture()
+            return last, transactions, last.n_components
+        return self._start(), transactions, n_components
+
+    def _keep(self, fitted: Fitted) -> None:
+        super()._keep(fitted)
+        assert fitted.posterior is not None  # noqa: S101 - Bayesian methods have one
+        self.posterior_ = fitted.posterior
+
+    def _prior(self, item_totals: npt.NDArray[np.int64], n_transactions: int) -> Prior:
+        return make_prior(
+            item_totals,
+            n_transactions,
+            alpha=1.5 if _is_learn(self.alpha) else self.alpha,
+            beta=None if _is_learn(self.beta) else self.beta,
+            gamma=self.gamma,
+            weights=self._weights,
+        )
+
+    def _learned(self) -> tuple[bool, bool]:
+        return _is_learn(self.alpha), _is_learn(self.beta)
+
+    def _tolerance(self) -> float:
+        return _TOLERANCE[self.inference] if self.tol is None else parameters.check_tol(self.tol)
+
+
+def _is_learn(value: object) -> bool:
+    return (
+        isinstance(value, str) and parameters.check_choice("a hyperparameter", value, ("learn",)) == "learn"
+    )
+
+
+class BayesianMixture(_Bayesian):
+    """A finite Bayesian mixture of Bernoulli products (the paper's VFBM and GSFBM, Algorithms 3 and 2).
+
+    Parameters
+    ----------
+    n_components : int
+        The number of components.
+    inference : {"variational", "gibbs"}
+        Variational inference (VFBM) is quick, collapsed Gibbs sampling (GSFBM) more exact.
+    alpha : float or "learn"
+        Concentration of the weights, 1.5 in the paper; or learned from the data.
+    beta, gamma : float, array of float, shape (n_items,), or None
+        The Beta prior of the item probabilities. By default beta is the item's frequency and gamma the rest
+        to one, as in the paper; beta="learn" also learns the strength of that prior.
+    n_init : int
+        How many starts, of which the best is kept; for sampling, how many chains, of which all are averaged.
+    init : {"k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
+        How to start: spread-out transactions, random labels (the paper's), for sampling also from one
+        component (the paper's for the process), a mixture, or labels. By default variational inference
+        starts from spread-out transactions and sampling from random labels.
+    max_iter : int
+        The most iterations of a start, or of the burn-in of a chain.
+    tol : float or None
+        When it has converged: variational, if an iteration raises the mean bound by less (by default 1e-4);
+        sampling, if the mean joint log-probability has stopped rising by that much (by default 0.01).
+    n_samples, thin : int
+        For sampling: how many posterior samples each chain keeps, and how many iterations lie between them.
+    random_state : int, Generator, RandomState or None
+        The seed.
+    warm_start : bool
+        Whether another call of `fit` goes on from the fitted model.
+    verbose : int
+        Print every so many iterations; 0 prints nothing.
+    n_jobs : int or None
+        Threads: None is one, -1 all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    mixture_ : Mixture
+        The fitted model: expectations under the posterior; for sampling the average of all samples.
+    posterior_ : Posterior
+        The distribution of the parameters; for sampling that of the last sample.
+    posteriors_ : tuple of Posterior
+        The posterior of each sample; one for variational inference.
+    counts_ : Counts
+        The expected counts behind the posterior, or those of the last sample.
+    n_components_ : int
+        The number of components of the mixture.
+    n_iter_ : int
+        The number of iterations.
+    converged_ : bool
+        Whether it converged.
+    lower_bound_ : float
+        The evidence lower bound, or the joint log-probability of labels and data, a transaction.
+    lower_bounds_ : array, shape (n_iter_,)
+        The same for each iteration.
+    chains_ : Chains
+        For sampling: traces and diagnostics.
+    """
+
+    _weights: Weights = "dirichlet"
+
+    def __init__(
+        self,
+        n_components: Any = 10,  # noqa: ANN401 - described above
+        *,
+        inference: Literal["variational", "gibbs"] = "variational",
+        alpha: Any = 1.5,  # noqa: ANN401
+        beta: Any = None,  # noqa: ANN401
+        gamma: Any = None,  # noqa: ANN401
+        n_init: int = 1,
+        init: Any = None,  # noqa: ANN401
+        max_iter: int = 300,
+        tol: float | None = None,
+        n_samples: int = 5,
+        thin: int = 10,
+        random_state: Any = None,  # noqa: ANN401
+        warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            inference=inference,
+            alpha=alpha,
+            beta=beta,
+            gamma=gamma,
+            n_init=n_init,
+            init=init,
+            max_iter=max_iter,
+            tol=tol,
+            n_samples=n_samples,
+            thin=thin,
+            random_state=random_state,
+            warm_start=warm_start,
+            verbose=verbose,
+            n_jobs=n_jobs,
+        )
+
+
+class DirichletProcessMixture(_Bayesian):
+    """A Dirichlet process mixture of Bernoulli products (the paper's VDPM and GSDPM, Algorithms 5 and 4).
+
+    Parameters
+    ----------
+    n_components : int or None
+        For variational inference where the process is truncated, for sampling the number of labels to start
+        from; the process finds its own number. By default 50, or as many as there are transactions.
+    inference : {"variational", "gibbs"}
+        Variational inference (VDPM) is quick, collapsed Gibbs sampling (GSDPM) more exact.
+    alpha : float or "learn"
+        Concentration of the weights, 1.5 in the paper; or learned from the data.
+    beta, gamma : float, array of float, shape (n_items,), or None
+        The Beta prior of the item probabilities. By default beta is the item's frequency and gamma the rest
+        to one, as in the paper; beta="learn" also learns the strength of that prior.
+    n_init : int
+        How many starts, of which the best is kept; for sampling, how many chains, of which all are averaged.
+    init : {"k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
+        How to start: spread-out transactions, random labels (the paper's), for sampling also from one
+        component (the paper's for the process), a mixture, or labels. By default variational inference
+        starts from spread-out transactions and sampling from random labels.
+    max_iter : int
+        The most iterations of a start, or of the burn-in of a chain.
+    tol : float or None
+        When it has converged: variational, if an iteration raises the mean bound by less (by default 1e-4);
+        sampling, if the mean joint log-probability has stopped rising by that much (by default 0.01).
+    n_samples, thin : int
+        For sampling: how many posterior samples each chain keeps, and how many iterations lie between them.
+    random_state : int, Generator, RandomState or None
+        The seed.
+    warm_start : bool
+        Whether another call of `fit` goes on from the fitted model.
+    verbose : int
+        Print every so many iterations; 0 prints nothing.
+    n_jobs : int or None
+        Threads: None is one, -1 all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    mixture_ : Mixture
+        The fitted model: expectations under the posterior; for sampling the average of all samples.
+    posterior_ : Posterior
+        The distribution of the parameters; for sampling that of the last sample.
+    posteriors_ : tuple of Posterior
+        The posterior of each sample; one for variational inference.
+    counts_ : Counts
+        The expected counts behind the posterior, or those of the last sample.
+    n_components_ : int
+        The number of components of the mixture.
+    n_iter_ : int
+        The number of iterations.
+    converged_ : bool
+        Whether it converged.
+    lower_bound_ : float
+        The evidence lower bound, or the joint log-probability of labels and data, a transaction.
+    lower_bounds_ : array, shape (n_iter_,)
+        The same for each iteration.
+    chains_ : Chains
+        For sampling: traces and diagnostics.
+    """
+
+    _weights: Weights = "sticks"
+
+    def __init__(
+        self,
+        n_components: Any = None,  # noqa: ANN401 - described above
+        *,
+        inference: Literal["variational", "gibbs"] = "variational",
+        alpha: Any = 1.5,  # noqa: ANN401
+        beta: Any = None,  # noqa: ANN401
+        gamma: Any = None,  # noqa: ANN401
+        n_init: int = 1,
+        init: Any = None,  # noqa: ANN401
+        max_iter: int = 300,
+        tol: float | None = None,
+        n_samples: int = 5,
+        thin: int = 10,
+        random_state: Any = None,  # noqa: ANN401
+        warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            inference=inference,
+            alpha=alpha,
+            beta=beta,
+            gamma=gamma,
+            n_init=n_init,
+            init=init,
+            max_iter=max_iter,
+            tol=tol,
+            n_samples=n_samples,
+            thin=thin,
+            random_state=random_state,
+            warm_start=warm_start,
+            verbose=verbose,
+            n_jobs=n_jobs,
+        )
+
+    def _checked_components(self, transactions: Transactions) -> int:
+        if self.n_components is None:
+            return min(PROCESS_LABELS, transactions.n_transactions)
+        return parameters.check_components(self.n_components, transactions.n_transactions)

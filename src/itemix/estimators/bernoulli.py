@@ -1,0 +1,122 @@
+"""The Bernoulli mixture, fitted by EM."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Self
+
+from sklearn.exceptions import ConvergenceWarning
+
+from itemix.estimators import parameters
+from itemix.estimators.base import MixtureEstimator
+from itemix.inference.em import EM
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from itemix.counts import Counts
+    from itemix.estimators.base import _Totals
+    from itemix.expectation import Rows
+    from itemix.inference.run import Fitted
+
+
+class BernoulliMixture(MixtureEstimator):
+    """A mixture of Bernoulli products by maximum likelihood (the paper's NBM, Algorithm 1).
+
+    Parameters
+    ----------
+    n_components : int
+        The number of components.
+    n_init : int
+        How many starts; the best is kept.
+    init : {"k-means++", "random"}, Mixture, or array of int, shape (n_transactions,)
+        How to start: spread-out transactions, random labels (the paper's), a mixture, or labels.
+    max_iter : int
+        The most iterations of a start.
+    tol : float
+        It has converged when an iteration raises the mean log-likelihood by less.
+    random_state : int, Generator, RandomState or None
+        The seed.
+    warm_start : bool
+        Whether another call of `fit` goes on from the fitted mixture.
+    verbose : int
+        Print every so many iterations; 0 prints nothing.
+    n_jobs : int or None
+        Threads: None is one, -1 all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    mixture_ : Mixture
+        The fitted model.
+    counts_ : Counts
+        The expected counts behind it.
+    n_components_ : int
+        The number of components.
+    n_iter_ : int
+        The number of iterations of the best start.
+    converged_ : bool
+        Whether it converged.
+    lower_bound_ : float
+        The mean log-likelihood of a transaction, before the last iteration.
+    lower_bounds_ : array, shape (n_iter_,)
+        The same for each iteration.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> baskets = [["milk", "bread"], ["milk", "bread"], ["beer"], ["beer", "chips"]]
+    >>> model = itemix.BernoulliMixture(n_components=2, random_state=0).fit(baskets)
+    >>> round(model.probability(["milk", "bread"]), 6)
+    0.5
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        n_init: int = 1,
+        init: Any = "k-means++",  # noqa: ANN401 - a word, a Mixture or labels
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,  # noqa: ANN401 - all that scikit-learn takes
+        warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_init = n_init
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def partial_fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401 - scikit-learn's signature
+        """Take in a batch of a stream (stepwise EM): the first is fitted, later ones adjust the model."""
+        return self._partial_fit(X)
+
+    def _algorithm(
+        self,
+        rows: Rows,
+        start: Callable[[np.random.Generator], Counts],
+        totals: _Totals,
+    ) -> EM:
+        return EM(rows, start)
+
+    def _tolerance(self) -> float:
+        return parameters.check_tol(self.tol)
+
+    def _keep(self, fitted: Fitted) -> None:
+        super()._keep(fitted)
+        n_empty = int((fitted.mixture.weights == 0).sum())
+        if n_empty:
+            warnings.warn(
+                f"{n_empty} of {fitted.mixture.n_components} components hold no transaction and have weight "
+                "zero; ask for fewer components",
+                ConvergenceWarning,
+                stacklevel=5,
+            )

@@ -1,0 +1,58 @@
+"""Rules for the parameters of the estimators, and the seeds made of `random_state`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from itemix.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from itemix.inference.run import Seed
+
+
+def check_whole(name: str, value: object, low: int = 1) -> int:
+    """Return a whole number of at least `low`, or raise InvalidInputError."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise InvalidInputError(
+            f"expected {name} as a whole number of {low} or more, got {value!r}; try {low}"
+        )
+    return int(value)
+
+
+def check_tol(value: object) -> float:
+    """Return a tolerance of zero or more, or raise InvalidInputError."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not float(value) >= 0:  # type: ignore[arg-type]
+        raise InvalidInputError(f"expected tol of zero or more, got {value!r}; try 1e-4")
+    return float(value)  # type: ignore[arg-type]
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
+    """Return one of some words, or raise InvalidInputError."""
+    if not isinstance(value, str) or value not in choices:
+        raise InvalidInputError(
+            f"expected {name} to be one of {list(choices)}, got {value!r}; try {choices[0]!r}"
+        )
+    return value
+
+
+def check_components(value: object, n_transactions: int) -> int:
+    """Return the number of components, which no more than the transactions can be, or raise."""
+    n_components = check_whole("n_components", value)
+    if n_components > n_transactions:
+        raise InvalidInputError(
+            f"expected n_components of at most n_samples={n_transactions}, the transactions, got "
+            f"{n_components}; ask for fewer components"
+        )
+    return n_components
+
+
+def as_seed(random_state: object) -> Seed:
+    """Return what `numpy.random` takes, of anything that scikit-learn takes as `random_state`."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if random_state is None or isinstance(random_state, np.random.Generator | np.random.SeedSequence):
+        return random_state
+    return check_whole("random_state", random_state, 0)

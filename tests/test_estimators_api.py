@@ -1,0 +1,144 @@
+"""The estimators as scikit-learn knows them: its own checks, pipelines, searches, clones and pickles."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.metaestimators import available_if
+
+from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
+
+NOT_BINARY = "its data is not binary; the same check runs below on data made binary"
+FAILS_ON_NUMBERS = dict.fromkeys(
+    [
+        "check_dict_unchanged",
+        "check_dont_overwrite_parameters",
+        "check_dtype_object",
+        "check_estimator_sparse_array",
+        "check_estimator_sparse_matrix",
+        "check_estimator_sparse_tag",
+        "check_estimators_dtypes",
+        "check_estimators_fit_returns_self",
+        "check_estimators_nan_inf",
+        "check_estimators_overwrite_params",
+        "check_estimators_partial_fit_n_features",
+        "check_estimators_pickle",
+        "check_f_contiguous_array_estimator",
+        "check_fit2d_1feature",
+        "check_fit2d_1sample",
+        "check_fit2d_predict1d",
+        "check_fit_check_is_fitted",
+        "check_fit_idempotent",
+        "check_fit_score_takes_y",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+        "check_n_features_in",
+        "check_n_features_in_after_fitting",
+        "check_pipeline_consistency",
+        "check_positive_only_tag_during_fit",
+        "check_readonly_memmap_input",
+    ],
+    NOT_BINARY,
+)
+FAILS_ON_BINARY = dict.fromkeys(
+    ["check_estimator_sparse_array", "check_estimator_sparse_matrix"],
+    "it asks for the tags of a classifier wherever there is predict_proba; see test_all_kinds_of_input",
+)
+
+
+def binary(X):
+    """Return numbers as 0 and 1; leave what is no finite matrix for the estimator to refuse."""
+    if sparse.issparse(X):
+        return (X > 0.5).astype(int) if X.dtype.kind in "iuf" else X
+    try:
+        values = np.asarray(X)
+        finite = values.ndim == 2 and values.dtype.kind != "c" and np.isfinite(values.astype(float)).all()
+    except (TypeError, ValueError):
+        return X
+    return (values.astype(float) > 0.5).astype(int) if finite else X
+
+
+class Binary:
+    """Makes data binary before each method, so that scikit-learn's checks can use theirs."""
+
+    def fit(self, X, y=None):
+        """Fit."""
+        return super().fit(binary(X), y)
+
+    @available_if(lambda self: getattr(self, "inference", "variational") == "variational")
+    def partial_fit(self, X, y=None):
+        """Take in a batch."""
+        return super().partial_fit(binary(X), y)
+
+    def predict(self, X):
+        """Predict."""
+        return super().predict(binary(X))
+
+    def predict_proba(self, X):
+        """Predict probabilities."""
+        return super().predict_proba(binary(X))
+
+    def score_samples(self, X):
+        """Score each row."""
+        return super().score_samples(binary(X))
+
+
+class BinaryBernoulli(Binary, BernoulliMixture):
+    """EM on data made binary."""
+
+
+class BinaryBayesian(Binary, BayesianMixture):
+    """The finite model on data made binary."""
+
+
+class BinaryProcess(Binary, DirichletProcessMixture):
+    """The Dirichlet process on data made binary."""
+
+
+SHORT = {"max_iter": 20, "n_samples": 2, "thin": 1, "inference": "gibbs"}
+PLAIN = [BernoulliMixture(2), BayesianMixture(2), DirichletProcessMixture(3), BayesianMixture(2, **SHORT)]
+MADE_BINARY = [
+    BinaryBernoulli(2),
+    BinaryBayesian(2),
+    BinaryProcess(3),
+    BinaryBayesian(2, **SHORT),
+    BinaryProcess(3, **SHORT),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks([BernoulliMixture(2)], expected_failed_checks=lambda _: FAILS_ON_NUMBERS)
+def test_scikit_learn_checks_without_data(estimator, check):
+    """Every check passes that does not need data which is not binary."""
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(MADE_BINARY, expected_failed_checks=lambda _: FAILS_ON_BINARY)
+def test_scikit_learn_checks_on_binary_data(estimator, check):
+    """Every check passes on data made binary."""
+    check(estimator)
+
+
+def test_grid_search_chooses_by_likelihood():
+    """GridSearchCV finds two components where there are two, inside a pipeline that makes data binary."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 300)
+    X = np.where(rng.random((300, 8)) < np.where(labels[:, None] == 1, 0.9, 0.1), 3.0, -1.0)
+    pipeline = make_pipeline(
+        FunctionTransformer(lambda values: (values > 0).astype(int)), BayesianMixture(random_state=0)
+    )
+    search = GridSearchCV(pipeline, {"bayesianmixture__n_components": [1, 2]}, cv=3).fit(X)
+    assert search.best_params_ == {"bayesianmixture__n_components": 2}
+
+
+@pytest.mark.parametrize("estimator", PLAIN)
+def test_clones_are_equal_and_unfitted(estimator):
+    """A clone has the same parameters and nothing learned."""
+    copy = clone(estimator)
+    assert copy.get_params() == estimator.get_params()
+    assert not hasattr(copy, "mixture_")
