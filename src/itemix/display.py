@@ -99,6 +99,12 @@ def format_set(names: Iterable[object], width: int = SET_WIDTH) -> str:
     return "{" + ", ".join(shown[:kept] + left_out) + "}"
 
 
+def format_rule(antecedents: Iterable[object], consequents: Iterable[object], width: int = SET_WIDTH) -> str:
+    """Write a rule as '{a, b} -> {c}'."""
+    follows = format_set(consequents, width // 2)
+    return f"{format_set(antecedents, width - len(follows) - 4)} -> {follows}"
+
+
 def shown_of(n_shown: int, n: int) -> str:
     """Say how many rows a table leaves out, or nothing if it shows all."""
     return f"... {n - n_shown:,} more" if n > n_shown else ""

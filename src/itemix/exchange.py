@@ -113,7 +113,7 @@ def to_pandas(columns: Columns) -> pd.DataFrame:
 
     return pd.DataFrame(
         {
-            name: _as_objects(values.to_frozensets()) if isinstance(values, Sets) else values.copy()
+            name: values.to_frozensets() if isinstance(values, Sets) else values.copy()
             for name, values in columns.values.items()
         }
     )
@@ -229,9 +229,3 @@ def from_mlxtend(frame: pd.DataFrame, items: Items | None) -> Columns:
 
 def _type_of(values: Sets | npt.NDArray[Any]) -> str:
     return "sets" if isinstance(values, Sets) else str(values.dtype)
-
-
-def _as_objects(values: list[Any]) -> npt.NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array

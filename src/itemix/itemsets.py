@@ -10,7 +10,7 @@ import numpy.typing as npt
 from itemix import display, exchange
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.items import Items
-from itemix.sets import Sets, readonly
+from itemix.sets import Sets, as_positions, readonly
 from itemix.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ class Itemsets(Tabular):
 
     def take(self, positions: npt.ArrayLike) -> Itemsets:
         """Return the itemsets at some positions (or where a mask is true), in that order."""
-        return self._taken(_as_positions(positions, len(self)), None, self._min_support)
+        return self._taken(as_positions(positions, len(self)), None, self._min_support)
 
     def _taken(
         self, positions: npt.NDArray[np.int64], target: str | None, min_support: float | None
@@ -436,14 +436,6 @@ class Itemsets(Tabular):
                 "target": self._target,
             },
         )
-
-
-def _as_positions(positions: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
-    """Turn positions, negative ones or a mask into positions from 0."""
-    chosen = np.asarray(positions)
-    every = np.arange(n, dtype=np.int64)
-    taken: npt.NDArray[np.int64] = every[chosen if chosen.size else chosen.astype(np.int64)]
-    return taken
 
 
 def _groups_of_equal(support: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

@@ -13,7 +13,7 @@ from itemix.items import Items, Label
 from itemix.kernels import lattice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -70,6 +70,20 @@ class Sets:
             codes += [code_of[name] if name in code_of else items.code(name) for name in names]
             ends.append(len(codes))
         return cls(np.array(ends), np.array(codes, dtype=np.int32), items)
+
+    @classmethod
+    def from_lengths(cls, lengths: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], items: Items) -> Sets:
+        """Make a family from the length of each set and the codes of all, which are handed over."""
+        offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        return cls(offsets, codes, items, check=False)
+
+    @classmethod
+    def concatenate(cls, families: Sequence[Sets]) -> Sets:
+        """Put families over the same items one after the other."""
+        lengths = np.concatenate([family.lengths for family in families])
+        codes = np.concatenate([family.codes for family in families])
+        return cls.from_lengths(lengths, codes, families[0].items)
 
     @classmethod
     def from_arrow(cls, column: pa.ChunkedArray, items: Items) -> Sets:
@@ -141,6 +155,10 @@ class Sets:
         table, keys = self.index()
         return lattice.find_sets(table, self.offsets, self.codes, keys, sets.offsets, sets.codes)
 
+    def unique(self) -> Sets:
+        """Return the distinct sets, in the order in which they first appear."""
+        return self.take(np.flatnonzero(self.find(self) == np.arange(len(self))))
+
     def count_members(self, names: object) -> npt.NDArray[np.int64]:
         """Return how many of some items are in each set."""
         wanted = np.zeros(len(self.items), dtype=np.bool_)
@@ -150,6 +168,7 @@ class Sets:
     def largest(self, group: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Mark the sets that have no proper superset in their group; `group` is (n,) int64."""
         table, keys = self.index()
+        group = readonly(group, np.int64, copy=False)
         covered, is_complete = lattice.mark_covered(table, self.offsets, self.codes, keys, group)
         if not is_complete:
             rest = np.flatnonzero(~covered)
@@ -164,9 +183,14 @@ class Sets:
             self._index = lattice.build_table(self.offsets, self.codes, keys), keys
         return self._index
 
-    def to_frozensets(self) -> list[frozenset[Label]]:
-        """Return the sets as frozensets of names."""
-        return [frozenset(names) for names in self]
+    def to_frozensets(self) -> npt.NDArray[np.object_]:
+        """Return the sets as an array of frozensets of names; equal sets are one object."""
+        first = self.find(self)
+        distinct = np.flatnonzero(first == np.arange(len(self)))
+        made = np.empty(len(self), dtype=object)
+        made[distinct] = [frozenset(names) for names in self.take(distinct)]
+        shared: npt.NDArray[np.object_] = made[first]
+        return shared
 
     def to_arrow(self) -> pa.Array:
         """Return the sets as an Arrow array of lists of names."""
@@ -176,6 +200,14 @@ class Sets:
         if len(self.codes) <= np.iinfo(np.int32).max:
             return pa.ListArray.from_arrays(pa.array(self.offsets, pa.int32()), values)
         return pa.LargeListArray.from_arrays(pa.array(self.offsets), values)
+
+
+def as_positions(positions: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
+    """Turn positions, negative ones or a mask into positions from 0 to n - 1."""
+    chosen = np.asarray(positions)
+    every = np.arange(n, dtype=np.int64)
+    taken: npt.NDArray[np.int64] = every[chosen if chosen.size else chosen.astype(np.int64)]
+    return taken
 
 
 def readonly(values: npt.ArrayLike, dtype: npt.DTypeLike, *, copy: bool = True) -> npt.NDArray[Any]:

@@ -225,6 +225,58 @@ def mark_covered(
 
 
 @kernel
+def find_closures(
+    offsets: np.ndarray,
+    codes: np.ndarray,
+    order: np.ndarray,
+    n_items: int,
+    wanted_offsets: np.ndarray,
+    wanted_codes: np.ndarray,
+) -> np.ndarray:
+    """Find for each wanted set the first set of `order` that holds all its items, -1 if there is none.
+
+    `order` holds the positions of all sets of the family, the best first. A wanted set
+    looks only through those that hold the item which is in the fewest of them.
+
+    Equivalent to next((s for s in order if wanted <= family[s]), -1) for each wanted set.
+    """
+    starts = np.zeros(n_items + 1, dtype=np.int64)
+    for j in range(len(codes)):
+        starts[codes[j] + 1] += 1
+    for i in range(n_items):
+        starts[i + 1] += starts[i]
+    fill = starts[:-1].copy()
+    holders = np.empty(len(codes), dtype=np.int64)
+    for k in range(len(order)):
+        for j in range(offsets[order[k]], offsets[order[k] + 1]):
+            holders[fill[codes[j]]] = order[k]
+            fill[codes[j]] += 1
+    n = len(wanted_offsets) - 1
+    found = np.full(n, -1, dtype=np.int64)
+    mark_of = np.full(n_items, -1, dtype=np.int64)
+    for q in range(n):
+        length = wanted_offsets[q + 1] - wanted_offsets[q]
+        rarest = -1
+        for j in range(wanted_offsets[q], wanted_offsets[q + 1]):
+            i = wanted_codes[j]
+            mark_of[i] = q
+            if rarest < 0 or starts[i + 1] - starts[i] < starts[rarest + 1] - starts[rarest]:
+                rarest = i
+        if rarest < 0:
+            found[q] = order[0] if len(order) else -1
+            continue
+        for k in range(starts[rarest], starts[rarest + 1]):
+            s = holders[k]
+            shared = 0
+            for j in range(offsets[s], offsets[s + 1]):
+                shared += mark_of[codes[j]] == q
+            if shared == length:
+                found[q] = s
+                break
+    return found
+
+
+@kernel
 def mark_contained(
     offsets: np.ndarray, codes: np.ndarray, group: np.ndarray, order: np.ndarray, n_items: int
 ) -> np.ndarray:

@@ -1,0 +1,182 @@
+"""Rules applied to baskets, to say what else these would hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix import display
+from itemix.errors import InvalidInputError
+from itemix.kernels import csr
+from itemix.kernels import recommend as kernels
+from itemix.mining import measures
+from itemix.transactions import Transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+    from itemix.items import Label
+    from itemix.mining.ruleset import Rules
+
+
+class Recommendation(NamedTuple):
+    """What a basket would also hold, how good that is, and the rule that says so."""
+
+    items: tuple[Label, ...]
+    score: float
+    because: tuple[Label, ...]
+    rule: int
+
+
+class Recommendations:
+    """Recommendations for many baskets, best first: an immutable, columnar value.
+
+    Parameters
+    ----------
+    rules : Rules
+        The rules that were applied.
+    metric : str
+        The measure that ranked them.
+    positions : array of int, shape (n_baskets, n)
+        The positions of the rules that apply to each basket, best first; -1 where no more apply.
+    """
+
+    __slots__ = ("metric", "positions", "rules")
+
+    def __init__(self, rules: Rules, metric: str, positions: npt.NDArray[np.int64]) -> None:
+        self.rules = rules
+        self.metric = metric
+        self.positions = positions
+
+    def __len__(self) -> int:
+        """Return the number of baskets."""
+        return len(self.positions)
+
+    def __getitem__(self, basket: int) -> list[Recommendation]:
+        """Return the recommendations for one basket, by its position."""
+        row = self.positions[basket]
+        return self._of(row[row >= 0])
+
+    def __iter__(self) -> Iterator[list[Recommendation]]:
+        for basket in range(len(self)):
+            yield self[basket]
+
+    def __repr__(self) -> str:
+        n = display.plural(int(np.count_nonzero(self.positions >= 0)), "recommendation")
+        return f"Recommendations({n} by {self.metric} for {display.plural(len(self), 'basket')})"
+
+    def _of(self, rules: npt.NDArray[np.int64]) -> list[Recommendation]:
+        scores = self.rules.measure(self.metric)
+        return [
+            Recommendation(self.rules.consequents[r], float(scores[r]), self.rules.antecedents[r], r)
+            for r in rules.tolist()
+        ]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a data frame with a row for each recommendation.
+
+        Columns are basket (its position), rank (from 1), consequents and antecedents (frozensets), score, and
+        rule (its position in the rules).
+        """
+        import pandas as pd
+
+        basket, rank = np.nonzero(self.positions >= 0)
+        rule = self.positions[basket, rank]
+        return pd.DataFrame(
+            {
+                "basket": basket,
+                "rank": rank + 1,
+                "consequents": self.rules.consequents.take(rule).to_frozensets(),
+                "score": self.rules.measure(self.metric)[rule],
+                "antecedents": self.rules.antecedents.take(rule).to_frozensets(),
+                "rule": rule,
+            }
+        )
+
+
+def recommend(rules: Rules, baskets: object, n: int, metric: str) -> Recommendations | list[Recommendation]:
+    """Apply rules to baskets: see `Rules.recommend`.
+
+    Raises
+    ------
+    InvalidInputError
+        If n or the metric is not valid, or the baskets are not lists of names.
+    """
+    measures.check_measure(metric)
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InvalidInputError(f"expected n as a whole number of at least 1, got {n!r}; try 5")
+    if isinstance(baskets, Transactions):
+        indptr, indices = _recoded(baskets, rules)
+    else:
+        listed = [baskets] if isinstance(baskets, str | int) else list(_iterate(baskets))
+        if all(isinstance(name, str | int | np.integer) for name in listed):
+            found = _apply(rules, *_encoded([listed], rules), int(n), metric)
+            return Recommendations(rules, metric, found)[0]
+        indptr, indices = _encoded(listed, rules)
+    return Recommendations(rules, metric, _apply(rules, indptr, indices, int(n), metric))
+
+
+def _apply(
+    rules: Rules, indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32], n: int, metric: str
+) -> npt.NDArray[np.int64]:
+    scores = rules.measure(metric)
+    usable = np.flatnonzero(~np.isnan(scores))
+    sign = 1 if metric in measures.LOWER_IS_BETTER else -1
+    order = usable[np.argsort(sign * scores[usable], kind="stable")]
+    antecedents, consequents = rules.antecedents.take(order), rules.consequents.take(order)
+    frequency = csr.item_counts(indptr, indices, np.empty(0, dtype=np.int64), len(rules.items))
+    starts, by_item = kernels.rules_by_item(antecedents.offsets, antecedents.codes, frequency)
+    best = kernels.best_rules(
+        indptr,
+        indices,
+        starts,
+        by_item,
+        antecedents.offsets,
+        antecedents.codes,
+        consequents.offsets,
+        consequents.codes,
+        consequents.find(consequents),
+        n,
+    )
+    return np.where(best >= 0, order[best], -1) if len(order) else best
+
+
+def _iterate(baskets: object) -> Iterable[Any]:
+    if not isinstance(baskets, Iterable):
+        raise InvalidInputError(
+            f"expected baskets as Transactions or lists of names, got {type(baskets).__name__}; "
+            "try [['milk', 'bread'], ['beer']]"
+        )
+    return baskets
+
+
+def _encoded(baskets: list[Any], rules: Rules) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Turn names into codes; names that the rules do not know are left out."""
+    code_of = {name: code for code, name in enumerate(rules.items)}
+    codes: list[int] = []
+    ends = [0]
+    for position, basket in enumerate(baskets):
+        if isinstance(basket, str) or not isinstance(basket, Iterable):
+            raise InvalidInputError(
+                f"expected every basket to be a list of names, got {basket!r} at position {position}; "
+                "try [['milk', 'bread'], ['beer']]"
+            )
+        codes += [code_of[name] for name in basket if name in code_of]
+        ends.append(len(codes))
+    return np.array(ends, dtype=np.int64), np.array(codes, dtype=np.int32)
+
+
+def _recoded(baskets: Transactions, rules: Rules) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Give the items of transactions the codes of the rules; one row for each transaction."""
+    code_of = {name: code for code, name in enumerate(rules.items)}
+    new_code = np.array([code_of.get(name, -1) for name in baskets.items], dtype=np.int32)
+    indptr, indices = csr.select_items(baskets.indptr, baskets.indices, new_code)
+    if baskets.multiplicities is not None:
+        rows = np.repeat(np.arange(baskets.n_rows), baskets.multiplicities)
+        indptr, indices = csr.gather_rows(indptr, indices, rows)
+    return indptr, indices

@@ -1,0 +1,262 @@
+"""Association rules from itemsets: split every set into what is seen and what follows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix.itemsets import Itemsets
+from itemix.kernels import rules as kernels
+from itemix.mining import measures
+from itemix.mining.ruleset import Rule, Rules
+from itemix.mining.supports import Supports
+from itemix.sets import Sets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+
+    from itemix.items import Items, Label
+    from itemix.transactions import Transactions
+
+__all__ = ["Rule", "Rules", "rules"]
+
+METRICS = tuple(name for name in measures.MEASURES if name not in measures.LOWER_IS_BETTER)
+"""What rules can be selected by: everything of which more is better."""
+
+_RULES_AT_ONCE = 1 << 15
+_SPLITS_AT_ONCE = 1 << 21
+_ROUNDING = 1e-12
+
+
+def rules(
+    itemsets: Itemsets | pd.DataFrame,
+    *,
+    metric: str = "confidence",
+    min_threshold: float = 0.8,
+    data: Transactions | None = None,
+    antecedents: Iterable[Label] | Label | None = None,
+    consequents: Iterable[Label] | Label | None = None,
+    min_antecedent_len: int = 1,
+    max_antecedent_len: int | None = None,
+    min_consequent_len: int = 1,
+    max_consequent_len: int | None = None,
+    support_only: bool = False,
+    max_rules: int = 10_000_000,
+) -> Rules:
+    """Make all association rules A -> C where A with C is one of the itemsets, and neither is empty.
+
+    Rules come in the order of the itemsets; within one, by the positions of the items in the consequent.
+
+    Parameters
+    ----------
+    itemsets : Itemsets, or a data frame like mlxtend's
+        Mined from data or from a model. Rules need the supports of A and C too. They are there if all subsets
+        of the itemsets are, as with ``target="all"``; they follow from the others if these are all closed
+        itemsets (``itemsets.target == "closed"``); otherwise `data` is needed.
+    metric : str, default "confidence"
+        The measure that selects: see `Rules.measure`.
+    min_threshold : float, default 0.8
+        Rules with at least this much of the metric are returned.
+    data : Transactions, optional
+        The data that the itemsets were mined from; supports that are missing are counted in it.
+    antecedents, consequents : names, optional
+        The only items that may stand on that side.
+    min_antecedent_len, max_antecedent_len, min_consequent_len, max_consequent_len : int, optional
+        Bounds of the number of items on either side.
+    support_only : bool, default False
+        Select by support and leave all other measures NaN, so that no support of a part is needed.
+    max_rules : int, default 10,000,000
+        Stop with an error before more rules (or more missing supports) than these are held.
+
+    Returns
+    -------
+    Rules
+
+    Raises
+    ------
+    InvalidInputError
+        If a support is missing and there is no data, or an argument is not valid.
+    TooManyItemsetsError
+        If there would be more than `max_rules` rules.
+    UnknownItemError
+        If a name is not one of the items.
+
+    Notes
+    -----
+    An itemset of length L has 2^L - 2 splits. The search skips those that the threshold rules out, for all
+    metrics that bound the confidence from below: confidence, lift, leverage, conviction, certainty, jaccard,
+    kulczynski.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> tx = itemix.Transactions.from_lists([["milk", "bread"], ["milk", "bread"], ["milk"], ["beer"]])
+    >>> itemix.rules(itemix.mine(tx, 0.5))
+    Rules: 1 rule, confidence >= 0.8, of 4 transactions
+      support  confidence   lift  count  rule
+       0.5000       1.000  1.333      2  {bread} -> {milk}
+    """
+    if not isinstance(itemsets, Itemsets):
+        itemsets = Itemsets.from_pandas(itemsets)
+    supports = Supports(itemsets, data)
+    metric = _check_metric(metric, supports.n_transactions, support_only)
+    threshold = _check_threshold(min_threshold)
+    sizes = {
+        "min_antecedent": _check_whole("min_antecedent_len", min_antecedent_len),
+        "max_antecedent": _check_whole("max_antecedent_len", max_antecedent_len),
+        "min_consequent": _check_whole("min_consequent_len", min_consequent_len),
+        "max_consequent": _check_whole("max_consequent_len", max_consequent_len),
+    }
+    n = supports.n_transactions
+    wanted = kernels.Wanted(
+        sides=_sides(itemsets.items, antecedents, consequents),
+        **sizes,
+        measure=measures.measure_code(metric),
+        threshold=threshold - _ROUNDING * max(1.0, abs(threshold)),
+        n_transactions=math.nan if n is None else float(n),
+        support_only=bool(support_only),
+    )
+    limit = _check_whole("max_rules", max_rules)
+    parts, missing = _split(itemsets, supports, wanted, limit)
+    while len(missing):
+        supports.add(missing)
+        parts, missing = _split(itemsets, supports, wanted, limit)
+    return _assemble(itemsets, parts, n_transactions=n, metric=metric, min_threshold=threshold)
+
+
+class _Part(NamedTuple):
+    """Some of the rules: copies of what a kernel has found."""
+
+    itemset: npt.NDArray[np.int64]
+    antecedents: Sets
+    consequents: Sets
+    antecedent_support: npt.NDArray[np.float64]
+    consequent_support: npt.NDArray[np.float64]
+
+
+def _split(
+    itemsets: Itemsets, supports: Supports, wanted: kernels.Wanted, max_rules: int
+) -> tuple[list[_Part], Sets]:
+    """Split all itemsets; return the rules, and the sets whose missing supports cut the search short."""
+    longest = int(itemsets.lengths.max(initial=0))
+    found = kernels.room_for(_RULES_AT_ONCE, longest)
+    place = np.zeros(longest + kernels.PLACE_STACK, dtype=np.int64)
+    parts: list[_Part] = []
+    missing = _Missing(itemsets.items)
+    n_rules = 0
+    is_done = False
+    while not is_done:
+        found.sizes[:] = 0
+        is_done = kernels.split_sets(
+            supports.known(),
+            wanted,
+            found,
+            itemsets.offsets,
+            itemsets.codes,
+            itemsets.support,
+            place,
+            _SPLITS_AT_ONCE,
+        )
+        n_rules += int(found.sizes[0])
+        missing.append(found)
+        if max(n_rules, missing.n_distinct) > max_rules:
+            raise TooManyItemsetsError(
+                f"expected at most {max_rules:,} rules, got {max(n_rules, missing.n_distinct):,} before all of the "
+                f"{len(itemsets):,} itemsets were split; raise min_threshold, set max_consequent_len=1, or "
+                "pass a larger max_rules",
+                n_found=n_rules,
+            )
+        if missing.n_distinct == 0:
+            parts.append(_copied(found, itemsets.items))
+    return parts, missing.distinct()
+
+
+def _copied(found: kernels.Found, items: Items) -> _Part:
+    n, n_antecedents, n_consequents = (int(size) for size in found.sizes[:3])
+    return _Part(
+        found.itemset[:n].copy(),
+        Sets.from_lengths(found.antecedent_lengths[:n], found.antecedents[:n_antecedents].copy(), items),
+        Sets.from_lengths(found.consequent_lengths[:n], found.consequents[:n_consequents].copy(), items),
+        found.antecedent_support[:n].copy(),
+        found.consequent_support[:n].copy(),
+    )
+
+
+class _Missing:
+    """Sets that were looked for in vain; repeated ones are dropped whenever they may have become the most."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+        self._families = [Sets([0], [], items)]
+        self._n_held = 0
+        self.n_distinct = 0
+
+    def append(self, found: kernels.Found) -> None:
+        n, n_codes = int(found.sizes[3]), int(found.sizes[4])
+        if n:
+            codes = found.missing[:n_codes].copy()
+            self._families.append(Sets.from_lengths(found.missing_lengths[:n], codes, self._items))
+            self._n_held += n
+        if self._n_held > 2 * self.n_distinct:
+            self.distinct()
+
+    def distinct(self) -> Sets:
+        merged = Sets.concatenate(self._families).unique()
+        self._families = [merged]
+        self._n_held = self.n_distinct = len(merged)
+        return merged
+
+
+def _assemble(itemsets: Itemsets, parts: list[_Part], **facts: Any) -> Rules:  # noqa: ANN401 - as Rules
+    itemset = np.concatenate([part.itemset for part in parts])
+    return Rules(
+        Sets.concatenate([part.antecedents for part in parts]),
+        Sets.concatenate([part.consequents for part in parts]),
+        np.concatenate([part.antecedent_support for part in parts]),
+        np.concatenate([part.consequent_support for part in parts]),
+        itemsets.support[itemset],
+        count=None if itemsets.count is None else itemsets.count[itemset],
+        **facts,
+    )
+
+
+def _sides(items: Items, antecedents: object, consequents: object) -> npt.NDArray[np.int8]:
+    """Where each item may stand, as `kernels.Wanted` takes it."""
+    sides = np.zeros(len(items), dtype=np.int8)
+    for names, side in ((antecedents, kernels.ANTECEDENT), (consequents, kernels.CONSEQUENT)):
+        allowed = np.arange(len(items)) if names is None else items.codes(names)
+        sides[allowed] += side
+    return sides
+
+
+def _check_metric(metric: str, n_transactions: int | None, support_only: bool) -> str:
+    if support_only:
+        return "support"
+    measures.check_measure(metric, METRICS)
+    if metric in measures.NEED_COUNTS and n_transactions is None:
+        raise InvalidInputError(
+            f"expected itemsets with a number of transactions for metric={metric!r}, got itemsets without; "
+            "a model has no sample size: try metric='lift'"
+        )
+    return metric
+
+
+def _check_threshold(value: object) -> float:
+    if isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    raise InvalidInputError(f"expected min_threshold as a finite number, got {value!r}; try 0.8")
+
+
+def _check_whole(name: str, value: object) -> int:
+    """Return a bound; None is no limit, and rules have at least one item on either side."""
+    if value is None:
+        return int(np.iinfo(np.int64).max)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
+        return int(value)
+    raise InvalidInputError(f"expected {name} as a whole number of at least 1, got {value!r}; try {name}=1")

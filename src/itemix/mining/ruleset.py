@@ -1,0 +1,373 @@
+"""Rules: the columnar result of splitting itemsets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix import display
+from itemix.errors import InvalidInputError
+from itemix.exchange import Columns
+from itemix.mining import measures
+from itemix.sets import Sets, as_positions, readonly
+from itemix.tabular import Tabular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from itemix.items import Items, Label
+    from itemix.mining.recommend import Recommendation, Recommendations
+    from itemix.transactions import Transactions
+
+_BASE = ("antecedent support", "consequent support", "support")
+_ROUNDING = 1e-12
+
+
+class Rule(NamedTuple):
+    """One rule with its usual measures, as iteration yields it."""
+
+    antecedents: tuple[Label, ...]
+    consequents: tuple[Label, ...]
+    support: float
+    confidence: float
+    lift: float
+
+
+class Rules(Tabular):
+    """Association rules: an immutable, columnar value.
+
+    Rule r says that transactions with the items ``antecedents[r]`` tend to hold ``consequents[r]`` too. Only
+    the supports are stored; measures are computed when they are asked for.
+
+    Parameters
+    ----------
+    antecedents, consequents : Sets
+        The two sides of each rule, over the same items.
+    antecedent_support, consequent_support, support : array of float, shape (n,)
+        The supports of either side, and of both together.
+    count : array of int, shape (n,), optional
+        The number of transactions that hold both sides; None if the supports come from a model.
+    n_transactions : int, optional
+        The number of transactions behind the supports. Without it (supports of a model), there is no sample
+        that could be significant: chi_squared, p_value and q_value are NaN.
+    q_value : array of float, shape (n,), optional
+        The p-values adjusted for a larger family of tests than these rules; by default these are the family.
+    metric, min_threshold : str and float, optional
+        What was asked for.
+
+    See Also
+    --------
+    itemix.rules : make rules from itemsets.
+    """
+
+    _kind = "rules"
+    __slots__ = (
+        "_columns",
+        "_q_value",
+        "antecedents",
+        "consequents",
+        "count",
+        "metric",
+        "min_threshold",
+        "n_transactions",
+    )
+
+    def __init__(
+        self,
+        antecedents: Sets,
+        consequents: Sets,
+        antecedent_support: npt.ArrayLike,
+        consequent_support: npt.ArrayLike,
+        support: npt.ArrayLike,
+        *,
+        count: npt.ArrayLike | None = None,
+        n_transactions: int | None = None,
+        q_value: npt.ArrayLike | None = None,
+        metric: str | None = None,
+        min_threshold: float | None = None,
+    ) -> None:
+        self.antecedents = antecedents
+        self.consequents = consequents
+        given = (antecedent_support, consequent_support, support)
+        self._columns = {
+            name: readonly(values, np.float64) for name, values in zip(_BASE, given, strict=True)
+        }
+        self.count: npt.NDArray[np.int64] | None = None if count is None else readonly(count, np.int64)
+        self._q_value = None if q_value is None else readonly(q_value, np.float64)
+        self.n_transactions = n_transactions
+        self.metric = metric
+        self.min_threshold = min_threshold
+        columns = {"consequents": consequents, **self._columns, "count": self.count, "q_value": self._q_value}
+        for name, column in columns.items():
+            if column is not None and len(column) != len(self):
+                raise InvalidInputError(
+                    f"expected {len(self):,} values in {name}, one for each rule, got {len(column):,}; "
+                    "all columns must have the same length"
+                )
+        if antecedents.items != consequents.items:
+            raise InvalidInputError(
+                "expected antecedents and consequents over the same items, got others; use one Items for both"
+            )
+
+    @property
+    def items(self) -> Items:
+        """The name of each item code."""
+        return self.antecedents.items
+
+    @property
+    def support(self) -> npt.NDArray[np.float64]:
+        """The support of both sides together, shape (n,)."""
+        return self._columns["support"]
+
+    @property
+    def confidence(self) -> npt.NDArray[np.float64]:
+        """The fraction of the transactions with the antecedents that hold the consequents too, shape (n,)."""
+        return self.measure("confidence")
+
+    @property
+    def lift(self) -> npt.NDArray[np.float64]:
+        """How many times more often both sides occur together than if they were independent, shape (n,)."""
+        return self.measure("lift")
+
+    def measure(self, name: str) -> npt.NDArray[np.float64]:
+        """Return a measure of each rule, shape (n,).
+
+        Parameters
+        ----------
+        name : str
+            One of mlxtend's columns ("antecedent support", "consequent support", "support", "confidence",
+            "lift", "representativity", "leverage", "conviction", "zhangs_metric", "jaccard", "certainty",
+            "kulczynski"), or
+
+            - "chi_squared": Pearson's statistic of the 2 x 2 table of both sides, without correction; its
+              p-value is rough where fewer than five transactions are expected in a cell;
+            - "p_value": the probability of at least that statistic if the sides were independent, in either
+              direction (see lift for which one);
+            - "q_value": the p-value adjusted by Benjamini and Hochberg for all rules that `itemix.rules`
+              returned together. Rules that were filtered or sorted afterwards keep their q-values.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such measure.
+        """
+        measures.check_measure(name)
+        if name in self._columns:
+            return self._columns[name]
+        if name == "q_value" and self._q_value is not None:
+            return self._q_value
+        both, a, c = (self._columns[key] for key in ("support", "antecedent support", "consequent support"))
+        values = measures.compute(name, both, a, c, self.n_transactions)
+        values.setflags(write=False)
+        if name == "q_value":
+            self._q_value = values
+        return values
+
+    def __len__(self) -> int:
+        return len(self.antecedents)
+
+    @overload
+    def __getitem__(self, position: int) -> Rule: ...
+    @overload
+    def __getitem__(self, position: slice) -> Rules: ...
+    def __getitem__(self, position: int | slice) -> Rule | Rules:
+        if isinstance(position, slice):
+            return self.take(np.arange(len(self))[position])
+        if not -len(self) <= position < len(self):
+            raise IndexError(f"expected a position below {len(self):,}, got {position}")
+        return next(iter(self.take([position])))
+
+    def __iter__(self) -> Iterator[Rule]:
+        columns = (self.support, self.confidence, self.lift)
+        numbers = zip(*(column.tolist() for column in columns), strict=True)
+        for sides, row in zip(zip(self.antecedents, self.consequents, strict=True), numbers, strict=True):
+            yield Rule(*sides, *row)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rules):
+            return NotImplemented
+        mine, theirs = self._as_columns().values, other._as_columns().values
+        return (
+            self.n_transactions == other.n_transactions
+            and mine.keys() == theirs.keys()
+            and all(_same(mine[name], theirs[name]) for name in mine)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def take(self, positions: npt.ArrayLike) -> Rules:
+        """Return the rules at some positions (or where a mask is true), in that order."""
+        chosen = as_positions(positions, len(self))
+        return Rules(
+            self.antecedents.take(chosen),
+            self.consequents.take(chosen),
+            *(self._columns[name][chosen] for name in _BASE),
+            count=None if self.count is None else self.count[chosen],
+            n_transactions=self.n_transactions,
+            q_value=self.measure("q_value")[chosen],
+            metric=self.metric,
+            min_threshold=self.min_threshold,
+        )
+
+    def filter(
+        self,
+        *,
+        antecedents: Iterable[Label] | Label | None = None,
+        consequents: Iterable[Label] | Label | None = None,
+        include: Iterable[Label] | Label | None = None,
+        exclude: Iterable[Label] | Label | None = None,
+        max_antecedent_len: int | None = None,
+        max_consequent_len: int | None = None,
+        **bounds: float,
+    ) -> Rules:
+        """Return the rules that meet all conditions, in the same order.
+
+        Parameters
+        ----------
+        antecedents, consequents : names, optional
+            The only items that may stand on that side.
+        include : names, optional
+            Items that must all be in the rule, on either side.
+        exclude : names, optional
+            Items none of which may be in the rule.
+        max_antecedent_len, max_consequent_len : int, optional
+            The most items on that side.
+        **bounds : float
+            Inclusive bounds of any measure: ``min_lift=1.2``, ``max_q_value=0.05``.
+        """
+        kept = np.ones(len(self), dtype=bool)
+        for sets, only, longest in (
+            (self.antecedents, antecedents, max_antecedent_len),
+            (self.consequents, consequents, max_consequent_len),
+        ):
+            if only is not None:
+                kept &= sets.count_members(only) == sets.lengths
+            if longest is not None:
+                kept &= sets.lengths <= longest
+        if include is not None:
+            held = self.antecedents.count_members(include) + self.consequents.count_members(include)
+            kept &= held == len(self.items.codes(include))
+        if exclude is not None:
+            kept &= self.antecedents.count_members(exclude) + self.consequents.count_members(exclude) == 0
+        for argument, bound in bounds.items():
+            kept &= self._within(argument, bound)
+        return self.take(kept)
+
+    def _within(self, argument: str, bound: float) -> npt.NDArray[np.bool_]:
+        names = {name.replace(" ", "_"): name for name in measures.MEASURES}
+        direction, _, name = argument.partition("_")
+        if direction not in ("min", "max") or name not in names:
+            raise InvalidInputError(
+                f"expected a condition like min_lift or max_q_value, got {argument!r}; "
+                f"the measures are {', '.join(names)}"
+            )
+        values = self.measure(names[name])
+        slack = _ROUNDING * max(1.0, abs(bound))
+        return values >= bound - slack if direction == "min" else values <= bound + slack
+
+    def sort_by(self, metric: str = "lift", *, ascending: bool | None = None) -> Rules:
+        """Return the rules sorted by a measure, best first; ties keep their order, NaN comes last.
+
+        Parameters
+        ----------
+        metric : str
+            A measure, see `measure`.
+        ascending : bool, optional
+            The direction; by default the best come first: the smallest p-values, the largest of all else.
+        """
+        values = self.measure(metric)
+        if ascending is None:
+            ascending = metric in measures.LOWER_IS_BETTER
+        return self.take(np.argsort(values if ascending else -values, kind="stable"))
+
+    def top(self, n: int = 10, by: str = "lift") -> Rules:
+        """Return the n best rules by a measure, best first."""
+        return self.sort_by(by)[: max(n, 0)]
+
+    def recommend(
+        self,
+        baskets: Transactions | Iterable[Iterable[Label]] | Iterable[Label] | Label,
+        n: int = 5,
+        metric: str = "confidence",
+    ) -> Recommendations | list[Recommendation]:
+        """Apply the rules to baskets, to say what else these would hold.
+
+        A rule applies to a basket that holds all its antecedents and none of its consequents. Among the rules
+        that apply, the best one for each distinct consequent counts.
+
+        Parameters
+        ----------
+        baskets : Transactions, lists of names, or one list of names
+            The baskets; items that the rules do not know are passed over.
+        n : int, default 5
+            The most recommendations for each basket.
+        metric : str
+            The measure that ranks the rules; ties keep the order of the rules.
+
+        Returns
+        -------
+        Recommendations
+            Those of every basket in order, or a plain list of Recommendation for a single basket.
+        """
+        from itemix.mining.recommend import recommend
+
+        return recommend(self, baskets, n, metric)
+
+    def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
+        """Return the first n rules as a table of text, for people."""
+        shown = self[:n]
+        columns = {
+            name: [display.format_number(x) for x in shown.measure(name)]
+            for name in ("support", "confidence", "lift")
+        }
+        if shown.count is not None:
+            columns["count"] = [display.format_count(int(x)) for x in shown.count]
+        columns["rule"] = [
+            display.format_rule(*sides) for sides in zip(shown.antecedents, shown.consequents, strict=True)
+        ]
+        return display.Table(
+            title=self._title(),
+            headers=tuple(columns),
+            rows=tuple(zip(*columns.values(), strict=True)),
+            footer=display.shown_of(len(shown), len(self)),
+        )
+
+    def _title(self) -> str:
+        least, n = self.min_threshold, self.n_transactions
+        threshold = "" if least is None else f"{self.metric} >= {least:g}"
+        source = "" if n is None else f"of {display.plural(n, 'transaction')}"
+        return display.joined([f"Rules: {display.plural(len(self), 'rule')}", threshold, source])
+
+    def _as_columns(self) -> Columns:
+        values: dict[str, Sets | npt.NDArray[Any]] = {
+            "antecedents": self.antecedents,
+            "consequents": self.consequents,
+            **{name: self.measure(name) for name in measures.MEASURES},
+        }
+        if self.count is not None:
+            values["count"] = self.count
+        facts = {
+            "n_transactions": self.n_transactions,
+            "metric": self.metric,
+            "min_threshold": self.min_threshold,
+        }
+        return Columns(self._kind, self.items, values, facts)
+
+    @classmethod
+    def _from_columns(cls, columns: Columns) -> Rules:
+        return cls(
+            columns.sets("antecedents"),
+            columns.sets("consequents"),
+            *(columns.numbers(name) for name in _BASE),
+            count=columns.numbers("count") if "count" in columns.values else None,
+            q_value=columns.numbers("q_value"),
+            **columns.facts,
+        )
+
+
+def _same(mine: Sets | npt.NDArray[Any], theirs: Sets | npt.NDArray[Any]) -> bool:
+    if isinstance(mine, Sets) or isinstance(theirs, Sets):
+        return mine == theirs if isinstance(mine, Sets) and isinstance(theirs, Sets) else False
+    return np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")

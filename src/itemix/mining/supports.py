@@ -1,0 +1,126 @@
+"""The supports that rules need: those that were mined, and what follows from the data or from closed sets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.display import format_set, plural
+from itemix.errors import InvalidInputError
+from itemix.kernels import counting, lattice
+from itemix.kernels.rules import Known
+from itemix.sets import Sets
+
+if TYPE_CHECKING:
+    from itemix.itemsets import Itemsets
+    from itemix.transactions import Transactions
+
+_SETS_COMPARED = 1000
+_SAME = 1e-9
+
+
+class Supports:
+    """Known supports of sets, which can be added to.
+
+    Parameters
+    ----------
+    itemsets : Itemsets
+        Where the first supports come from.
+    data : Transactions, optional
+        Where others are counted; it must be the data of the itemsets.
+
+    Attributes
+    ----------
+    n_transactions : int or None
+        The number of transactions behind the supports; None if they come from a model.
+
+    Raises
+    ------
+    InvalidInputError
+        If the data is not what the itemsets were mined from.
+    """
+
+    def __init__(self, itemsets: Itemsets, data: Transactions | None) -> None:
+        self._itemsets = itemsets
+        self._sets = itemsets.sets
+        self._support = itemsets.support
+        self._data = data
+        self.n_transactions = itemsets.n_transactions
+        if data is not None:
+            self._check_data(data)
+
+    def known(self) -> Known:
+        """Return the known supports for kernels."""
+        table, keys = self._sets.index()
+        return Known(table, self._sets.offsets, self._sets.codes, keys, self._support)
+
+    def add(self, missing: Sets) -> None:
+        """Find the supports of more sets.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is nothing from which they would follow.
+        """
+        if self._data is not None:
+            support = count(missing, self._data) / max(self._data.n_transactions, 1)
+        elif self._itemsets.target == "closed":
+            support = self._of_closures(missing)
+        else:
+            raise InvalidInputError(
+                "expected the supports of all parts of the itemsets, got itemsets that lack at least "
+                f"{len(missing):,} of them, such as {format_set(missing[0])}; pass data= to count them, "
+                "mine with target='all', or set support_only=True"
+            )
+        self._sets = Sets.concatenate([self._sets, missing])
+        self._support = np.concatenate([self._support, support])
+
+    def _of_closures(self, missing: Sets) -> npt.NDArray[np.float64]:
+        """Take the support of each set's closure: the closed superset with the highest support."""
+        support = self._itemsets.support
+        closed = self._itemsets.sets
+        order = np.argsort(-support, kind="stable")
+        n_items = len(closed.items)
+        found = lattice.find_closures(
+            closed.offsets, closed.codes, order, n_items, missing.offsets, missing.codes
+        )
+        closures: npt.NDArray[np.float64] = support[found]
+        return closures
+
+    def _check_data(self, data: Transactions) -> None:
+        n = self._itemsets.n_transactions
+        if n is not None and n != data.n_transactions:
+            raise InvalidInputError(
+                f"expected the {plural(n, 'transaction')} that the itemsets were mined from, got "
+                f"{data.n_transactions:,}; pass the same data"
+            )
+        first = self._sets.part(0, _SETS_COMPARED)
+        support = count(first, data) / max(data.n_transactions, 1)
+        wrong = np.flatnonzero(np.abs(support - self._support[: len(first)]) > _SAME)
+        if len(wrong):
+            position = int(wrong[0])
+            raise InvalidInputError(
+                "expected the data that the itemsets were mined from, got data in which "
+                f"{format_set(first[position])} has support {support[position]:.6g} instead of "
+                f"{self._support[position]:.6g}; pass the same data"
+            )
+        self.n_transactions = data.n_transactions
+
+
+def count(sets: Sets, data: Transactions) -> npt.NDArray[np.int64]:
+    """Count how many transactions hold each set; items are matched by name.
+
+    Raises
+    ------
+    UnknownItemError
+        If the data does not have an item of the sets.
+    """
+    used = np.unique(sets.codes)
+    code_in_data = np.full(len(sets.items), -1, dtype=np.int32)
+    code_in_data[used] = [data.items.code(name) for name in sets.items.names(used)]
+    weights = np.empty(0, dtype=np.int64) if data.multiplicities is None else data.multiplicities
+    return counting.count_sets(
+        data.indptr, data.indices, weights, sets.offsets, code_in_data[sets.codes], data.n_items
+    )
