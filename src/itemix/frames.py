@@ -66,11 +66,15 @@ def check_column(name: str, columns: Sequence[str], role: str) -> None:
         If it is not there; the message says which are.
     """
     if name not in columns:
-        shown = ", ".join(repr(column) for column in columns[:_COLUMNS_SHOWN])
-        more = ", ..." if len(columns) > _COLUMNS_SHOWN else ""
         raise InvalidInputError(
-            f"expected a column {name!r}, got columns {shown}{more}; name the right one with {role}="
+            f"expected a column {name!r}, got {columns_shown(columns)}; name the right one with {role}="
         )
+
+
+def columns_shown(columns: Sequence[str]) -> str:
+    """Return the names of columns for a message, the first few of them."""
+    shown = ", ".join(repr(column) for column in columns[:_COLUMNS_SHOWN])
+    return f"columns {shown}{', ...' if len(columns) > _COLUMNS_SHOWN else ''}"
 
 
 def encode_arrow_pairs(
@@ -89,35 +93,34 @@ def encode_arrow_pairs(
                 f"expected a value in every row of the {role} column, got {column.null_count:,} missing; "
                 "drop those rows first"
             )
-    rows, ids = _numbered(transactions)
-    codes, labels = _numbered(items)
+    rows, ids = number_values(transactions)
+    codes, labels = number_values(items)
     indptr, indices = csr.rows_of_pairs(rows.astype(np.int64), codes, len(ids))
-    return sorted_by_label(indptr, indices, _labels_of(labels))
+    return sorted_by_label(indptr, indices, labels_of(labels))
 
 
-def encode_arrow_lists(column: pa.Array | pa.ChunkedArray) -> Encoded:
-    """Encode an Arrow column whose every value is a list of item names; a missing list is empty.
+def encode_arrow_values(lengths: npt.NDArray[np.int64], values: pa.Array | pa.ChunkedArray) -> Encoded:
+    """Encode the item names of all transactions, one after the other, and how many each has.
 
     Raises
     ------
     InvalidInputError
         If a name is missing, or the names are neither strings nor integers.
     """
-    import pyarrow.compute as pc
-
-    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
-    values = pc.list_flatten(column)
     if values.null_count:
         raise InvalidInputError(
             f"expected item names in every list, got {values.null_count:,} missing values; drop them first"
         )
-    codes, labels = _numbered(values)
+    codes, labels = number_values(values)
     indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    return sorted_by_label(indptr, codes, _labels_of(labels))
+    return sorted_by_label(indptr, codes, labels_of(labels))
 
 
-def _numbered(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], pa.Array]:
-    """Return the number of each entry, by first appearance, and the values in that order."""
+def number_values(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], pa.Array]:
+    """Return the number of each entry, by first appearance, and the values in that order.
+
+    Equivalent to pandas.factorize(column).
+    """
     import pyarrow as pa
 
     chunks = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
@@ -131,7 +134,14 @@ def _numbered(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.int32]
     return numbered, array.dictionary.take(pa.array(order))
 
 
-def _labels_of(values: pa.Array) -> npt.NDArray[Any]:
+def labels_of(values: pa.Array) -> npt.NDArray[Any]:
+    """Return Arrow values as labels of items.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are neither strings nor integers.
+    """
     import pyarrow as pa
 
     return as_labels(values.to_numpy() if pa.types.is_integer(values.type) else values.to_pylist())

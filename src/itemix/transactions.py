@@ -295,6 +295,31 @@ class Transactions:
             np.setdiff1d(np.arange(self.n_items, dtype=np.int32), self._items.codes(items))
         )
 
+    def align_items(self, items: Items | Iterable[Label]) -> Transactions:
+        """Give the items the codes they have in another list; those of the list that do not occur are added.
+
+        Raises
+        ------
+        UnknownItemError
+            If a transaction has an item that is not in the list.
+        """
+        wanted = items if isinstance(items, Items) else Items(items)
+        if wanted == self._items:
+            return self
+        used = np.flatnonzero(self.item_counts())
+        new_code = np.full(self.n_items, -1, dtype=np.int32)
+        new_code[used] = [wanted.code(self._items[int(code)]) for code in used]
+        return Transactions(
+            self._indptr, new_code[self._indices], wanted, self._multiplicities, source=self._source
+        )
+
+    def drop_empty(self) -> Transactions:
+        """Leave out the transactions without any item."""
+        rows = frozen(np.flatnonzero(self.lengths()))
+        multiplicities = None if self._multiplicities is None else self._multiplicities[rows]
+        indptr, indices = csr.gather_rows(self._indptr, self._indices, rows)
+        return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)
+
     def rename_items(self, items: Iterable[Label]) -> Transactions:
         """Give the items other names, in the order of their codes."""
         names = Items(items)

@@ -14,8 +14,9 @@ ITEMS = (
     "ice cream", "rice", "sugar", "red wine", "olive oil", "tomato sauce", "flour", "frozen pizza", "bacon",
     "tortillas", "salsa", "sour cream", "mozzarella", "parmesan", "mushrooms", "bell peppers", "cucumbers",
     "spinach", "broccoli", "blueberries", "strawberries", "sausages", "ketchup", "mustard", "mayonnaise",
-    "beef burgers", "burger buns", "tortilla chips", "black beans", "limes", "cilantro", "basil", "jam", "honey",
-    "tea", "oat milk", "greek yogurt", "almonds", "quinoa", "tofu", "sparkling water", "popcorn", "gummy bears",
+    "beef burgers", "burger buns", "tortilla chips", "black beans", "limes", "cilantro", "basil", "jam",
+    "honey", "tea", "oat milk", "greek yogurt", "almonds", "quinoa", "tofu", "sparkling water", "popcorn",
+    "gummy bears",
     "corn on the cob", "charcoal", "lighter fluid", "baking powder", "vanilla extract", "chocolate chips",
     "cream", "diapers", "baby wipes", "baby food", "infant formula", "dog food", "dog treats", "cat food",
     "cat litter", "paper towels", "laundry detergent", "dish soap", "trash bags", "toothpaste", "shampoo",
@@ -46,7 +47,8 @@ BUYER_TYPES = (
     }),
     BuyerType("breakfast", 0.13, {
         "whole milk": 0.50, "cereal": 0.58, "bread": 0.55, "eggs": 0.52, "butter": 0.48, "orange juice": 0.45,
-        "coffee": 0.50, "bananas": 0.42, "yogurt": 0.38, "jam": 0.32, "bacon": 0.30, "honey": 0.20, "tea": 0.22,
+        "coffee": 0.50, "bananas": 0.42, "yogurt": 0.38, "jam": 0.32, "bacon": 0.30, "honey": 0.20,
+        "tea": 0.22,
     }),
     BuyerType("taco night", 0.09, {
         "tortillas": 0.80, "ground beef": 0.66, "salsa": 0.25, "cheddar cheese": 0.58, "avocados": 0.50,
@@ -59,12 +61,14 @@ BUYER_TYPES = (
         "mushrooms": 0.30, "tomatoes": 0.36,
     }),
     BuyerType("barbecue", 0.08, {
-        "charcoal": 0.60, "beef burgers": 0.64, "sausages": 0.60, "beer": 0.56, "ketchup": 0.44, "mustard": 0.40,
+        "charcoal": 0.60, "beef burgers": 0.64, "sausages": 0.60, "beer": 0.56, "ketchup": 0.44,
+        "mustard": 0.40,
         "soda": 0.44, "corn on the cob": 0.42, "potato chips": 0.40, "lettuce": 0.30, "tomatoes": 0.34,
         "ice cream": 0.28, "mayonnaise": 0.28,
     }),
     BuyerType("baking", 0.08, {
-        "flour": 0.80, "sugar": 0.70, "eggs": 0.48, "butter": 0.66, "baking powder": 0.48, "vanilla extract": 0.36,
+        "flour": 0.80, "sugar": 0.70, "eggs": 0.48, "butter": 0.66, "baking powder": 0.48,
+        "vanilla extract": 0.36,
         "chocolate chips": 0.42, "whole milk": 0.54, "cream": 0.36, "strawberries": 0.22, "apples": 0.28,
     }),
     BuyerType("young family", 0.08, {
@@ -81,11 +85,13 @@ BUYER_TYPES = (
         "frozen pizza": 0.52, "beer": 0.32, "gummy bears": 0.38,
     }),
     BuyerType("dog owner", 0.05, {
-        "dog food": 0.86, "dog treats": 0.54, "chicken breast": 0.26, "rice": 0.24, "coffee": 0.24, "bread": 0.30,
+        "dog food": 0.86, "dog treats": 0.54, "chicken breast": 0.26, "rice": 0.24, "coffee": 0.24,
+        "bread": 0.30,
         "apples": 0.24, "trash bags": 0.24,
     }),
     BuyerType("cat owner", 0.05, {
-        "cat food": 0.86, "cat litter": 0.60, "tea": 0.28, "whole milk": 0.36, "cream": 0.24, "red wine": 0.24,
+        "cat food": 0.86, "cat litter": 0.60, "tea": 0.28, "whole milk": 0.36, "cream": 0.24,
+        "red wine": 0.24,
         "bread": 0.30,
     }),
     BuyerType("household", 0.08, {

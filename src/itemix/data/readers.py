@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from itemix.data.formats.arrow import LAYOUTS, read_arrow
 from itemix.data.formats.basket import read_basket
 from itemix.data.formats.fimi import read_fimi
-from itemix.data.recognise import FORMATS, Recognised, recognise, sniff_delimiter
+from itemix.data.formats.jsonl import read_jsonl
+from itemix.data.formats.long import read_long
+from itemix.data.formats.onehot import read_onehot
+from itemix.data.names import named
+from itemix.data.options import ReadOptions
+from itemix.data.progress import byte_progress
+from itemix.data.recognise import recognise
 from itemix.data.source import PathOrStream, open_source
 from itemix.errors import InvalidInputError
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from itemix.data.recognise import Recognised
     from itemix.data.source import Source
     from itemix.encoding import Encoded
+    from itemix.items import Label
+
+FORMATS = {
+    "fimi": "FIMI",
+    "basket": "basket CSV",
+    "long": "long CSV",
+    "onehot": "one-hot CSV",
+    "parquet": "Parquet",
+    "arrow": "Arrow",
+    "jsonl": "JSONL",
+}
 
 
 def read_transactions(
@@ -22,15 +44,96 @@ def read_transactions(
     format: str | None = None,  # noqa: A002 - the word that users know
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    header: bool | None = None,
+    transaction: str | None = None,
+    item: str | None = None,
+    names: PathOrStream | Mapping[Label, str] | None = None,
+    progress: bool = False,
 ) -> Transactions:
-    """Read transactions from a file; its format is recognised, and said in ``.source``."""
-    with open_source(path) as source:
-        found = recognise(source, encoding, delimiter)
-        if format:
-            found = Recognised(format, found.delimiter, has_header=found.has_header)
-        if found.format == "fimi":
-            encoded = read_fimi(source)
-        else:
-            encoded = read_basket(source, encoding=encoding, delimiter=found.delimiter)
-        said = f"{source.label} ({FORMATS[found.format]}{', gzip' if source.gzipped else ''})"
-        return Transactions(*encoded, source=said)
+    r"""Read transactions from a file; its format is recognised, and said in ``.source`` of the result.
+
+    Parameters
+    ----------
+    path : str, path or file object
+        What to read; "-" is standard input. Gzip is recognised by its first bytes and undone.
+    format : {"fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl"}, optional
+        The format, where it should not be recognised. For Parquet and Arrow files "long" and "onehot" name
+        the layout of the table.
+    encoding : str
+        Of text files.
+    delimiter : str, optional
+        Between the cells of CSV: by default the one of comma, semicolon, tab and ``|`` that is there.
+    header : bool, optional
+        Whether the first line of CSV has the names of the columns, where that should not be recognised. A
+        basket CSV has none by default.
+    transaction, item : str, optional
+        The columns of a long table, where they have no usual names such as ``order_id`` and ``product``.
+        `item` is also the list column of Parquet, Arrow and JSONL, and `transaction` also a column of a
+        one-hot table that is no item.
+    names : path, file object or mapping, optional
+        The names of item codes: a mapping, or a CSV file with columns of codes and of names. Items without a
+        name keep their code; where several share a name, their codes are added to it.
+    progress : bool
+        Whether to show a bar on the terminal while reading.
+
+    Returns
+    -------
+    Transactions
+        Items are in ascending order of their names; those of a one-hot table keep the order of its columns.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InvalidInputError
+        If the file cannot be read as what it is or should be; the message says where.
+
+    Examples
+    --------
+    >>> import io, itemix
+    >>> itemix.read_transactions(io.BytesIO(b"milk,bread\nmilk\n")).to_lists()
+    [['bread', 'milk'], ['milk']]
+    """
+    if format is not None and format not in FORMATS:
+        raise InvalidInputError(
+            f"expected a format, one of {', '.join(FORMATS)}, got {format!r}; "
+            "leave it out to have it recognised"
+        )
+    options = ReadOptions(encoding, _checked_delimiter(delimiter), header, transaction, item)
+    with (
+        byte_progress(path) if progress else nullcontext() as on_bytes,
+        open_source(path, on_bytes) as source,
+    ):
+        found = recognise(source, options, format)
+        encoded, said = _read(source, found, options, format)
+    said = f"{source.label} ({said}{', gzip' if source.gzipped else ''})"
+    if found.format == "fimi":
+        transactions = Transactions.from_canonical(*encoded, source=said)
+    else:
+        transactions = Transactions(*encoded, source=said)
+    return transactions if names is None else named(transactions, names, encoding)
+
+
+def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str | None) -> tuple[Encoded, str]:
+    """Return what is in the file, and what it was read as."""
+    if found.format in ("parquet", "arrow"):
+        layout = wanted if wanted in LAYOUTS else None
+        encoded, layout = read_arrow(source, options, parquet=found.format == "parquet", layout=layout)
+        return encoded, f"{FORMATS[found.format]}, {LAYOUTS[layout]}"
+    said = FORMATS[found.format]
+    if found.format == "fimi":
+        return read_fimi(source), said
+    if found.format == "jsonl":
+        return read_jsonl(source, options), said
+    if found.format == "basket":
+        return read_basket(source, found, encoding=options.encoding), said
+    reader = read_long if found.format == "long" else read_onehot
+    return reader(source, found, options), said
+
+
+def _checked_delimiter(delimiter: str | None) -> str | None:
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise InvalidInputError(
+            f"expected one character as the delimiter, got {delimiter!r}; try ',' or '\\t'"
+        )
+    return delimiter

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import difflib
 import gzip
 import io
@@ -38,6 +37,8 @@ class Source(io.RawIOBase):
         The plain, uncompressed file behind the stream, if it is one.
     size : int, optional
         The number of bytes, where it is known.
+    on_bytes : callable, optional
+        Told how many bytes have been read since the last call.
 
     Attributes
     ----------
@@ -45,12 +46,21 @@ class Source(io.RawIOBase):
         The first bytes, at most `HEAD_SIZE`.
     """
 
-    def __init__(self, stream: IO[bytes], label: str, *, path: Path | None = None, size: int = 0) -> None:
+    def __init__(
+        self,
+        stream: IO[bytes],
+        label: str,
+        *,
+        path: Path | None = None,
+        size: int = 0,
+        on_bytes: Callable[[int], None] | None = None,
+    ) -> None:
         super().__init__()
         self._stream = stream
         self.label = label
         self.path = path
         self.size = size
+        self._on_bytes = on_bytes
         self.gzipped = False
         self.head = b""
         self.head = self._read_head()
@@ -73,46 +83,6 @@ class Source(io.RawIOBase):
             filled += got
         return filled
 
-    def text_blocks(self, encoding: str) -> Iterator[str]:
-        """Decode the bytes in blocks; a byte order mark is left out.
-
-        Raises
-        ------
-        InvalidInputError
-            If the encoding is unknown, or the bytes are not in it: the message names the line.
-        """
-        decoder = _decoder(encoding)
-        n_bytes = n_lines = 0
-        first = True
-        while True:
-            data = self.read(BLOCK_SIZE)
-            try:
-                text = decoder.decode(data, final=not data)
-            except UnicodeDecodeError as error:
-                start = n_bytes - (len(error.object) - len(data)) + error.start
-                line = n_lines + error.object[: error.start].count(b"\n") + 1
-                raise InvalidInputError(self._undecodable(encoding, error, start, line)) from None
-            if first and text:
-                text = text.removeprefix("\ufeff")
-                first = False
-            n_bytes += len(data)
-            n_lines += text.count("\n")
-            if text:
-                yield text
-            if not data:
-                return
-
-    def lines(self, encoding: str) -> Iterator[str]:
-        """Decode the bytes line by line; the lines keep their ends."""
-        rest: list[str] = []
-        for text in self.text_blocks(encoding):
-            cut = text.rfind("\n") + 1
-            if cut:
-                yield from io.StringIO("".join([*rest, text[:cut]]), newline="")
-                rest = []
-            rest.append(text[cut:])
-        yield from io.StringIO("".join(rest), newline="")
-
     def as_seekable(self) -> IO[bytes]:
         """Return a file object that can seek: the file itself, or its bytes in memory."""
         return self.path.open("rb") if self.path else io.BytesIO(self.readall())
@@ -124,25 +94,15 @@ class Source(io.RawIOBase):
 
     def _fetch_into(self, view: memoryview) -> int:
         try:
-            if hasattr(self._stream, "readinto"):
-                got: int = self._stream.readinto(view)
-                return got
-            data = self._stream.read(len(view))
+            got = self._stream.readinto(view)  # type: ignore[attr-defined]
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InvalidInputError(
                 f"expected a complete gzip file, got {self.label} which is cut short or damaged "
                 f"({_first_words(error)}); copy or download it again"
             ) from None
-        view[: len(data)] = data
-        return len(data)
-
-    def _undecodable(self, encoding: str, error: UnicodeDecodeError, start: int, line: int) -> str:
-        other = "latin-1" if encoding.lower().replace("_", "-") in {"utf-8", "utf8", "ascii"} else "utf-8"
-        byte = error.object[error.start]
-        return (
-            f"expected {encoding} text, got byte 0x{byte:02x} in line {line:,} (byte {start:,}) of {self.label}; "
-            f"name its encoding, for example encoding={other!r}"
-        )
+        if self._on_bytes is not None:
+            self._on_bytes(got)
+        return int(got or 0)
 
 
 @contextmanager
@@ -154,19 +114,20 @@ def open_source(path: PathOrStream, on_bytes: Callable[[int], None] | None = Non
     MissingFileError
         If there is no such file.
     InvalidInputError
-        If it is a folder, cannot be opened, or is not a file.
+        If it is a folder, cannot be opened, or is neither a path nor a file object.
     """
     if isinstance(path, str) and path == "-":
-        yield _gunzipped(Source(sys.stdin.buffer, "standard input"))
+        yield _gunzipped(Source(sys.stdin.buffer, "standard input", on_bytes=on_bytes))
     elif isinstance(path, str | os.PathLike):
         file = Path(path)
         with _open_file(file) as stream:
-            yield _gunzipped(Source(stream, file.name, path=file, size=file.stat().st_size))
+            size = file.stat().st_size
+            yield _gunzipped(Source(stream, file.name, path=file, size=size, on_bytes=on_bytes))
     elif hasattr(path, "read"):
-        yield _gunzipped(Source(_as_binary(path), _stream_label(path)))
+        yield _gunzipped(Source(_as_binary(path), _stream_label(path), on_bytes=on_bytes))
     else:
         raise InvalidInputError(
-            f"expected a path or a file object, got {type(path).__name__}; for data in memory use Transactions"
+            f"expected a path or a file object, got {type(path).__name__}; for lists use Transactions"
         )
 
 
@@ -208,25 +169,18 @@ def _gunzipped(source: Source) -> Source:
     return inside
 
 
-def _as_binary(stream: IO[Any]) -> IO[bytes]:
-    if hasattr(stream, "buffer"):
-        binary: IO[bytes] = stream.buffer
+def _as_binary(stream: Any) -> IO[bytes]:  # noqa: ANN401 - whatever can read
+    stream = getattr(stream, "buffer", stream)
+    if hasattr(stream, "readinto"):
+        binary: IO[bytes] = stream
         return binary
-    return io.BytesIO(stream.read().encode()) if isinstance(stream, io.TextIOBase) else stream
+    content = stream.read()
+    return io.BytesIO(content.encode() if isinstance(content, str) else content)
 
 
 def _stream_label(stream: IO[Any]) -> str:
     name = getattr(stream, "name", None)
     return Path(name).name if isinstance(name, str) else "a file object"
-
-
-def _decoder(encoding: str) -> codecs.IncrementalDecoder:
-    try:
-        return codecs.getincrementaldecoder(encoding)("strict")
-    except LookupError:
-        raise InvalidInputError(
-            f"expected the name of a text encoding, got {encoding!r}; try 'utf-8' or 'latin-1'"
-        ) from None
 
 
 def _first_words(error: Exception) -> str:

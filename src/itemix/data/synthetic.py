@@ -21,10 +21,10 @@ _MOST_LIKELY = 0.95
 def grocery_store(n_transactions: int = 5000, random_state: int | np.random.Generator = 0) -> Transactions:
     """Generate the baskets of a grocery store with named items.
 
-    Each basket has one of a dozen reasons behind it (breakfast, taco night, a young family, a quick stop, ...),
-    which makes some items likely; everything in the store may come along by popularity, which falls like a
-    power of the rank; and some items call for others (tortillas for salsa). See `itemix.data.grocery` for all
-    that is planted.
+    Each basket has one of a dozen reasons behind it (breakfast, taco night, a young family, a quick stop,
+    ...), which makes some items likely; everything in the store may come along by popularity, which falls
+    like a power of the rank; and some items call for others (tortillas for salsa). See `itemix.data.grocery`
+    for all that is planted.
 
     Parameters
     ----------

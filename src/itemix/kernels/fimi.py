@@ -27,8 +27,8 @@ def parse_narrow(
 ) -> tuple[int, int, bool, bool]:
     """Parse lines of small labels: at most eight digits, and below len(seen) - 1.
 
-    For each character the number that ends there is built from its last 1, 2, 4 and 8 digits; these loops have
-    no branches, so they compile to vector instructions. Then the ends of numbers and lines are picked.
+    For each character the number that ends there is built from its last 1, 2, 4 and 8 digits; these loops
+    have no branches, so they compile to vector instructions. Then the ends of numbers and lines are picked.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def parse_narrow(
     picked = np.empty(TILE, dtype=np.uint8)
     odd = np.zeros(TILE, dtype=np.uint8)
     tokens = np.empty(TILE + 1, dtype=np.int32)
-    position = np.uint64(0)
-    row = np.uint64(0)
+    position = 0
+    row = 0
     previous = np.int32(-1)
     descents = 0
     for start in range(0, n, TILE):
@@ -104,11 +104,11 @@ def parse_narrow(
             descents += is_label & (label <= previous)
             previous = label
             seen[np.uint64(label + 1)] = 1
-            labels[position] = label
-            position += np.uint64(is_label)
-            ends[row] = position
-            row += np.uint64(not is_label)
-    return np.int64(position), np.int64(row), descents == 0, True
+            labels[np.uint64(position)] = label
+            position += is_label
+            ends[np.uint64(row)] = position
+            row += not is_label
+    return position, row, descents == 0, True
 
 
 @kernel
@@ -126,22 +126,22 @@ def parse_wide(text: np.ndarray, n: int, labels: np.ndarray, ends: np.ndarray) -
     """
     position = 0
     row = 0
-    label = -1
+    label = np.int64(-1)
     for i in range(LEAD, LEAD + n):
         c = text[i]
         if c >= 48 and c <= 57:
-            label = 10 * max(label, 0) + (np.int64(c) - 48)
+            label = 10 * max(label, np.int64(0)) + (np.int64(c) - 48)
             if label >= WIDEST:
                 return position, row, i
             continue
         if label >= 0:
             labels[position] = label
             position += 1
-            label = -1
+            label = np.int64(-1)
         if c == 10:
             ends[row] = position
             row += 1
-        elif c != 32 and c != 13 and c != 9:
+        elif c not in (32, 13, 9):
             return position, row, i
     return position, row, -1
 

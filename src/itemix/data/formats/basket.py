@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import csv
 from array import array
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from itemix.data.text import csv_rows
 from itemix.encoding import Encoded, sorted_by_label
-from itemix.errors import InvalidInputError
 from itemix.items import as_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import numpy.typing as npt
 
+    from itemix.data.recognise import Recognised
     from itemix.data.source import Source
-    from itemix.items import Label
 
 _ABSENT = -1
 _MOST_DIGITS = 18
 
 
-def read_basket(source: Source, *, encoding: str, delimiter: str, skip_header: bool = False) -> Encoded:
+def read_basket(source: Source, found: Recognised, *, encoding: str) -> Encoded:
     """Read baskets; blanks around names and empty cells are left out, an empty line is an empty transaction.
 
     Raises
@@ -36,8 +33,8 @@ def read_basket(source: Source, *, encoding: str, delimiter: str, skip_header: b
     code_of = _CodeOfCell(names)
     codes = array("i")
     indptr = array("q", [0])
-    rows = csv_rows(source, encoding, delimiter)
-    if skip_header:
+    rows = csv_rows(source, encoding, found.delimiter or ",")
+    if found.header_lines:
         next(rows, None)
     for row in rows:
         codes.extend(map(code_of.__getitem__, row))
@@ -51,25 +48,7 @@ def read_basket(source: Source, *, encoding: str, delimiter: str, skip_header: b
     )
 
 
-def csv_rows(source: Source, encoding: str, delimiter: str) -> Iterator[list[str]]:
-    """Split text into rows of cells; quoted cells may hold delimiters and line feeds.
-
-    Raises
-    ------
-    InvalidInputError
-        If the quotes do not match; the message names the line.
-    """
-    rows = csv.reader(source.lines(encoding), delimiter=delimiter, skipinitialspace=True, strict=True)
-    try:
-        yield from rows
-    except csv.Error as error:
-        raise InvalidInputError(
-            f"expected cells with matching quotes, got {error} in line {rows.line_num:,} of {source.label}; "
-            "double the quotes that belong to a name"
-        ) from None
-
-
-def labels_from_text(names: list[str]) -> npt.NDArray[np.object_] | npt.NDArray[np.int64]:
+def labels_from_text(names: list[str]) -> npt.NDArray[Any]:
     """Return names as labels: integers where all of them are whole numbers without leading zeros."""
     return as_labels([int(name) for name in names] if all(map(_is_code, names)) else names)
 

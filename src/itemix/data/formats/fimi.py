@@ -1,8 +1,8 @@
 """FIMI: one transaction a line, non-negative whole numbers separated by blanks.
 
 The text is read in blocks of whole lines, and a few threads parse them while the next ones are read. Labels
-below `_DIRECT` are their own codes until the end; larger ones are numbered from `_DIRECT` on as they appear, so
-that an item 4000000000000 costs no table of that size.
+below `_DIRECT` are their own codes until the end; larger ones are numbered from `_DIRECT` on as they appear,
+so that an item 4000000000000 costs no table of that size.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_fimi(source: Source) -> Encoded:
 
 
 class _Parsed(NamedTuple):
-    """The rows of a block: codes (int32) or any labels (int64), where rows end, and the word that is wrong."""
+    """The rows of a block: codes (int32) or any labels (int64), where rows end, and a word that is wrong."""
 
     labels: npt.NDArray[Any]
     ends: npt.NDArray[np.int64]
@@ -168,7 +168,7 @@ class _Rows:
         self._codes.extend(codes)
 
     def encoded(self, pool: ThreadPoolExecutor, n_parts: int) -> Encoded:
-        """Number the items in ascending order of their labels, and hand out the rows."""
+        """Return the rows, with items numbered in ascending order of their labels."""
         direct = np.flatnonzero(self.seen[1:])
         large = np.array(sorted(self._large), dtype=np.int64)
         labels = np.concatenate([direct, large])
@@ -194,7 +194,9 @@ class _Rows:
         where = f"in line {line:,} of {self._source.label}"
         shown = word if len(word) <= _SHOWN else f"{word[:_SHOWN]}..."
         if word.isdigit():
-            return f"expected item codes below {fimi.WIDEST:,}, got {shown} {where}; try format='basket', delimiter=' '"
+            return (
+                f"expected item codes of at most 18 digits, got {shown} {where}; write them as names in a CSV"
+            )
         if word.startswith("-") and word[1:].isdigit():
             return (
                 f"expected item codes of 0 or more, got {shown} {where}; renumber the items, or write names"

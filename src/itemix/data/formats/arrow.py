@@ -1,0 +1,179 @@
+"""Parquet and Arrow files: a list column, a long table or a one-hot table, read batch by batch."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from itemix.data.growing import GrowingArray
+from itemix.data.options import LIST_NAMES, find_column, looks_long, pair_of_columns
+from itemix.encoding import Encoded
+from itemix.errors import InvalidInputError
+from itemix.frames import (
+    check_column,
+    columns_shown,
+    encode_arrow_pairs,
+    encode_arrow_values,
+    encode_onehot_frame,
+)
+from itemix.items import Items
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from itemix.data.options import ReadOptions
+    from itemix.data.source import Source
+
+    Batches = Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
+
+LAYOUTS = {"list": "lists", "long": "long", "onehot": "one-hot"}
+ITEMS_KEY = b"itemix.items"
+"""Metadata of a list column: the names of all items, those that do not occur included, as JSON."""
+
+_INDEX_PREFIX = "__index_level_"
+
+
+def read_arrow(
+    source: Source, options: ReadOptions, *, parquet: bool, layout: str | None
+) -> tuple[Encoded, str]:
+    """Read a Parquet or an Arrow file, and return with it which layout it has.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file is damaged, or its columns are not of any layout that is known.
+    """
+    import pyarrow as pa
+
+    try:
+        schema, batches = (_open_parquet if parquet else _open_ipc)(source)
+        layout = layout or _layout_of(schema, options)
+        reader = {"list": _read_lists, "long": _read_pairs, "onehot": _read_onehot}[layout]
+        return reader(schema, batches, options), layout
+    except (pa.ArrowInvalid, OSError) as error:
+        kind = "Parquet" if parquet else "Arrow"
+        raise InvalidInputError(
+            f"expected a complete {kind} file, got {source.label} which is cut short or damaged "
+            f"({str(error).splitlines()[0]}); copy or download it again"
+        ) from None
+
+
+def _open_parquet(source: Source) -> tuple[pa.Schema, Batches]:
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(source.as_seekable())
+    return file.schema_arrow, lambda columns: file.iter_batches(columns=list(columns))
+
+
+def _open_ipc(source: Source) -> tuple[pa.Schema, Batches]:
+    import pyarrow as pa
+
+    if source.head.startswith(b"ARROW1"):
+        file = pa.ipc.open_file(source.as_seekable())
+        batches = (file.get_batch(i) for i in range(file.num_record_batches))
+        return file.schema, lambda columns: (batch.select(list(columns)) for batch in batches)
+    stream = pa.ipc.open_stream(source)
+    return stream.schema, lambda columns: (batch.select(list(columns)) for batch in stream)
+
+
+def _layout_of(schema: pa.Schema, options: ReadOptions) -> str:
+    import pyarrow as pa
+
+    if options.item is not None:
+        check_column(options.item, schema.names, "item")
+        return "list" if _is_list(schema.field(options.item).type) else "long"
+    if any(_is_list(field.type) for field in schema):
+        return "list"
+    if looks_long(schema.names):
+        return "long"
+    items = [field for field in schema if field.name in _item_columns(schema, options)]
+    if items and all(
+        pa.types.is_boolean(f.type) or pa.types.is_integer(f.type) or pa.types.is_floating(f.type)
+        for f in items
+    ):
+        return "onehot"
+    raise InvalidInputError(
+        f"expected a list column, a long table or columns of 0 and 1, got {columns_shown(schema.names)}; "
+        "name the columns with transaction= and item="
+    )
+
+
+def _read_lists(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    name = options.item or _list_column(schema)
+    lengths, values = [np.empty(0, dtype=np.int64)], []
+    for batch in batches([name]):
+        column = batch.column(0)
+        lengths.append(pc.fill_null(pc.list_value_length(column), 0).cast(pa.int64()).to_numpy())
+        values.append(_dictionary(pc.list_flatten(column)))
+    empty = _dictionary(pa.array([], type=schema.field(name).type.value_type))
+    encoded = encode_arrow_values(np.concatenate(lengths), pa.chunked_array([*values, empty]))
+    declared = (schema.field(name).metadata or {}).get(ITEMS_KEY)
+    return encoded if declared is None else _with_items(encoded, Items(json.loads(declared)))
+
+
+def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
+    import pyarrow as pa
+
+    pair = pair_of_columns(schema.names, options)
+    columns: tuple[list[pa.Array], list[pa.Array]] = ([], [])
+    for batch in batches(pair):
+        for chunks, column in zip(columns, batch.columns, strict=True):
+            chunks.append(_dictionary(column))
+    for chunks, name in zip(columns, pair, strict=True):
+        chunks.append(_dictionary(pa.array([], type=schema.field(name).type)))
+    return encode_arrow_pairs(*(pa.chunked_array(chunks) for chunks in columns))
+
+
+def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
+    import pyarrow as pa
+
+    if options.transaction is not None:
+        check_column(options.transaction, schema.names, "transaction")
+    names = _item_columns(schema, options)
+    codes, indptr = GrowingArray(np.int32), GrowingArray(np.int64)
+    indptr.extend(np.zeros(1, dtype=np.int64))
+    for batch in batches(names):
+        block = encode_onehot_frame(pa.table(batch))
+        indptr.extend(block.indptr[1:], plus=len(codes))
+        codes.extend(block.indices)
+    return Encoded(indptr.finish(), codes.finish(), Items(names))
+
+
+def _with_items(encoded: Encoded, items: Items) -> Encoded:
+    new_code = np.array([items.code(label) for label in encoded.items], dtype=np.int32)
+    return Encoded(encoded.indptr, new_code[encoded.indices], items)
+
+
+def _dictionary(column: pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def _item_columns(schema: pa.Schema, options: ReadOptions) -> list[str]:
+    return [
+        name for name in schema.names if name != options.transaction and not name.startswith(_INDEX_PREFIX)
+    ]
+
+
+def _list_column(schema: pa.Schema) -> str:
+    names = [field.name for field in schema if _is_list(field.type)]
+    found = names[0] if len(names) == 1 else find_column(names, LIST_NAMES)
+    if found is None:
+        raise InvalidInputError(
+            f"expected one list column, got {columns_shown(names) if names else 'none'}; name it with item="
+        )
+    return found
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)  # type: ignore[no-any-return]

@@ -1,0 +1,76 @@
+"""JSONL: a list of item names in each line, or an object with such a list in one field."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from itemix.data.options import LIST_NAMES, find_column
+from itemix.data.text import text_lines
+from itemix.encoding import Encoded, encode_lists
+from itemix.errors import InvalidInputError
+from itemix.frames import columns_shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from itemix.data.options import ReadOptions
+    from itemix.data.source import Source
+    from itemix.items import Label
+
+_LINE_SHOWN = 40
+
+
+def read_jsonl(source: Source, options: ReadOptions) -> Encoded:
+    """Read lists of item names; empty lines are left out, an empty list is an empty transaction.
+
+    Raises
+    ------
+    InvalidInputError
+        If a line is not JSON, or holds no list of names; the message names the line.
+    """
+    return encode_lists(_lists(source, options))
+
+
+def _lists(source: Source, options: ReadOptions) -> Iterator[list[Label]]:
+    field = options.item
+    for number, line in enumerate(text_lines(source, options.encoding), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InvalidInputError(
+                f"expected JSON in every line, got {_shortened(line)} ({error.msg}) in line {number:,} of "
+                f"{source.label}; write one list per line"
+            ) from None
+        if isinstance(value, dict):
+            field = field or _list_field(value, number, source.label)
+            value = value.get(field)
+        if not _is_list_of_names(value):
+            where = f" in field {field!r}" if field else ""
+            raise InvalidInputError(
+                f"expected a list of item names (strings or whole numbers){where}, got {_shortened(line)} in "
+                f'line {number:,} of {source.label}; write one list per line, such as ["milk", "bread"]'
+            )
+        yield value
+
+
+def _is_list_of_names(value: object) -> bool:
+    return isinstance(value, list) and all(type(name) is str or type(name) is int for name in value)
+
+
+def _list_field(value: dict[str, Any], number: int, label: str) -> str:
+    names = [name for name, content in value.items() if isinstance(content, list)]
+    found = names[0] if len(names) == 1 else find_column(names, LIST_NAMES)
+    if found is None:
+        raise InvalidInputError(
+            f"expected one field with a list of items, got {columns_shown(list(value))} in line {number:,} "
+            f"of {label}; name the field with item="
+        )
+    return found
+
+
+def _shortened(line: str) -> str:
+    text = line.strip()
+    return repr(text if len(text) <= _LINE_SHOWN else f"{text[:_LINE_SHOWN]}...")

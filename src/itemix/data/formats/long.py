@@ -1,0 +1,104 @@
+"""Long CSV: a header, then a row for each (transaction, item) pair."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from itemix.data.formats.basket import labels_from_text
+from itemix.data.options import pair_of_columns
+from itemix.data.text import Utf8Stream
+from itemix.encoding import Encoded, sorted_by_label
+from itemix.errors import InvalidInputError
+from itemix.frames import number_values
+from itemix.kernels import csr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    import pyarrow as pa
+    from pyarrow import csv
+
+    from itemix.data.options import ReadOptions
+    from itemix.data.recognise import Recognised
+    from itemix.data.source import Source
+
+_BLOCK_SIZE = 1 << 22
+_TEXT_SHOWN = 40
+
+
+def read_long(source: Source, found: Recognised, options: ReadOptions) -> Encoded:
+    """Read a long table; transactions come in the order of their first appearance.
+
+    Raises
+    ------
+    InvalidInputError
+        If a column is not there, a row is too short or too long, or a value is missing.
+    """
+    pair = pair_of_columns(found.columns, options)
+    table = _read_columns(source, found, pair, options.encoding)
+    for role, name in zip(("transaction", "item"), pair, strict=True):
+        missing = table[name].null_count
+        if missing:
+            raise InvalidInputError(
+                f"expected a value in every row of the {role} column {name!r}, got {missing:,} missing in "
+                f"{source.label}; fill them in, or drop those rows"
+            )
+    rows, ids = number_values(table[pair[0]])
+    codes, labels = _number_names(table[pair[1]])
+    return sorted_by_label(*csr.rows_of_pairs(rows.astype(np.int64), codes, len(ids)), labels)
+
+
+def _read_columns(source: Source, found: Recognised, wanted: tuple[str, str], encoding: str) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    wrong: list[csv.InvalidRow] = []
+
+    def keep(row: csv.InvalidRow) -> str:
+        wrong.append(row)
+        return "error"
+
+    try:
+        reader = csv.open_csv(
+            Utf8Stream(source, encoding),
+            read_options=csv.ReadOptions(
+                use_threads=False,  # rows are numbered only without threads
+                block_size=_BLOCK_SIZE,
+                column_names=list(found.columns),
+                skip_rows=found.header_lines,
+            ),
+            parse_options=csv.ParseOptions(
+                delimiter=found.delimiter, newlines_in_values=True, invalid_row_handler=keep
+            ),
+            convert_options=csv.ConvertOptions(
+                include_columns=list(wanted),
+                column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in wanted},
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+        return reader.read_all()
+    except pa.ArrowInvalid as error:
+        raise InvalidInputError(_malformed(source, wrong, error)) from None
+
+
+def _malformed(source: Source, wrong: Sequence[csv.InvalidRow], error: Exception) -> str:
+    if not wrong:
+        return f"expected a long CSV table, got {source.label} with this problem: {error}; check its quotes"
+    row = wrong[0]
+    text = row.text if len(row.text) <= _TEXT_SHOWN else f"{row.text[:_TEXT_SHOWN]}..."
+    return (
+        f"expected {row.expected_columns} cells in every row, got {row.actual_columns} in row {row.number:,} "
+        f"of {source.label} ({text!r}); quote the cells that hold the delimiter, or try format='basket'"
+    )
+
+
+def _number_names(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    """Return the code of each entry and the names, without the blanks around them."""
+    codes, values = number_values(column)
+    code_of: dict[str, int] = {}
+    merged = [code_of.setdefault(name.strip(), len(code_of)) for name in values.to_pylist()]
+    return np.array(merged, dtype=np.int32)[codes], labels_from_text(list(code_of))

@@ -1,0 +1,89 @@
+"""Names for item codes, from a second file or a mapping."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from itemix.data.options import ReadOptions, find_column
+from itemix.data.recognise import recognise
+from itemix.data.source import open_source
+from itemix.data.text import csv_rows
+from itemix.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from itemix.data.source import PathOrStream
+    from itemix.items import Label
+    from itemix.transactions import Transactions
+
+CODE_COLUMNS = ("code", "item", "itemid", "id", "productid", "sku", "number", "key")
+NAME_COLUMNS = (
+    "name", "label", "labels", "title", "itemname", "productname", "description", "itemdescription",
+    "product",
+)  # fmt: skip
+
+
+def named(
+    transactions: Transactions, names: PathOrStream | Mapping[Label, str], encoding: str = "utf-8"
+) -> Transactions:
+    """Give the items names by their codes; those without one keep their code, as a string.
+
+    Raises
+    ------
+    InvalidInputError
+        If a code has two names, or the file of names cannot be read.
+    """
+    name_of = read_names(names, encoding)
+    return transactions.rename_items([name_of.get(str(code), str(code)) for code in transactions.items])
+
+
+def read_names(names: PathOrStream | Mapping[Label, str], encoding: str = "utf-8") -> dict[str, str]:
+    """Return the name of each code; where several codes share a name, each is added to its name.
+
+    Raises
+    ------
+    InvalidInputError
+        If a code has two names, or the file has fewer than two columns.
+    """
+    if isinstance(names, Mapping):
+        pairs = [(str(code), str(name)) for code, name in names.items()]
+    else:
+        pairs = _read_pairs(names, encoding)
+    name_of: dict[str, str] = {}
+    for code, name in pairs:
+        if name_of.setdefault(code, name) != name:
+            raise InvalidInputError(
+                f"expected one name for each item, got {name_of[code]!r} and {name!r} for {code!r}; "
+                "drop one of them from the names"
+            )
+    uses = Counter(name_of.values())
+    return {code: name if uses[name] == 1 else f"{name} ({code})" for code, name in name_of.items()}
+
+
+def _read_pairs(path: PathOrStream, encoding: str) -> list[tuple[str, str]]:
+    with open_source(path) as source:
+        delimiter = recognise(source, ReadOptions(encoding), "basket").delimiter
+        lines = csv_rows(source, encoding, delimiter or ",")
+        rows = [[cell.strip() for cell in row] for row in lines if any(row)]
+    code, name, start = _columns(rows)
+    for number, row in enumerate(rows, start=1):
+        if len(row) <= max(code, name):
+            raise InvalidInputError(
+                f"expected a code and a name in every row, got {len(row)} cell(s) in row {number:,} of "
+                f"{source.label}; separate them by a comma"
+            )
+    return [(row[code], row[name]) for row in rows[start:]]
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> tuple[int, int, int]:
+    """Return where the codes and the names stand, and the first row that has some."""
+    header = rows[0]
+    code = find_column(header, CODE_COLUMNS)
+    name = find_column([column for column in header if column != code], NAME_COLUMNS)
+    if code is not None and name is not None:
+        return header.index(code), header.index(name), 1
+    is_header = len(rows) > 1 and rows[1][0].isdigit() and not header[0].isdigit()
+    return 0, 1, 1 if is_header else 0

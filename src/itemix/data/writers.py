@@ -1,0 +1,234 @@
+"""Write transactions to files; what was written is read back by `read_transactions`."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+import numpy as np
+
+from itemix.data.formats.arrow import ITEMS_KEY
+from itemix.errors import InvalidInputError
+from itemix.files import replacing
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+
+    from itemix.items import Label
+    from itemix.transactions import Transactions
+
+ENDINGS = {
+    ".dat": "fimi", ".fimi": "fimi",
+    ".csv": "basket", ".tsv": "basket",
+    ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".parquet": "parquet", ".pq": "parquet",
+    ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
+}  # fmt: skip
+
+_ROWS_AT_A_TIME = 20_000
+
+
+def write_transactions(
+    transactions: Transactions,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word that users know
+    delimiter: str | None = None,
+) -> None:
+    """Write transactions to a file, in the format that its ending names; ``.gz`` compresses it.
+
+    An old file stays as it was until the new one is complete.
+
+    Parameters
+    ----------
+    transactions : Transactions
+        What to write; a row that stands for several transactions is written as often.
+    path : str or path
+        Where to. The endings are ``.dat`` (FIMI), ``.csv`` and ``.tsv`` (basket CSV), ``.jsonl``,
+        ``.parquet`` and ``.arrow`` or ``.feather``, each also with ``.gz``.
+    format : {"fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl"}, optional
+        The format, where it is not that of the ending.
+    delimiter : str, optional
+        Between the cells of CSV: by default a comma, and a tab for ``.tsv``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the format cannot hold the data: FIMI has only integers for items, long CSV no empty transactions,
+        CSV no names with blanks at their ends.
+    OutputError
+        If the file cannot be written.
+
+    Notes
+    -----
+    Parquet and Arrow files, and one-hot CSV, keep all items; the others those that occur.
+    """
+    target = Path(path)
+    kind = format or _format_by_ending(target)
+    if kind not in _WRITERS:
+        raise InvalidInputError(
+            f"expected a format, one of {', '.join(_WRITERS)}, got {kind!r}; leave it out to go by the ending"
+        )
+    _refuse_loss(transactions, kind)
+    mark = delimiter or ("\t" if ".tsv" in target.suffixes else ",")
+    with replacing(target) as temporary, temporary.open("wb") as file:
+        if target.suffix == ".gz":
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
+                _WRITERS[kind](transactions, cast("IO[bytes]", compressed), mark)
+        else:
+            _WRITERS[kind](transactions, file, mark)
+
+
+def _format_by_ending(path: Path) -> str:
+    endings = [ending.lower() for ending in path.suffixes]
+    ending = endings[-2] if len(endings) > 1 and endings[-1] == ".gz" else "".join(endings[-1:])
+    if ending not in ENDINGS:
+        raise InvalidInputError(
+            f"expected a file name that ends in one of {', '.join(ENDINGS)} (also with .gz), "
+            f"got {path.name!r}; rename it, or name a format="
+        )
+    return ENDINGS[ending]
+
+
+def _refuse_loss(transactions: Transactions, kind: str) -> None:
+    if kind == "fimi" and not transactions.items.are_integers:
+        raise InvalidInputError(
+            f"expected integer item names for FIMI, got {transactions.items[0]!r}; write .csv or .parquet"
+        )
+    if kind == "fimi" and transactions.n_items and transactions.items.labels.min() < 0:
+        raise InvalidInputError(
+            f"expected item names of 0 or more for FIMI, got {transactions.items.labels.min()}; try .parquet"
+        )
+    if kind in ("fimi", "basket") and transactions.n_ones == 0:
+        raise InvalidInputError(
+            f"expected at least one item for {kind} files, got only empty transactions; write .parquet"
+        )
+    n_empty = int((transactions.lengths() == 0).sum()) if kind == "long" else 0
+    if n_empty:
+        raise InvalidInputError(
+            f"expected no empty transactions for long CSV, got {n_empty:,}; try drop_empty(), or .parquet"
+        )
+    if kind in ("basket", "long", "onehot") and not transactions.items.are_integers:
+        for name in transactions.items:
+            text = str(name)
+            if not text or text != text.strip() or "\0" in text or text.startswith("\ufeff"):
+                raise InvalidInputError(
+                    f"expected names without blanks at their ends for CSV, got {name!r}; write .parquet"
+                )
+
+
+def _write_fimi(transactions: Transactions, file: IO[bytes], _: str) -> None:
+    for rows in _blocks_of_names(transactions, str):
+        file.write("".join([" ".join(row) + "\n" for row in rows]).encode())
+
+
+def _write_basket(transactions: Transactions, file: IO[bytes], delimiter: str) -> None:
+    with _as_text(file) as text:
+        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        for rows in _blocks_of_names(transactions, str):
+            writer.writerows(rows)
+
+
+def _write_long(transactions: Transactions, file: IO[bytes], delimiter: str) -> None:
+    number = 0
+    with _as_text(file) as text:
+        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(["transaction", "item"])
+        for rows in _blocks_of_names(transactions, str):
+            writer.writerows((number + t, name) for t, row in enumerate(rows) for name in row)
+            number += len(rows)
+
+
+def _write_onehot(transactions: Transactions, file: IO[bytes], delimiter: str) -> None:
+    with _as_text(file) as text:
+        csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow(transactions.items)
+    line = np.full(2 * transactions.n_items, ord(delimiter), dtype=np.uint8)
+    line[::2], line[-1:] = ord("0"), ord("\n")
+    repeats = transactions.multiplicities
+    for t in range(transactions.n_rows):
+        ones = 2 * transactions.indices[transactions.indptr[t] : transactions.indptr[t + 1]]
+        line[ones] = ord("1")
+        file.write(line.tobytes() * (1 if repeats is None else int(repeats[t])))
+        line[ones] = ord("0")
+
+
+def _write_jsonl(transactions: Transactions, file: IO[bytes], _: str) -> None:
+    def as_json(label: Label) -> str:
+        return json.dumps(label, ensure_ascii=False)
+
+    for rows in _blocks_of_names(transactions, as_json):
+        file.write("".join([f"[{', '.join(row)}]\n" for row in rows]).encode())
+
+
+def _write_parquet(transactions: Transactions, file: IO[bytes], _: str) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(_as_table(transactions), file, compression="zstd")
+
+
+def _write_arrow(transactions: Transactions, file: IO[bytes], _: str) -> None:
+    import pyarrow as pa
+
+    table = _as_table(transactions)
+    with pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+_WRITERS: dict[str, Callable[[Transactions, IO[bytes], str], None]] = {
+    "fimi": _write_fimi,
+    "basket": _write_basket,
+    "long": _write_long,
+    "onehot": _write_onehot,
+    "parquet": _write_parquet,
+    "arrow": _write_arrow,
+    "jsonl": _write_jsonl,
+}
+
+
+def _as_table(transactions: Transactions) -> pa.Table:
+    """Return one list column, with the names of all items beside it."""
+    import pyarrow as pa
+
+    matrix = transactions.to_scipy()
+    labels = transactions.items.labels
+    names = pa.array(labels, type=pa.int64() if transactions.items.are_integers else pa.string())
+    values = names.take(pa.array(matrix.indices))
+    lists = pa.LargeListArray.from_arrays(matrix.indptr.astype(np.int64), values)
+    field = pa.field("items", lists.type, metadata={ITEMS_KEY: json.dumps(labels.tolist()).encode()})
+    return pa.table([lists], schema=pa.schema([field]))
+
+
+def _blocks_of_names(
+    transactions: Transactions, as_text: Callable[[Label], str]
+) -> Iterator[list[list[str]]]:
+    """Yield the transactions as lists of names, many at a time."""
+    names = [as_text(label) for label in transactions.items]
+    repeats = transactions.multiplicities
+    for start in range(0, transactions.n_rows, _ROWS_AT_A_TIME):
+        stop = min(start + _ROWS_AT_A_TIME, transactions.n_rows)
+        ends = transactions.indptr[start : stop + 1]
+        flat = [names[code] for code in transactions.indices[ends[0] : ends[-1]].tolist()]
+        bounds = (ends - ends[0]).tolist()
+        rows = [flat[a:b] for a, b in pairwise(bounds)]
+        if repeats is not None:
+            rows = [row for row, n in zip(rows, repeats[start:stop].tolist(), strict=True) for _ in range(n)]
+        yield rows
+
+
+@contextmanager
+def _as_text(file: IO[bytes]) -> Iterator[io.TextIOWrapper]:
+    """Write text to a binary file that stays open afterwards."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    try:
+        yield text
+    finally:
+        text.detach()
