@@ -1,17 +1,132 @@
-"""Named data sets."""
+"""Data sets by name: ``itemix.datasets.load("mushroom")``.
+
+The folder that the environment variable ITEMIX_DATA names is looked at first; what is not there is downloaded
+from its official source, checked, and kept in the user's cache.
+"""
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from itemix.data import fetch
+from itemix.data.catalogue import DatasetInfo
+from itemix.data.msweb import read_msweb
+from itemix.data.names import named
+from itemix.data.readers import read_transactions
+from itemix.data.registry import CATALOGUE
 from itemix.data.synthetic import grocery_store
+from itemix.errors import DatasetUnavailableError, InvalidInputError
+from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
-    from itemix.transactions import Transactions
+    from collections.abc import Sequence
+
+__all__ = ["DatasetInfo", "available", "info", "load"]
 
 
-def load(name: str) -> Transactions:
-    """Return a named data set."""
-    if name == "grocery_store":
+def available() -> list[str]:
+    """Return the names of all data sets."""
+    return list(CATALOGUE)
+
+
+def info(name: str) -> DatasetInfo:
+    """Return what is known of a data set: its size, whom to cite, its licence, where it comes from.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such data set; the message offers the nearest names.
+    """
+    if name not in CATALOGUE:
+        near = difflib.get_close_matches(str(name).lower(), CATALOGUE, n=3)
+        hint = f"did you mean {', '.join(map(repr, near))}?" if near else "datasets.available() lists them"
+        raise InvalidInputError(
+            f"expected the name of one of {len(CATALOGUE)} data sets, got {name!r}; {hint}"
+        )
+    return CATALOGUE[name]
+
+
+def load(name: str, part: str | None = None) -> Transactions:
+    """Return a data set, all of it or one part.
+
+    Parameters
+    ----------
+    name : str
+        One of `available()`.
+    part : str, optional
+        One of ``info(name).parts``, such as "train" or "test". By default all parts, one after the other.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such data set or part.
+    DatasetUnavailableError
+        If the data set is not on this machine and cannot be downloaded.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> itemix.datasets.load("grocery_store").n_transactions
+    5000
+    """
+    entry = info(name)
+    if part is not None and part not in entry.parts:
+        parts = f"one of {', '.join(entry.parts)}" if entry.parts else "no part (there are none)"
+        raise InvalidInputError(f"expected {parts} for {name}, got part={part!r}; leave it out to load all")
+    if not entry.files:
         return grocery_store()
-    raise NotImplementedError(name)
+    if entry.made_of is not None and fetch.find_local(entry.files["all"]) is None:
+        whole = load(entry.made_of)
+    else:
+        whole = _stacked([_load_file(entry, key) for key in ([part] if part else entry.files)])
+    said = name if part is None else f"{name}, {part}"
+    return Transactions.from_canonical(whole.indptr, whole.indices, whole.items, source=said)
+
+
+def _load_file(entry: DatasetInfo, part: str) -> Transactions:
+    file = entry.files[part]
+    local = fetch.find_local(file)
+    path = local or fetch.download(entry.name, file)
+    titles = None
+    if entry.name == "msweb":
+        transactions, titles = read_msweb(path)
+    else:
+        transactions = read_transactions(path)
+    if local is None:
+        wrong = _difference(entry, part, transactions)
+        if wrong:
+            fetch.forget(path)
+            raise DatasetUnavailableError(
+                f"expected {entry.name} at {file.url}, got a file with {wrong}; if that is right, save it as "
+                f"{file.local!r} in the folder that {fetch.DATA_VARIABLE} names"
+            )
+    if titles is None:
+        return transactions
+    return named(transactions.align_items(sorted(titles)), titles)
+
+
+def _difference(entry: DatasetInfo, part: str, transactions: Transactions) -> str | None:
+    """Say how a download differs from what is known of it."""
+    known = entry.files[part].fingerprint
+    if known is not None:
+        found = fetch.fingerprint(transactions)
+        return None if found == known else f"other transactions (checksum {found[:12]}, not {known[:12]})"
+    if transactions.n_items != entry.n_items:
+        return f"{transactions.n_items:,} items, not {entry.n_items:,}"
+    if part == "all" and transactions.n_transactions != entry.n_transactions:
+        return f"{transactions.n_transactions:,} transactions, not {entry.n_transactions:,}"
+    return None
+
+
+def _stacked(parts: Sequence[Transactions]) -> Transactions:
+    """Put parts with the same items one after the other."""
+    starts = np.cumsum([0, *(len(part.indices) for part in parts)])
+    pointers = [part.indptr[1:] + start for part, start in zip(parts, starts, strict=False)]
+    return Transactions.from_canonical(
+        np.concatenate([np.zeros(1, dtype=np.int64), *pointers]),
+        np.concatenate([part.indices for part in parts]),
+        parts[0].items,
+    )

@@ -51,7 +51,7 @@ def read_names(names: PathOrStream | Mapping[Label, str], encoding: str = "utf-8
     if isinstance(names, Mapping):
         pairs = [(str(code), str(name)) for code, name in names.items()]
     else:
-        pairs = _read_pairs(names, encoding)
+        pairs = read_titles(names, encoding)
     name_of: dict[str, str] = {}
     for code, name in pairs:
         if name_of.setdefault(code, name) != name:
@@ -63,7 +63,14 @@ def read_names(names: PathOrStream | Mapping[Label, str], encoding: str = "utf-8
     return {code: name if uses[name] == 1 else f"{name} ({code})" for code, name in name_of.items()}
 
 
-def _read_pairs(path: PathOrStream, encoding: str) -> list[tuple[str, str]]:
+def read_titles(path: PathOrStream, encoding: str = "utf-8") -> list[tuple[str, str]]:
+    """Return the pairs of code and name in a CSV file, with or without a header.
+
+    Raises
+    ------
+    InvalidInputError
+        If a row has no name.
+    """
     with open_source(path) as source:
         delimiter = recognise(source, ReadOptions(encoding), "basket").delimiter
         lines = csv_rows(source, encoding, delimiter or ",")
