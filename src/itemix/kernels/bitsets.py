@@ -1,0 +1,120 @@
+"""Bitsets over transactions: intersect and count, with or without multiplicities.
+
+A row of bits is (words,) uint64. With multiplicities, transactions are in descending order of them, and
+`planes` (n_planes, words) holds the binary digits of the multiplicities: a count is the sum over the digits of
+2^digit times a population count. `plane_words` (n_planes,) says how many leading words of a plane matter;
+without multiplicities there is no plane.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from itemix.kernels.intrinsics import popcount
+from itemix.kernels.jit import inlined, kernel
+
+WORD_BITS = 64
+# Rows are padded to whole cache lines: the vectorised loops then have no remainder.
+WORDS_PER_LINE = 8
+
+
+@kernel
+def padded_words(n_bits: int) -> int:
+    """How many 64-bit words a row of bits takes, whole cache lines only."""
+    line_bits = WORD_BITS * WORDS_PER_LINE
+    return max(1, (n_bits + line_bits - 1) // line_bits) * WORDS_PER_LINE
+
+
+@inlined
+def count_bits(arena: np.ndarray, a: int, planes: np.ndarray, plane_words: np.ndarray) -> int:
+    """Count the transactions of one row.
+
+    Equivalent to multiplicities[unpack(arena[a])].sum().
+    """
+    total = 0
+    if len(plane_words) == 0:
+        for w in range(arena.shape[1]):
+            total += popcount(arena[a, w])
+    else:
+        for p in range(len(plane_words)):
+            ones = 0
+            for w in range(plane_words[p]):
+                ones += popcount(arena[a, w] & planes[p, w])
+            total += ones << p
+    return total
+
+
+@inlined
+def count_common(arena: np.ndarray, a: int, b: int, planes: np.ndarray, plane_words: np.ndarray) -> int:
+    """Count the transactions that two rows share, without keeping them."""
+    total = 0
+    if len(plane_words) == 0:
+        for w in range(arena.shape[1]):
+            total += popcount(arena[a, w] & arena[b, w])
+    else:
+        for p in range(len(plane_words)):
+            ones = 0
+            for w in range(plane_words[p]):
+                ones += popcount(arena[a, w] & arena[b, w] & planes[p, w])
+            total += ones << p
+    return total
+
+
+@inlined
+def intersect(
+    arena: np.ndarray, a: int, b: int, out: int, planes: np.ndarray, plane_words: np.ndarray
+) -> int:
+    """Write the intersection of rows a and b to row `out` and count it."""
+    total = 0
+    for w in range(arena.shape[1]):
+        common = arena[a, w] & arena[b, w]
+        arena[out, w] = common
+        total += popcount(common)
+    if len(plane_words) > 0:
+        total = count_bits(arena, out, planes, plane_words)
+    return total
+
+
+@inlined
+def is_subset(arena: np.ndarray, a: int, b: int) -> bool:
+    """Whether every transaction of row a is in row b; stops at the first cache line that says no."""
+    for line in range(0, arena.shape[1], WORDS_PER_LINE):
+        outside = np.uint64(0)
+        for w in range(line, line + WORDS_PER_LINE):
+            outside |= arena[a, w] & ~arena[b, w]
+        if outside:
+            return False
+    return True
+
+
+@kernel
+def multiplicity_planes(multiplicities: np.ndarray, words: int) -> tuple[np.ndarray, np.ndarray]:
+    """Binary digits of descending multiplicities (n,) int64 as planes, and the leading words each needs."""
+    n_planes = 0
+    largest = multiplicities[0] if len(multiplicities) else 0
+    while largest >> n_planes:
+        n_planes += 1
+    planes = np.zeros((n_planes, words), dtype=np.uint64)
+    plane_words = np.zeros(n_planes, dtype=np.int64)
+    for b in range(len(multiplicities)):
+        for p in range(n_planes):
+            if (multiplicities[b] >> p) & 1:
+                planes[p, b // WORD_BITS] |= np.uint64(1) << np.uint64(b % WORD_BITS)
+                plane_words[p] = b // WORD_BITS + 1
+    return planes, plane_words
+
+
+@kernel
+def grown(arena: np.ndarray, n_rows: int) -> np.ndarray:
+    """Copy rows into an array with room for at least n_rows."""
+    larger = np.empty((max(n_rows, 2 * len(arena)), arena.shape[1]), dtype=arena.dtype)
+    larger[: len(arena)] = arena
+    return larger
+
+
+@kernel
+def longer(values: np.ndarray, needed: int) -> np.ndarray:
+    """Copy values into an array at least twice as long."""
+    copy = np.empty(max(needed, 2 * len(values)), dtype=values.dtype)
+    copy[: len(values)] = values
+    return copy

@@ -1,0 +1,115 @@
+"""Machine instructions that Numba does not offer: count bits, find the lowest bit, copy a block, add atomically.
+
+All are plain Python functions, so that kernels also run with ``NUMBA_DISABLE_JIT=1``; in compiled code the
+overloads below take their place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+BLOCK = 16
+
+
+def popcount(word: np.uint64) -> int:
+    """Count the bits set in a 64-bit word."""
+    return int(word).bit_count()
+
+
+def trailing_zeros(word: np.uint64) -> int:
+    """Return the position of the lowest bit set in a 64-bit word that is not 0."""
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+def copy_block(target: np.ndarray, to: int, source: np.ndarray, start: int) -> None:
+    """Copy BLOCK elements of an int32 array, all read before the first is written."""
+    target[to : to + BLOCK] = source[start : start + BLOCK].copy()
+
+
+def fetch_add(array: np.ndarray, position: int, amount: int) -> int:
+    """Add to one element of an int64 array and return what it was before, as one step for all threads."""
+    before = int(array[position])
+    array[position] += amount
+    return before
+
+
+@intrinsic
+def _popcount(typingctx: Any, word: Any) -> Any:  # noqa: ANN401, ARG001 - Numba's types
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401, ARG001
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), codegen
+
+
+@overload(popcount)
+def _compiled_popcount(word: Any) -> Any:  # noqa: ANN401, ARG001 - Numba's types
+    def compiled(word: Any) -> Any:  # noqa: ANN401 - the signature must be the outer one's
+        return _popcount(word)
+
+    return compiled
+
+
+@intrinsic
+def _trailing_zeros(typingctx: Any, word: Any) -> Any:  # noqa: ANN401, ARG001 - Numba's types
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401, ARG001
+        return builder.cttz(args[0], cgutils.true_bit)
+
+    return types.int64(types.uint64), codegen
+
+
+@overload(trailing_zeros)
+def _compiled_trailing_zeros(word: Any) -> Any:  # noqa: ANN401, ARG001 - Numba's types
+    def compiled(word: Any) -> Any:  # noqa: ANN401 - the signature must be the outer one's
+        return _trailing_zeros(word)
+
+    return compiled
+
+
+@intrinsic
+def _copy_block(typingctx: Any, target: Any, to: Any, source: Any, start: Any) -> Any:  # noqa: ANN401, ARG001
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
+        block = ir.VectorType(ir.IntType(32), BLOCK).as_pointer()
+        read, write = (
+            builder.bitcast(_element(context, builder, signature.args[k], args[k], args[k + 1]), block)
+            for k in (2, 0)
+        )
+        builder.store(builder.load(read, align=4), write, align=4)
+        return context.get_dummy_value()
+
+    return types.void(target, types.intp, source, types.intp), codegen
+
+
+@overload(copy_block)
+def _compiled_copy_block(target: Any, to: Any, source: Any, start: Any) -> Any:  # noqa: ANN401, ARG001
+    def compiled(target: Any, to: Any, source: Any, start: Any) -> Any:  # noqa: ANN401 - as above
+        return _copy_block(target, to, source, start)
+
+    return compiled
+
+
+def _element(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:  # noqa: ANN401
+    struct = context.make_array(array_type)(context, builder, array)
+    return cgutils.get_item_pointer(context, builder, array_type, struct, [position])
+
+
+@intrinsic
+def _fetch_add(typingctx: Any, array: Any, position: Any, amount: Any) -> Any:  # noqa: ANN401, ARG001
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
+        pointer = _element(context, builder, signature.args[0], args[0], args[1])
+        return builder.atomic_rmw("add", pointer, args[2], "monotonic")
+
+    return types.int64(array, types.intp, types.int64), codegen
+
+
+@overload(fetch_add)
+def _compiled_fetch_add(array: Any, position: Any, amount: Any) -> Any:  # noqa: ANN401, ARG001
+    def compiled(array: Any, position: Any, amount: Any) -> Any:  # noqa: ANN401 - as above
+        return _fetch_add(array, position, amount)
+
+    return compiled

@@ -1,0 +1,195 @@
+"""Sparse data, seen from each of its items: which items are frequent with it, and its rows in terms of them.
+
+Sparse data is mined root by root, over the transactions of the root alone. `count_pairs` finds the frequent
+pairs of a range of roots, `deliver` brings to each of them what its rows hold of its companions, and
+`pack_entries` makes bitsets of that. The first two read all rows in order, which is what makes them quick:
+asking for the rows of each root in turn would miss the cache at every row.
+
+Shapes: F frequent items; `row_start` (N + 1,) int64 and `ranks` (nnz,) int32, rows of ascending ranks;
+`weights` (N,) int64 in descending order, or (0,) int32 where every row counts once. The companions of root r are
+companions[companion_start[r]:companion_start[r + 1]], ascending ranks, int32.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from itemix.kernels.bitsets import WORD_BITS, multiplicity_planes, padded_words
+from itemix.kernels.intrinsics import popcount
+from itemix.kernels.jit import kernel
+
+
+@kernel
+def count_pairs(
+    first_root: int,
+    stop_root: int,
+    row_start: np.ndarray,
+    ranks: np.ndarray,
+    weights: np.ndarray,
+    min_count: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count each root of a range with every more frequent item, and keep the pairs that are frequent.
+
+    Returns how many companions each root has (n_roots,) int64, their ranks int32 and counts int64.
+    Equivalent to the frequent entries of the lower triangle of X.T @ diag(weights) @ X, row by row.
+    """
+    n_roots = stop_root - first_root
+    offset = np.zeros(n_roots + 1, dtype=np.int64)
+    for k in range(n_roots):
+        offset[k + 1] = offset[k] + first_root + k
+    table = np.zeros(offset[n_roots], dtype=weights.dtype)
+    for t in range(len(row_start) - 1):
+        start = row_start[t]
+        weight = weights[t] if len(weights) else table.dtype.type(1)
+        for p in range(row_start[t + 1] - 1, start, -1):
+            k = ranks[p] - first_root
+            if k < 0:
+                break
+            if k < n_roots:
+                base = offset[k]
+                for q in range(start, p):
+                    table[base + ranks[q]] += weight
+    n_pairs = 0
+    for j in range(len(table)):
+        n_pairs += table[j] >= min_count
+    sizes = np.zeros(n_roots, dtype=np.int64)
+    companions = np.empty(n_pairs, dtype=np.int32)
+    counts = np.empty(n_pairs, dtype=np.int64)
+    c = 0
+    for k in range(n_roots):
+        for i in range(offset[k + 1] - offset[k]):
+            if table[offset[k] + i] >= min_count:
+                companions[c], counts[c] = i, table[offset[k] + i]
+                sizes[k] += 1
+                c += 1
+    return sizes, companions, counts
+
+
+@kernel
+def deliver(
+    first_root: int,
+    stop_root: int,
+    companion_start: np.ndarray,
+    companions: np.ndarray,
+    row_start: np.ndarray,
+    ranks: np.ndarray,
+    min_companions: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Write the rows of each root of a range in terms of its companions.
+
+    Rows with fewer than `min_companions` companions before the root are left out: with 2, pairs of companions
+    are still counted right, and most rows of sparse data are gone.
+
+    Returns where the entries of each root start and stop (n_roots, 2) int64, and the entries int32: for each
+    row the complement of its number, then positions in the root's list of companions.
+    """
+    n_roots = stop_root - first_root
+    words = padded_words(len(companion_start) - 1)
+    is_companion = np.zeros((n_roots, words), dtype=np.uint64)
+    last_word = np.zeros(n_roots, dtype=np.int64)
+    for k in range(n_roots):
+        for c in range(companion_start[first_root + k], companion_start[first_root + k + 1]):
+            word = companions[c] // WORD_BITS
+            is_companion[k, word] |= np.uint64(1) << np.uint64(companions[c] % WORD_BITS)
+            last_word[k] = word
+    spans = np.zeros((n_roots, 2), dtype=np.int64)
+    row = np.zeros(words, dtype=np.uint64)
+    nothing = np.empty(0, dtype=np.int32)
+    _deliver_rows(first_root, row_start, ranks, is_companion, last_word, min_companions, row, spans, nothing)
+    total = 0
+    for k in range(n_roots):
+        size = spans[k, 1]
+        spans[k, 0], spans[k, 1] = total, total
+        total += size
+    entries = np.empty(total, dtype=np.int32)
+    if total > 0:
+        _deliver_rows(
+            first_root, row_start, ranks, is_companion, last_word, min_companions, row, spans, entries
+        )
+    return spans, entries
+
+
+@kernel
+def _deliver_rows(
+    first_root: int,
+    row_start: np.ndarray,
+    ranks: np.ndarray,
+    is_companion: np.ndarray,
+    last_word: np.ndarray,
+    min_companions: int,
+    row: np.ndarray,
+    spans: np.ndarray,
+    entries: np.ndarray,
+) -> None:
+    """Move spans[:, 1] on by what the rows of each root take; write it there where `entries` has room.
+
+    A row as bits over the items meets the companions of each of its items in a few instructions. `row` (words,)
+    uint64 is all zeros before and after.
+    """
+    one = np.uint64(1)
+    for t in range(len(row_start) - 1):
+        start, stop = row_start[t], row_start[t + 1]
+        if ranks[stop - 1] < first_root:
+            continue
+        for q in range(start, stop):
+            row[ranks[q] // WORD_BITS] |= one << np.uint64(ranks[q] % WORD_BITS)
+        for p in range(stop - 1, start, -1):
+            k = np.int64(ranks[p]) - first_root
+            if k < 0:
+                break
+            if k >= len(spans):
+                continue
+            own_word = np.int64(ranks[p]) // WORD_BITS
+            below = (
+                row[own_word] & is_companion[k, own_word] & ((one << np.uint64(ranks[p] % WORD_BITS)) - one)
+            )
+            n_before = popcount(below)
+            for w in range(own_word):
+                n_before += popcount(row[w] & is_companion[k, w])
+            if n_before < min_companions:
+                continue
+            at = spans[k, 1] + 1
+            if len(entries) == 0:
+                for w in range(last_word[k] + 1):
+                    at += popcount(row[w] & is_companion[k, w])
+            else:
+                entries[at - 1] = ~t
+                n_passed = 0
+                for w in range(last_word[k] + 1):
+                    companions = is_companion[k, w]
+                    common = row[w] & companions
+                    while common:
+                        lowest = common & (~common + one)
+                        entries[at] = n_passed + popcount(companions & (lowest - one))
+                        at += 1
+                        common ^= lowest
+                    n_passed += popcount(companions)
+            spans[k, 1] = at
+        for q in range(start, stop):
+            row[ranks[q] // WORD_BITS] = np.uint64(0)
+
+
+@kernel
+def pack_entries(
+    entries: np.ndarray, n_companions: int, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bitsets of the companions of one root over its rows, and the planes of the rows' multiplicities.
+
+    The bitsets are the first n_companions rows of an array with room for as many again.
+    """
+    n_rows = 0
+    for e in range(len(entries)):
+        n_rows += entries[e] < 0
+    bits = np.zeros((2 * n_companions, padded_words(n_rows)), dtype=np.uint64)
+    kept_weights = np.empty(n_rows if len(weights) else 0, dtype=np.int64)
+    b = -1
+    for e in range(len(entries)):
+        position = np.int64(entries[e])
+        if position >= 0:
+            bits[position, b // WORD_BITS] |= np.uint64(1) << np.uint64(b % WORD_BITS)
+            continue
+        b += 1
+        if len(weights):
+            kept_weights[b] = weights[~position]
+    planes, plane_words = multiplicity_planes(kept_weights, bits.shape[1])
+    return bits, planes, plane_words
