@@ -21,7 +21,7 @@ def itemsets():
 
 
 def names(itemsets):
-    """The sets alone."""
+    """Take the sets alone."""
     return [frozenset(itemset.items) for itemset in itemsets]
 
 

@@ -94,10 +94,10 @@ class Sets:
         lengths = pc.list_value_length(column)
         values = pc.list_flatten(column)
         codes = pc.index_in(values, pa.array(items.labels))
-        missing = lengths.null_count or codes.null_count
-        if missing:
+        n_others = lengths.null_count + codes.null_count
+        if n_others:
             raise InvalidInputError(
-                f"expected only the {len(items):,} known items in column of sets, got {missing:,} others; "
+                f"expected only the {len(items):,} known items in the sets, got {n_others:,} other values; "
                 "write the file again"
             )
         offsets = np.concatenate([[0], np.cumsum(lengths.to_numpy(), dtype=np.int64)])

@@ -92,6 +92,17 @@ def test_mark_covered(family, data):
     assert is_complete == naive.is_complete(family)
 
 
+@given(families, st.lists(sets_of_codes, max_size=8), st.randoms(use_true_random=False))
+def test_find_closures(family, wanted, random):
+    """For each wanted set, the first set in the given order that holds all its items."""
+    order = list(range(len(family)))
+    random.shuffle(order)
+    arrays = naive.as_arrays(family), np.array(order, dtype=np.int64), naive.as_arrays(wanted)
+    found = lattice.find_closures(*arrays[0], arrays[1], N_ITEMS, *arrays[2])
+    expected = [next((s for s in order if set(w) <= set(family[s])), -1) for w in wanted]
+    assert found.tolist() == expected
+
+
 @given(families, st.data())
 def test_mark_contained(family, data):
     """In any family, exactly the sets with a proper superset in their group are marked."""

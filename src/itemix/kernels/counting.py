@@ -37,7 +37,7 @@ def count_sets(
         if row_of[codes[j]] < 0:
             row_of[codes[j]] = n_used
             n_used += 1
-    words = min(max(_BITS_AT_ONCE // (64 * max(n_used, 1)), 1), (n_rows + 63) // 64)
+    words = max(min(_BITS_AT_ONCE // (64 * max(n_used, 1)), (n_rows + 63) // 64), 1)
     bits = np.zeros((n_used + 1, words), dtype=np.uint64)
     every = bits[n_used]
     common = np.empty(words, dtype=np.uint64)

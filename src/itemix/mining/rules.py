@@ -167,7 +167,7 @@ def _split(
         missing.append(found)
         if max(n_rules, missing.n_distinct) > max_rules:
             raise TooManyItemsetsError(
-                f"expected at most {max_rules:,} rules, got {max(n_rules, missing.n_distinct):,} before all of the "
+                f"expected at most {max_rules:,} rules, got {max(n_rules, missing.n_distinct):,} before all "
                 f"{len(itemsets):,} itemsets were split; raise min_threshold, set max_consequent_len=1, or "
                 "pass a larger max_rules",
                 n_found=n_rules,

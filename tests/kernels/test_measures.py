@@ -1,0 +1,49 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import rules as naive
+
+from itemix.kernels import measures
+from itemix.mining.measures import MEASURES
+
+CODES = list(enumerate(MEASURES[:-1]))
+
+
+@st.composite
+def tables(draw):
+    """Draw a table of counts; give the supports of both sides and of each, and the total."""
+    both, only_a, only_c, neither = draw(st.tuples(*[st.integers(0, 50)] * 4).filter(lambda t: t[0] > 0))
+    n = both + only_a + only_c + neither
+    return both / n, (both + only_a) / n, (both + only_c) / n, n
+
+
+@pytest.mark.parametrize(("code", "name"), CODES)
+@given(table=tables())
+def test_measures_follow_their_definitions(code, name, table):
+    """Every measure is what the textbook says, on every table with at least one transaction in common."""
+    both, a, c, n = table
+    computed = measures.measure_all(code, *(np.array([x]) for x in (both, a, c)), float(n))[0]
+    assert computed == pytest.approx(naive.measure(name, both, a, c, n), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(("code", "name"), CODES)
+@given(table=tables(), threshold=st.floats(-2, 5))
+def test_no_rule_lies_under_the_bound_of_its_confidence(code, name, table, threshold):
+    """The search may stop under the bound: no rule that reaches the threshold has a lower confidence."""
+    both, a, c, n = table
+    reached = measures.measure_all(code, *(np.array([x]) for x in (both, a, c)), float(n))[0] >= threshold
+    assert not reached or both / a >= measures.least_confidence(code, threshold, both), name
+
+
+@pytest.mark.parametrize(("code", "name"), CODES)
+def test_what_is_not_known_stays_unknown(code, name):
+    """Without the supports of the sides there is only the support; without n there is no significance."""
+    one = np.array([0.5])
+    nan = np.array([np.nan])
+    without_sides = measures.measure_all(code, one, nan, nan, 10.0)[0]
+    assert math.isnan(without_sides) == (name != "support")
+    without_n = measures.measure_all(code, one, one, one, np.nan)[0]
+    assert math.isnan(without_n) == (name in ("chi_squared", "p_value"))

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import rules as naive
+from scipy import stats
+
+from itemix import InvalidInputError
+from itemix.mining import measures
+
+
+@given(st.lists(st.sampled_from([0.0, 1e-9, 0.01, 0.02, 0.2, 0.5, 1.0]), max_size=12))
+def test_q_values(p_values):
+    """Adjusted p-values are those of the definition, and SciPy's."""
+    q = measures.q_values(np.array(p_values, dtype=float))
+    assert q == pytest.approx(naive.q_values(p_values))
+    if p_values:
+        assert q == pytest.approx(stats.false_discovery_control(p_values))
+
+
+def test_unknown_p_values_are_no_tests():
+    """NaN stays NaN and does not make the others less significant."""
+    q = measures.q_values(np.array([np.nan, 0.01, 0.04, np.nan]))
+    assert np.isnan(q[[0, 3]]).all()
+    assert q[1:3].tolist() == [0.02, 0.04]
+
+
+@given(st.tuples(*[st.integers(1, 60)] * 4))
+def test_chi_squared_is_scipys(table):
+    """The statistic and its p-value are those of the 2 x 2 table, without correction."""
+    both, only_a, only_c, neither = table
+    n = sum(table)
+    supports = [np.array([count / n]) for count in (both, both + only_a, both + only_c)]
+    expected = stats.chi2_contingency([[both, only_a], [only_c, neither]], correction=False)
+    assert measures.compute("chi_squared", *supports, n)[0] == pytest.approx(expected.statistic, abs=1e-9)
+    assert measures.compute("p_value", *supports, n)[0] == pytest.approx(expected.pvalue, rel=1e-6)
+
+
+def test_unknown_measure():
+    """The message lists the choices."""
+    with pytest.raises(
+        InvalidInputError, match=r"expected a measure, got 'confidance'; try one of ante.*q_value"
+    ):
+        measures.check_measure("confidance")
+    with pytest.raises(InvalidInputError, match=r"expected a measure, got \['lift'\]"):
+        measures.check_measure(["lift"])
