@@ -31,7 +31,14 @@ def expanded_rows(transactions: Transactions) -> Rows:
     from itemix.kernels import csr
 
     each = np.repeat(np.arange(transactions.n_rows), transactions.multiplicities)
-    return Rows(*csr.gather_rows(transactions.indptr, transactions.indices, each))
+    return _read_only(*csr.gather_rows(transactions.indptr, transactions.indices, each))
+
+
+def _read_only(indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32]) -> Rows:
+    """Make rows as read-only as those of Transactions, for which the kernels are compiled."""
+    indptr.setflags(write=False)
+    indices.setflags(write=False)
+    return Rows(indptr, indices)
 
 
 def prior_tables(prior: Prior, n_transactions: int, n_components: int | None) -> PriorTables:
@@ -45,8 +52,9 @@ def prior_tables(prior: Prior, n_transactions: int, n_components: int | None) ->
     either = sums_of_logs(prior.beta + prior.gamma, n_transactions)
     size_term = np.log(weight) + absent - either
     growth = np.concatenate([[0.0], np.cumsum(size_term[:-1])])
+    block = _safe_block(prior, n_transactions)
     return PriorTables(
-        prior.beta, prior.gamma, size_term, growth, _safe_block(prior, n_transactions), n_components is None
+        np.array(prior.beta), np.array(prior.gamma), size_term, growth, block, n_components is None
     )
 
 
@@ -99,7 +107,7 @@ def make_tables(rows: Rows, labels: Labels, prior: PriorTables, n_slots: int, ca
 
 def no_tables(prior: PriorTables) -> Tables:
     """Return tables of two empty components: scratch for split and merge moves."""
-    nothing = Rows(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32))
+    nothing = _read_only(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32))
     return make_tables(nothing, np.empty(0, dtype=np.int32), prior, 2, 2)
 
 

@@ -179,6 +179,36 @@ def _try_split(
 
 
 @kernel
+def _log_retrace(
+    rows: Rows,
+    prior: PriorTables,
+    tables: Tables,
+    sides: Tables,
+    labels: np.ndarray,
+    i: Index,
+    j: Index,
+    n_scans: int,
+    rng: np.random.Generator,
+) -> float:
+    """Return the log-probability of the scan that would split the union of i's and j's components again."""
+    a, b = labels[i], labels[j]
+    n = tables.sizes[a] + tables.sizes[b]
+    members = np.empty(n, dtype=np.int64)
+    side = np.empty(n, dtype=np.int64)
+    members = members[: _members(labels, a, b, i, j, members)]
+    _launch(rows, prior, sides, members, side, (i, j), rng)
+    for _ in range(n_scans):
+        _scan(rows, prior, sides, members, side, members[:0], rng)
+    targets = np.empty(len(members), dtype=np.int64)
+    for m in range(len(members)):
+        targets[m] = labels[members[m]] == b
+    log_q = _scan(rows, prior, sides, members, side, targets, rng)
+    clear_component(prior, sides, 0)
+    clear_component(prior, sides, 1)
+    return log_q
+
+
+@kernel
 def _try_merge(
     rows: Rows,
     prior: PriorTables,
@@ -200,24 +230,15 @@ def _try_merge(
         j = int(rng.random() * N)
     b = np.int64(labels[j])
     n = n_a + tables.sizes[b]
-    members = np.empty(n, dtype=np.int64)
-    side = np.empty(n, dtype=np.int64)
-    members = members[: _members(labels, a, b, i, j, members)]
-    _launch(rows, prior, sides, members, side, (i, j), rng)
-    for _ in range(n_scans):
-        _scan(rows, prior, sides, members, side, members[:0], rng)
-    targets = np.empty(len(members), dtype=np.int64)
-    for m in range(len(members)):
-        targets[m] = labels[members[m]] == b
-    log_q = _scan(rows, prior, sides, members, side, targets, rng)
-    clear_component(prior, sides, 0)
-    clear_component(prior, sides, 1)
     gain = log_union(prior, tables, a, b) - log_component(prior, tables, a) - log_component(prior, tables, b)
-    log_pairs = math.log((N - n_a) / (n - 1))
-    log_slots = 0.0
+    log_ratio = gain + math.log((N - n_a) / (n - 1))
     if not prior.is_process:
-        log_slots = -math.log(_choose_slot(tables, prior.is_process, rng)[1] + 1)
-    if math.log(1.0 - rng.random()) >= gain + log_pairs + log_slots + log_q:
+        log_ratio -= math.log(_choose_slot(tables, prior.is_process, rng)[1] + 1)
+    log_uniform = math.log(1.0 - rng.random())
+    if log_uniform >= log_ratio:  # the scan's log-probability could only lower it: most merges end here
+        return 0.0
+    log_ratio += _log_retrace(rows, prior, tables, sides, labels, i, j, n_scans, rng)
+    if log_uniform >= log_ratio:
         return 0.0
     _relabel(rows, prior, tables, labels, np.nonzero(labels == b)[0], a)
     return gain
@@ -236,19 +257,18 @@ def split_merge(
 ) -> tuple[int, int, float]:
     """Try a number of split and merge moves; `sides` is scratch, empty tables of two slots or more.
 
-    Return how many points the components of the tries held, how many moves were accepted, and by how much
-    the joint log-probability rose. The Dirichlet process needs an empty slot for each try.
+    Return how many were tried, how many points there were in all to split, and by how much the joint
+    log-probability rose. The Dirichlet process ends early where no slot is left for a new component.
     """
     n_points = 0
-    n_accepted = 0
     gain = 0.0
-    for _ in range(n_tries):
+    for done in range(n_tries):
+        if prior.is_process and empty_slot(tables.sizes) == len(tables.sizes):
+            return done, n_points, gain
         i = int(rng.random() * len(labels))
-        n_points += tables.sizes[labels[i]]
         if rng.random() < 0.5:
-            change = _try_split(rows, prior, tables, sides, labels, i, n_scans, rng)
+            n_points += tables.sizes[labels[i]]
+            gain += _try_split(rows, prior, tables, sides, labels, i, n_scans, rng)
         else:
-            change = _try_merge(rows, prior, tables, sides, labels, i, n_scans, rng)
-        n_accepted += change != 0.0
-        gain += change
-    return n_points, n_accepted, gain
+            gain += _try_merge(rows, prior, tables, sides, labels, i, n_scans, rng)
+    return n_tries, n_points, gain

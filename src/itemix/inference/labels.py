@@ -1,0 +1,66 @@
+"""First labels for a sampler: random, of spread-out seeds, all the same, or of a given mixture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.inference.init import Init, checked_labels, random_labels, seeded_labels
+from itemix.mixture import Mixture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemix.transactions import Transactions
+
+METHODS = ("random", "k-means++", "one")
+PROCESS_LABELS = 50
+
+
+def label_starter(
+    init: Init, transactions: Transactions, n_components: int | None
+) -> Callable[[np.random.Generator], npt.NDArray[np.int64]]:
+    """Return the function that makes first labels from a random generator.
+
+    Parameters
+    ----------
+    init : {"random", "k-means++", "one"}, Mixture, or array of int, shape (n_transactions,)
+        How to start. "one" puts all transactions into one component, as the paper starts the process; with
+        split and merge moves that is the best start, without them the process sticks and needs "random".
+    transactions : Transactions
+        The data, one label for each transaction.
+    n_components : int or None
+        How many labels there are; None for the Dirichlet process, which has 50 at random or seeded.
+
+    Raises
+    ------
+    InvalidInputError
+        If `init` is none of these, or does not fit the data.
+    """
+    n = transactions.n_transactions
+    most = n if n_components is None else n_components
+    if isinstance(init, Mixture):
+        most = init.n_components if n_components is None else n_components
+        init = init.labels(transactions)
+    if not isinstance(init, str):
+        labels = checked_labels(init, transactions, most)
+        return lambda _: labels
+    first = min(n, PROCESS_LABELS) if n_components is None else n_components
+    if init == "random":
+        return lambda rng: random_labels(n, first, rng)
+    if init == "k-means++":
+        return lambda rng: _seeded(transactions, first, rng)
+    if init == "one":
+        return lambda _: np.zeros(n, dtype=np.int64)
+    raise InvalidInputError(
+        f"expected init to be one of {list(METHODS)}, a Mixture or labels, got {init!r}; try 'random'"
+    )
+
+
+def _seeded(transactions: Transactions, n_components: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    labels = seeded_labels(transactions, n_components, rng)
+    repeats = transactions.multiplicities
+    return labels if repeats is None else np.repeat(labels, repeats)

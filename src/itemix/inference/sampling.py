@@ -1,0 +1,218 @@
+"""Sampling in several chains, in threads: burn-in until the trace settles, then draws that are kept.
+
+A chain has settled when the mean joint log-probability of the last quarter of its iterations is above that of
+the quarter before by less than `tol` a transaction: going on for a quarter as long again would gain less.
+After that every `thin`-th state is kept until there are `n_samples`, and their average is the model.
+
+Every chain has a random stream of its own, so the result does not depend on the number of threads. On Ctrl-C,
+and when a callback returns True, all chains end after the step that they are in, and what they have is kept.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from itemix.inference.chains import Chain, Chains
+from itemix.inference.run import Callback, Report, Seed, spawn_generators
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from itemix.inference.gibbs import Draw, GibbsSampler, State
+
+_FEWEST = 40
+_CHECK_EVERY = 10
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long to sample.
+
+    Attributes
+    ----------
+    n_chains : int
+        Number of chains.
+    max_iter : int
+        The most iterations of burn-in.
+    tol : float or None
+        When burn-in is over, see the module; None runs all of `max_iter`.
+    n_samples : int
+        How many states each chain keeps.
+    thin : int
+        How many iterations lie between two of them.
+    """
+
+    n_chains: int = 1
+    max_iter: int = 500
+    tol: float | None = 0.01
+    n_samples: int = 5
+    thin: int = 10
+
+
+def has_settled(trace: Sequence[float], n_transactions: int, tol: float | None) -> bool:
+    """Whether a trace of joint log-probabilities has stopped rising, see the module."""
+    n = len(trace)
+    if tol is None or n < _FEWEST:
+        return False
+    last, before = np.mean(trace[-(n // 4) :]), np.mean(trace[-2 * (n // 4) : -(n // 4)])
+    return bool(last - before < tol * n_transactions)
+
+
+def sample(
+    sampler: GibbsSampler,
+    schedule: Schedule,
+    random_state: Seed = None,
+    *,
+    start: State | None = None,
+    callbacks: Sequence[Callback] = (),
+    n_threads: int = 1,
+) -> Chains:
+    """Run chains.
+
+    Parameters
+    ----------
+    sampler : GibbsSampler
+        The model and its data.
+    schedule : Schedule
+        How many chains, and how long.
+    random_state : int, SeedSequence, Generator or None
+        Where the random streams of the chains come from.
+    start : State, optional
+        A state to go on from, instead of all chains.
+    callbacks : sequence of callables
+        Each is told every iteration of every chain, one at a time; one that returns True stops all chains.
+    n_threads : int
+        How many chains run at a time.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C comes before any iteration is done: there is no state to keep.
+    """
+    n_chains = 1 if start is not None else schedule.n_chains
+    flags = _Flags()
+    runs = [
+        _Running(sampler, schedule, number, n_chains, rng, start, callbacks, flags)
+        for number, rng in enumerate(spawn_generators(random_state, n_chains))
+    ]
+    with ThreadPoolExecutor(min(n_threads, n_chains)) as pool:
+        futures = [pool.submit(run.run) for run in runs]
+        try:
+            wait(futures)
+        except KeyboardInterrupt:
+            flags.interrupt()
+        finally:
+            flags.stop.set()
+    for future in futures:
+        future.result()
+    chains = tuple(run.chain() for run in runs if run.log_joint)
+    if not chains:
+        raise KeyboardInterrupt
+    return Chains(chains, flags.interrupted, flags.stopped)
+
+
+@dataclass
+class _Flags:
+    """What the chains of a run and the thread that waits for them tell each other."""
+
+    stop: threading.Event = field(default_factory=threading.Event)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    interrupted: bool = False
+    stopped: bool = False
+
+    def interrupt(self) -> None:
+        self.interrupted = True
+        self.stop.set()
+
+    def tell(self, callbacks: Sequence[Callback], report: Report) -> None:
+        """Tell one chain's iteration, and stop all chains if a callback says so."""
+        with self.lock:
+            if any([callback(report) for callback in callbacks]):  # noqa: C419 - all of them are told
+                self.stopped = True
+                self.stop.set()
+
+
+@dataclass
+class _Running:
+    """A chain while it runs: what it has is readable whenever it ends."""
+
+    sampler: GibbsSampler
+    schedule: Schedule
+    number: int
+    n_chains: int
+    rng: np.random.Generator
+    state: State | None
+    callbacks: Sequence[Callback]
+    flags: _Flags
+    log_joint: list[float] = field(default_factory=list)
+    n_components: list[float] = field(default_factory=list)
+    alpha: list[float] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
+    n_burn: int | None = None
+    converged: bool = False
+
+    def run(self) -> None:
+        """Burn in, then keep draws; a raised error ends the other chains too."""
+        try:
+            self._run()
+        except KeyboardInterrupt:
+            self.flags.interrupt()
+        except BaseException:
+            self.flags.stop.set()
+            raise
+
+    def _run(self) -> None:
+        schedule = self.schedule
+        began = time.perf_counter()
+        if self.flags.stop.is_set():
+            return
+        state = self.sampler.init(self.rng) if self.state is None else self.state
+        while not self.flags.stop.is_set() and len(self.draws) < schedule.n_samples:
+            state, _ = self.sampler.step(state)
+            self._record(state)
+            self.flags.tell(self.callbacks, self._report(time.perf_counter() - began))
+
+    def _record(self, state: State) -> None:
+        self.state = state
+        self.log_joint.append(state.log_joint)
+        self.n_components.append(state.n_components)
+        self.alpha.append(state.prior.alpha)
+        n = len(self.log_joint)
+        if self.n_burn is None:
+            if n % _CHECK_EVERY == 0:
+                self.converged = has_settled(self.log_joint, len(state.labels), self.schedule.tol)
+            if self.converged or n >= self.schedule.max_iter:
+                self.n_burn = n
+        elif (n - self.n_burn) % self.schedule.thin == 0:
+            self.draws.append(self.sampler.draw(state))
+
+    def _report(self, seconds: float) -> Report:
+        schedule = self.schedule
+        return Report(
+            self.number,
+            self.n_chains,
+            len(self.log_joint),
+            schedule.max_iter + schedule.n_samples * schedule.thin,
+            self.log_joint[-1],
+            int(self.n_components[-1]),
+            seconds,
+        )
+
+    def chain(self) -> Chain:
+        """Return what the chain has; its last state counts as a draw where none was kept."""
+        assert self.state is not None  # noqa: S101 - chains without an iteration are left out
+        return Chain(
+            self.state,
+            tuple(self.draws) or (self.sampler.draw(self.state),),
+            np.array(self.log_joint),
+            np.array(self.n_components),
+            np.array(self.alpha),
+            len(self.log_joint) if self.n_burn is None else self.n_burn,
+            self.converged,
+        )

@@ -1,0 +1,149 @@
+"""Chains: burn-in, draws, threads, and runs that end early."""
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from itemix import Transactions
+from itemix.inference.gibbs import GibbsSampler
+from itemix.inference.labels import label_starter
+from itemix.inference.priors import make_prior
+from itemix.inference.sampling import Schedule, has_settled, sample
+from itemix.mixture import Mixture
+
+SHORT = Schedule(n_chains=3, max_iter=6, n_samples=2, thin=3)
+
+
+@pytest.fixture(scope="module")
+def sampler():
+    """Return a Dirichlet process sampler of a small data set."""
+    rng = np.random.default_rng(0)
+    data = Transactions.from_matrix((rng.random((200, 8)) < 0.3).astype(int))
+    prior = make_prior(data.item_counts(), 200, weights="sticks")
+    return GibbsSampler(data, prior, label_starter("random", data, None), learn_alpha=True)
+
+
+def test_same_seed_same_chains_whatever_the_threads(sampler):
+    """Threads change nothing; another seed does; chain r is the same whatever their number."""
+    one, two = (sample(sampler, SHORT, 7, n_threads=n) for n in (1, 2))
+    for a, b in zip(one.chains, two.chains, strict=True):
+        np.testing.assert_array_equal(a.log_joint, b.log_joint)
+        np.testing.assert_array_equal(a.state.labels, b.state.labels)
+    assert one.finish().mixture == two.finish().mixture
+    alone = sample(sampler, Schedule(n_chains=1, max_iter=6, n_samples=2, thin=3), 7)
+    np.testing.assert_array_equal(alone.chains[0].log_joint, one.chains[0].log_joint)
+    other = sample(sampler, SHORT, 8)
+    assert not np.array_equal(other.chains[0].log_joint, one.chains[0].log_joint)
+
+
+def test_traces_and_draws(sampler):
+    """Burn-in and draws have the lengths of the schedule, and traces have a row for each chain."""
+    chains = sample(sampler, SHORT, 0)
+    assert [chain.n_burn for chain in chains.chains] == [6, 6, 6]
+    assert chains.n_iter == 12
+    assert len(chains.draws) == 6
+    assert not chains.converged
+    traces = chains.to_arviz()["posterior"]
+    assert {name: values.shape for name, values in traces.items()} == dict.fromkeys(
+        ("log_joint", "n_components", "alpha"), (3, 6)
+    )
+    assert set(chains.diagnostics()["log_joint"]) == {"r_hat", "ess"}
+    last = chains.chains[-1]
+    assert last.log_joint[-1] == last.state.log_joint
+    np.testing.assert_array_equal(chains.draws[-1].sizes, np.sort(np.bincount(last.state.labels))[::-1])
+
+
+def test_the_fit_is_the_average_of_the_draws(sampler):
+    """The mixture is the stack of the draws' predictive mixtures."""
+    chains = sample(sampler, SHORT, 0)
+    fit = chains.finish()
+    assert fit.mixture == Mixture.stack([posterior.mixture() for posterior in fit.posteriors()])
+    assert fit.posterior == fit.posteriors()[-1]
+    assert fit.counts == fit.draws[-1].counts()
+    mean = np.mean([posterior.mixture().probability([0, 1]) for posterior in fit.posteriors()])
+    assert fit.mixture.probability([0, 1]) == pytest.approx(mean)
+
+
+def test_a_trace_settles_when_it_stops_rising():
+    """Rising traces have not settled; flat and noisy ones have; short ones and those without tol never."""
+    rising = list(np.linspace(-1000, 0, 100))
+    levelled = list(-1000 * np.exp(-np.arange(100) / 5) + np.random.default_rng(0).normal(size=100))
+    assert not has_settled(rising, 100, 0.01)
+    assert has_settled(levelled, 100, 0.01)
+    assert not has_settled(levelled[:30], 100, 0.01)
+    assert not has_settled(levelled, 100, None)
+
+
+def test_burn_in_ends_when_the_trace_settles(sampler):
+    """A chain that has settled does not run to the last iteration of burn-in."""
+    chain = sample(sampler, Schedule(max_iter=500, tol=0.05, n_samples=1, thin=1), 0).chains[0]
+    assert chain.converged
+    assert chain.n_burn < 500
+    assert len(chain.log_joint) == chain.n_burn + 1
+
+
+def test_a_chain_goes_on_from_its_state(sampler):
+    """Stopping and going on is the same as not stopping."""
+    schedule = Schedule(max_iter=6, n_samples=1, thin=1)
+    whole = sample(sampler, Schedule(max_iter=13, n_samples=1, thin=1), 3).chains[0]
+    first = sample(sampler, schedule, 3).chains[0]
+    second = sample(sampler, schedule, 3, start=first.state).chains[0]
+    np.testing.assert_array_equal(np.concatenate([first.log_joint, second.log_joint]), whole.log_joint)
+
+
+def test_callbacks_are_told_and_can_stop(sampler):
+    """Every iteration is told; True from a callback ends all chains and keeps what they have."""
+    reports = []
+
+    def callback(report):
+        reports.append(report)
+        return len(reports) == 4
+
+    chains = sample(sampler, SHORT, 0, callbacks=[callback])
+    assert chains.stopped
+    assert not chains.interrupted
+    assert [report.iteration for report in reports] == [1, 2, 3, 4]
+    assert reports[0].max_iter == 12
+    assert reports[-1].bound == chains.chains[0].log_joint[-1]
+    assert len(chains.draws) == len(chains.chains) == 1
+    assert chains.finish().mixture.n_items == 8
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_ctrl_c_keeps_the_last_states(sampler, n_threads):
+    """An interrupt ends all chains after their step; the states so far make a model."""
+    main = threading.main_thread().ident
+
+    def interrupt(report):
+        if report.restart == 0 and report.iteration == 3:
+            signal.pthread_kill(main, signal.SIGINT)
+
+    long = Schedule(n_chains=2, max_iter=100_000, tol=None)
+    chains = sample(sampler, long, 0, callbacks=[interrupt], n_threads=n_threads)
+    assert chains.interrupted
+    assert not chains.converged
+    assert chains.n_iter < 100_000
+    assert chains.finish().mixture.n_items == 8
+
+
+def test_ctrl_c_before_the_first_iteration_is_raised(sampler):
+    """Without any state there is nothing to keep."""
+    broken = GibbsSampler(sampler.transactions, sampler.prior, _interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        sample(broken, SHORT, 0)
+
+
+def test_an_error_in_a_chain_is_raised(sampler):
+    """A failing callback ends all chains and is not hidden."""
+
+    def fail(report):
+        raise RuntimeError(f"told of {report.iteration}")
+
+    with pytest.raises(RuntimeError, match="told of 1"):
+        sample(sampler, SHORT, 0, callbacks=[fail], n_threads=2)
+
+
+def _interrupted(_):
+    raise KeyboardInterrupt
