@@ -98,7 +98,7 @@ class MixtureEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[mi
             rows = Rows(transactions, workers)
             self._totals += _Totals(rows.item_totals, rows.n_transactions)
             algorithm = self._algorithm(rows, lambda _: self.counts_, self._totals)
-            new, bound = algorithm.expect(algorithm.state_of(self.counts_))
+            new, bound = algorithm.expect(algorithm.state_of(self._open(self.counts_)))
         rate = (self.n_batches_ + 1) ** -_FORGETTING
         mean = self.counts_.scaled((1 - rate) / self.counts_.n_transactions)
         counts = (mean + new.scaled(rate / new.n_transactions)).scaled(self._totals.n_transactions)
@@ -108,6 +108,10 @@ class MixtureEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[mi
         self.lower_bounds_ = np.append(self.lower_bounds_, self.lower_bound_)
         self._keep(algorithm.finish(algorithm.state_of(counts)))
         return self
+
+    def _open(self, counts: Counts) -> Counts:
+        """Return counts under which the next batch may hold what no batch has held yet."""
+        return counts
 
     def _keep(self, fitted: Fitted) -> None:
         self.mixture_: Mixture = fitted.mixture

@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from itemix.counts import Counts
 from itemix.estimators import parameters
 from itemix.estimators.base import MixtureEstimator
 from itemix.inference.em import EM
@@ -14,9 +16,6 @@ from itemix.inference.em import EM
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-
-    from itemix.counts import Counts
     from itemix.estimators.base import _Totals
     from itemix.expectation import Rows
     from itemix.inference.run import Fitted
@@ -109,6 +108,12 @@ class BernoulliMixture(MixtureEstimator):
 
     def _tolerance(self) -> float:
         return parameters.check_tol(self.tol)
+
+    def _open(self, counts: Counts) -> Counts:
+        """Add one average transaction to each component: EM never leaves a probability of zero or one."""
+        frequency = self._totals.item_totals / self._totals.n_transactions
+        extra = np.ones(counts.n_components), np.tile(frequency, (counts.n_components, 1))
+        return counts + Counts(*extra)
 
     def _keep(self, fitted: Fitted) -> None:
         super()._keep(fitted)

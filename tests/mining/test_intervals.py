@@ -1,0 +1,102 @@
+"""Credible intervals: their coverage on simulated data, and agreement with draws from the posterior."""
+
+import numpy as np
+import pytest
+
+from itemix.errors import InvalidInputError
+from itemix.estimators import BayesianMixture, DirichletProcessMixture
+from itemix.mining.intervals import interval, intervals
+from itemix.mixture import Mixture
+from itemix.posterior import Posterior
+
+NAMES = [f"i{j}" for j in range(8)]
+
+
+def random_posterior(seed=0):
+    """Return a posterior of three components with some hundred transactions behind it."""
+    rng = np.random.default_rng(seed)
+    return Posterior.dirichlet(
+        rng.uniform(20, 80, 3), rng.uniform(5, 40, (3, 8)), rng.uniform(5, 40, (3, 8)), NAMES
+    )
+
+
+@pytest.mark.parametrize("condition", [{}, {"given": ["i3"], "given_absent": ["i4"]}])
+def test_ends_are_quantiles_of_draws(condition):
+    """The interval agrees with the quantiles of 4,000 drawn mixtures, joint and conditional."""
+    posterior = random_posterior()
+    rng = np.random.default_rng(1)
+    event = {"itemset": ["i0", "i1"], "absent": ["i2"], **condition}
+    draws = [posterior.sample(random_state=rng).probability(**event) for _ in range(4000)]
+    found = interval(posterior, **event, level=0.8)
+    width = found.upper - found.lower
+    assert found.lower == pytest.approx(np.quantile(draws, 0.1), abs=0.06 * width)
+    assert found.upper == pytest.approx(np.quantile(draws, 0.9), abs=0.06 * width)
+    assert found.probability == pytest.approx(posterior.mixture().probability(**event))
+
+
+def sticks(rng):
+    """Draw weights from the Dirichlet process truncated at three."""
+    broken = np.append(rng.beta(1, 1.5, 2), 1.0)
+    return broken * np.concatenate([[1.0], np.cumprod(1 - broken[:-1])])
+
+
+def dirichlet(rng):
+    """Draw weights from the finite model's prior."""
+    return rng.dirichlet(np.full(3, 0.5))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("cls", "draw_weights", "parameters", "n_fits"),
+    [
+        (BayesianMixture, dirichlet, {"n_init": 3}, 300),
+        (DirichletProcessMixture, sticks, {"n_init": 3}, 300),
+        (BayesianMixture, dirichlet, {"inference": "gibbs", "max_iter": 60, "n_samples": 10, "thin": 2}, 100),
+    ],
+)
+def test_coverage_is_the_stated_one(cls, draw_weights, parameters, n_fits):
+    """On data of models drawn from the prior, 90% intervals hold the truth 87 to 93% of the time."""
+    rng = np.random.default_rng(0)
+    hits = []
+    for seed in range(n_fits):
+        truth = Mixture(draw_weights(rng), rng.beta(0.5, 0.5, (3, 8)), NAMES)
+        model = cls(3, beta=0.5, gamma=0.5, random_state=seed, **parameters)
+        model.fit(truth.sample(300, random_state=rng))
+        sets = [rng.choice(NAMES, size=n, replace=False).tolist() for n in (1, 1, 2, 2, 3, 3)]
+        _, lower, upper = model.intervals(sets)
+        known = truth.probabilities(sets)
+        hits.append((lower <= known) & (known <= upper))
+    assert np.mean(hits) == pytest.approx(0.9, abs=0.03)
+
+
+def test_several_posteriors_are_averaged():
+    """Of several samples the mean is the average, and the interval wider than each where they disagree."""
+    left, right = random_posterior(0), random_posterior(5)
+    sets = [[name] for name in NAMES]
+    both, *singles = (intervals(p, sets) for p in ([left, right], left, right))
+    np.testing.assert_allclose(both[0], (singles[0][0] + singles[1][0]) / 2)
+    apart = np.abs(singles[0][0] - singles[1][0]).argmax()
+    widths = [upper[apart] - lower[apart] for _, lower, upper in (both, *singles)]
+    assert widths[0] > max(widths[1:])
+
+
+def test_certain_events_have_no_width():
+    """What is given is certain."""
+    found = interval(random_posterior(), ["i0"], given=["i0"])
+    assert found == pytest.approx((1.0, 1.0, 1.0))
+    empty = intervals(random_posterior(), [])
+    assert [len(column) for column in empty] == [0, 0, 0]
+
+
+def test_bad_questions_are_refused():
+    """Levels outside 0 to 1 and contradictions are errors."""
+    with pytest.raises(InvalidInputError, match=r"expected a level between 0 and 1, got 1\.5"):
+        interval(random_posterior(), ["i0"], level=1.5)
+    for event in (
+        {"itemset": ["i0"], "absent": ["i0"]},
+        {"itemset": ["i0"], "given_absent": ["i0"]},
+        {"itemset": ["i1"], "absent": ["i0"], "given": ["i0"]},
+        {"itemset": ["i1"], "given": ["i0"], "given_absent": ["i0"]},
+    ):
+        with pytest.raises(InvalidInputError, match="present or absent, got 'i0' as both"):
+            interval(random_posterior(), **event)
