@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -332,6 +333,21 @@ class Transactions:
             self._indptr, self._indices, names, self._multiplicities, source=self._source
         )
 
+    def holding(self, itemset: Iterable[Label] | Label) -> Transactions:
+        """Return the transactions that hold all items of an itemset.
+
+        Raises
+        ------
+        UnknownItemError
+            If an item is not one of `items`.
+        """
+        rows = np.flatnonzero(
+            csr.rows_with_all(self._indptr, self._indices, frozen(self._items.codes(itemset)))
+        )
+        indptr, indices = csr.gather_rows(self._indptr, self._indices, frozen(rows))
+        multiplicities = None if self._multiplicities is None else self._multiplicities[rows]
+        return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)
+
     def merge_identical(self) -> Transactions:
         """Store identical transactions once, with their number: same counts, fewer rows."""
         group, first = csr.group_equal_rows(self._indptr, self._indices)
@@ -383,6 +399,32 @@ class Transactions:
         indptr, indices = csr.select_items(self._indptr, self._indices, frozen(new_code))
         items = Items(self._items.labels[kept])
         return Transactions.from_canonical(indptr, indices, items, self._multiplicities, source=self._source)
+
+
+def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever users have
+    """Return transactions as they are, or make them of lists, a one-hot data frame or a 0/1 matrix.
+
+    Raises
+    ------
+    InvalidInputError
+        If the source is none of these.
+    """
+    if isinstance(source, Transactions):
+        return source
+    if isinstance(source, str | bytes | os.PathLike):
+        raise InvalidInputError(
+            f"expected transactions, got the name {source!r}; read the file first: itemix.read_transactions(...)"
+        )
+    if hasattr(source, "columns"):
+        return Transactions.from_dataframe(source)
+    if hasattr(source, "shape"):
+        return Transactions.from_matrix(source)
+    if hasattr(source, "__iter__"):
+        return Transactions.from_lists(source)
+    raise InvalidInputError(
+        f"expected transactions, a data frame, a matrix or a list of lists, got {type(source).__name__}; "
+        "try Transactions.from_lists"
+    )
 
 
 _NO_WEIGHTS = frozen(np.empty(0, dtype=np.int64))

@@ -77,12 +77,9 @@ def intersect(
 
 @inlined
 def is_subset(arena: np.ndarray, a: int, b: int) -> bool:
-    """Whether every transaction of row a is in row b; stops at the first cache line that says no."""
-    for line in range(0, arena.shape[1], WORDS_PER_LINE):
-        outside = np.uint64(0)
-        for w in range(line, line + WORDS_PER_LINE):
-            outside |= arena[a, w] & ~arena[b, w]
-        if outside:
+    """Whether every transaction of row a is in row b; stops at the first word that says no."""
+    for w in range(arena.shape[1]):
+        if arena[a, w] & ~arena[b, w]:
             return False
     return True
 

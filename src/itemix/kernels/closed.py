@@ -260,8 +260,9 @@ def write_set(
 ) -> None:
     """Append a set, its items ascending, to what was found."""
     start = state[_N_CODES]
+    # Members were added from high ranks to low ones: read backwards they are almost sorted.
     for m in range(n_members):
-        value = members[m]
+        value = members[n_members - 1 - m]
         k = start + m
         while k > start and codes[k - 1] > value:
             codes[k] = codes[k - 1]

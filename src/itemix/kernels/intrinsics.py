@@ -1,4 +1,4 @@
-"""Machine instructions that Numba does not offer: count bits, find the lowest bit, copy a block, add atomically.
+"""Machine instructions that Numba does not offer: count bits, find the lowest, copy a block, add atomically.
 
 All are plain Python functions, so that kernels also run with ``NUMBA_DISABLE_JIT=1``; in compiled code the
 overloads below take their place.
@@ -40,15 +40,15 @@ def fetch_add(array: np.ndarray, position: int, amount: int) -> int:
 
 
 @intrinsic
-def _popcount(typingctx: Any, word: Any) -> Any:  # noqa: ANN401, ARG001 - Numba's types
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401, ARG001
+def _popcount(typingctx: Any, word: Any) -> Any:  # noqa: ANN401 - Numba's types
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
         return builder.ctpop(args[0])
 
     return types.int64(types.uint64), codegen
 
 
 @overload(popcount)
-def _compiled_popcount(word: Any) -> Any:  # noqa: ANN401, ARG001 - Numba's types
+def _compiled_popcount(word: Any) -> Any:  # noqa: ANN401 - Numba's types
     def compiled(word: Any) -> Any:  # noqa: ANN401 - the signature must be the outer one's
         return _popcount(word)
 
@@ -56,15 +56,15 @@ def _compiled_popcount(word: Any) -> Any:  # noqa: ANN401, ARG001 - Numba's type
 
 
 @intrinsic
-def _trailing_zeros(typingctx: Any, word: Any) -> Any:  # noqa: ANN401, ARG001 - Numba's types
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401, ARG001
+def _trailing_zeros(typingctx: Any, word: Any) -> Any:  # noqa: ANN401 - Numba's types
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
         return builder.cttz(args[0], cgutils.true_bit)
 
     return types.int64(types.uint64), codegen
 
 
 @overload(trailing_zeros)
-def _compiled_trailing_zeros(word: Any) -> Any:  # noqa: ANN401, ARG001 - Numba's types
+def _compiled_trailing_zeros(word: Any) -> Any:  # noqa: ANN401 - Numba's types
     def compiled(word: Any) -> Any:  # noqa: ANN401 - the signature must be the outer one's
         return _trailing_zeros(word)
 
@@ -72,7 +72,7 @@ def _compiled_trailing_zeros(word: Any) -> Any:  # noqa: ANN401, ARG001 - Numba'
 
 
 @intrinsic
-def _copy_block(typingctx: Any, target: Any, to: Any, source: Any, start: Any) -> Any:  # noqa: ANN401, ARG001
+def _copy_block(typingctx: Any, target: Any, to: Any, source: Any, start: Any) -> Any:  # noqa: ANN401
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
         block = ir.VectorType(ir.IntType(32), BLOCK).as_pointer()
         read, write = (
@@ -86,7 +86,7 @@ def _copy_block(typingctx: Any, target: Any, to: Any, source: Any, start: Any) -
 
 
 @overload(copy_block)
-def _compiled_copy_block(target: Any, to: Any, source: Any, start: Any) -> Any:  # noqa: ANN401, ARG001
+def _compiled_copy_block(target: Any, to: Any, source: Any, start: Any) -> Any:  # noqa: ANN401
     def compiled(target: Any, to: Any, source: Any, start: Any) -> Any:  # noqa: ANN401 - as above
         return _copy_block(target, to, source, start)
 
@@ -99,7 +99,7 @@ def _element(context: Any, builder: Any, array_type: Any, array: Any, position: 
 
 
 @intrinsic
-def _fetch_add(typingctx: Any, array: Any, position: Any, amount: Any) -> Any:  # noqa: ANN401, ARG001
+def _fetch_add(typingctx: Any, array: Any, position: Any, amount: Any) -> Any:  # noqa: ANN401
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
         pointer = _element(context, builder, signature.args[0], args[0], args[1])
         return builder.atomic_rmw("add", pointer, args[2], "monotonic")
@@ -108,7 +108,7 @@ def _fetch_add(typingctx: Any, array: Any, position: Any, amount: Any) -> Any:  
 
 
 @overload(fetch_add)
-def _compiled_fetch_add(array: Any, position: Any, amount: Any) -> Any:  # noqa: ANN401, ARG001
+def _compiled_fetch_add(array: Any, position: Any, amount: Any) -> Any:  # noqa: ANN401
     def compiled(array: Any, position: Any, amount: Any) -> Any:  # noqa: ANN401 - as above
         return _fetch_add(array, position, amount)
 

@@ -74,7 +74,9 @@ def search(
             k = root - first_root
             base_items = companions[companion_start[root] : companion_start[root + 1]].copy()
             base_counts = pair_counts[companion_start[root] : companion_start[root + 1]].copy()
-            arena, digits, digit_words = pack_entries(entries[spans[k, 0] : spans[k, 1]], len(base_items), weights)
+            arena, digits, digit_words = pack_entries(
+                entries[spans[k, 0] : spans[k, 1]], len(base_items), weights
+            )
             if len(ends) == state[_N_SETS] or len(codes) < state[_N_CODES] + n_items:
                 ends, counts, codes = longer(ends, 0), longer(counts, 0), longer(codes, 0)
             if state[_N_HERE] == 64 * holders.shape[1]:
@@ -257,7 +259,9 @@ def _descend(
             inside[ext[i, _ITEM]] = True
             n_members += 1
         if not _can_add(arena, all_row, min_count, base_items, inside, digits, digit_words):
-            _remember(members, n_members, all_count, depth, holders, covers, ends, counts, codes, state, limits)
+            _remember(
+                members, n_members, all_count, depth, holders, covers, ends, counts, codes, state, limits
+            )
     state[_DEPTH], state[_N_MEMBERS] = depth, n_members
     return status
 

@@ -71,8 +71,10 @@ def deliver(
     stop_root: int,
     companion_start: np.ndarray,
     companions: np.ndarray,
+    pair_counts: np.ndarray,
     row_start: np.ndarray,
     ranks: np.ndarray,
+    weights: np.ndarray,
     min_companions: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Write the rows of each root of a range in terms of its companions.
@@ -94,8 +96,18 @@ def deliver(
             last_word[k] = word
     spans = np.zeros((n_roots, 2), dtype=np.int64)
     row = np.zeros(words, dtype=np.uint64)
-    nothing = np.empty(0, dtype=np.int32)
-    _deliver_rows(first_root, row_start, ranks, is_companion, last_word, min_companions, row, spans, nothing)
+    if len(weights):
+        nothing = np.empty(0, dtype=np.int32)
+        _deliver_rows(
+            first_root, row_start, ranks, is_companion, last_word, min_companions, row, spans, nothing
+        )
+    else:
+        # Where rows count once, the pairs tell how many entries there can be, and one pass is enough.
+        for k in range(n_roots):
+            visits = 0
+            for c in range(companion_start[first_root + k], companion_start[first_root + k + 1]):
+                visits += pair_counts[c]
+            spans[k, 1] = visits + visits // min_companions
     total = 0
     for k in range(n_roots):
         size = spans[k, 1]

@@ -52,7 +52,9 @@ class Limits:
 
     def as_array(self) -> npt.NDArray[np.int64]:
         """Return the limits in the order in which kernels read them."""
-        return _readonly(np.array([self.min_count, self.min_len, self.max_len, self.max_itemsets, self.max_bytes]))
+        return _readonly(
+            np.array([self.min_count, self.min_len, self.max_len, self.max_itemsets, self.max_bytes])
+        )
 
 
 @dataclass
@@ -130,7 +132,9 @@ class _Layout:
         return len(self.bits) > 0
 
     @classmethod
-    def of(cls, tx: Transactions, code_of: npt.NDArray[np.int32], rank_counts: npt.NDArray[np.int64]) -> _Layout:
+    def of(
+        cls, tx: Transactions, code_of: npt.NDArray[np.int32], rank_counts: npt.NDArray[np.int64]
+    ) -> _Layout:
         rank_of = np.full(tx.n_items, -1, dtype=np.int32)
         rank_of[code_of] = np.arange(len(code_of), dtype=np.int32)
         # The type says whether rows are weighted: kernels are compiled once for each.
@@ -156,7 +160,11 @@ class _Layout:
 def _search_dense(search: _Search, kernel: Callable[..., Any], data: _Layout, limits: Limits) -> list[Any]:
     n_roots = len(data.rank_counts)
     queue = np.array([n_roots], dtype=np.int64)
-    pairs = _readonly(np.empty(0, np.int64)), _readonly(np.empty(0, np.int32)), _readonly(np.empty(0, np.int64))
+    pairs = (
+        _readonly(np.empty(0, np.int64)),
+        _readonly(np.empty(0, np.int32)),
+        _readonly(np.empty(0, np.int64)),
+    )
     nothing = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int32)
     layout = data.rank_counts, data.bits, data.planes, data.plane_words
 
@@ -173,17 +181,18 @@ def _search_sparse(
     pairs = _count_pairs(search, data, limits.min_count)
     if both_sides:
         pairs = _with_both_sides(*pairs)
-    companion_start, companions, _ = pairs = tuple(_readonly(array) for array in pairs)
+    pairs = tuple(_readonly(array) for array in pairs)
     layout = data.rank_counts, data.bits, data.planes, data.plane_words
 
     def job(first: int, stop: int) -> Any:  # noqa: ANN401 - what the kernel returns
+        min_companions = 1 if both_sides else 2
         rows = projection.deliver(
-            first, stop, companion_start, companions, data.row_start, data.ranks, 1 if both_sides else 2
+            first, stop, *pairs, data.row_start, data.ranks, data.weights, min_companions
         )
         queue = np.array([stop], dtype=np.int64)
         return kernel(search.shared, limits.as_array(), queue, first, *layout, *pairs, *rows, data.weights)
 
-    ranges = _ranges(np.diff(companion_start) + 1, search.n_threads)
+    ranges = _ranges(np.diff(pairs[0]) + 1, search.n_threads)
     return search.run([lambda a=a, b=b: job(a, b) for a, b in ranges], n_roots)
 
 

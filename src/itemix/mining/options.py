@@ -1,0 +1,134 @@
+"""The options of `mine`, checked: what was expected, what was got, what to try."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+from itemix.errors import InvalidInputError
+from itemix.itemsets import TARGETS
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from itemix.items import Items
+
+# Results may take this part of the memory that is free when the search starts.
+_MEMORY_SHARE = 0.5
+_MEMORY_IF_UNKNOWN = 4 << 30
+UNBOUNDED = (1 << 62) - 1
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What `mine` was asked for, apart from the threshold."""
+
+    target: str
+    min_len: int
+    max_len: int
+    include: npt.NDArray[np.int32]
+    exclude: npt.NDArray[np.int32]
+    top_k: int | None
+    max_itemsets: int | None
+    max_bytes: int
+
+    @classmethod
+    def checked(
+        cls,
+        items: Items,
+        *,
+        target: str,
+        min_len: int,
+        max_len: int | None,
+        include: object,
+        exclude: object,
+        top_k: int | None,
+        max_itemsets: int | None,
+    ) -> SearchOptions:
+        """Check the options against each other and against the items.
+
+        Raises
+        ------
+        InvalidInputError
+            If an option has no meaning.
+        UnknownItemError
+            If an item to include or exclude is not known.
+        """
+        if target not in TARGETS:
+            raise InvalidInputError(
+                f"expected target to be one of {', '.join(map(repr, TARGETS))}, got {target!r}; try 'all'"
+            )
+        low = _whole("min_len", min_len)
+        high = UNBOUNDED if max_len is None else _whole("max_len", max_len)
+        if low > high:
+            raise InvalidInputError(f"expected min_len <= max_len, got {low} and {high}; lower min_len")
+        included = items.codes(() if include is None else include)
+        excluded = items.codes(() if exclude is None else exclude)
+        both = set(included.tolist()) & set(excluded.tolist())
+        if both:
+            raise InvalidInputError(
+                f"expected different items in include and exclude, got {items[both.pop()]!r} in both; "
+                "leave it out of one"
+            )
+        return cls(
+            target=target,
+            min_len=low,
+            max_len=high,
+            include=included,
+            exclude=excluded,
+            top_k=None if top_k is None else _whole("top_k", top_k),
+            max_itemsets=None if max_itemsets is None else _whole("max_itemsets", max_itemsets),
+            max_bytes=int(_MEMORY_SHARE * free_memory()),
+        )
+
+
+def min_count(min_support: object, n_transactions: int) -> int:
+    """Return the count from which an itemset is frequent.
+
+    A fraction s of n transactions is ceil(s * n), guarded against rounding: 0.28 of 25 is 7.
+
+    Raises
+    ------
+    InvalidInputError
+        If `min_support` is neither a fraction in (0, 1] nor a count of at least 1.
+    """
+    if isinstance(min_support, bool) or not isinstance(min_support, Real):
+        raise InvalidInputError(
+            f"expected min_support as a fraction in (0, 1] or a whole number of transactions, got "
+            f"{min_support!r} ({type(min_support).__name__}); try 0.01"
+        )
+    if isinstance(min_support, Integral):
+        if min_support < 1:
+            raise InvalidInputError(
+                f"expected min_support as a fraction in (0, 1] or a count of at least 1, got {min_support}; try 1"
+            )
+        return int(min_support)
+    fraction = float(min_support)
+    if not 0 < fraction <= 1:
+        raise InvalidInputError(
+            f"expected min_support as a fraction in (0, 1] or a whole number of transactions, got {min_support!r}; "
+            + (f"for a count write {int(fraction)}" if fraction > 1 and fraction.is_integer() else "try 0.01")
+        )
+    exact = fraction * n_transactions
+    nearest = round(exact)
+    is_rounding = abs(exact - nearest) <= 1e-9 * max(1.0, exact)
+    return max(1, nearest if is_rounding else math.ceil(exact))
+
+
+def free_memory() -> int:
+    """Return about how many bytes of memory this process may still take."""
+    try:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return _MEMORY_IF_UNKNOWN
+    return free if free > 0 else _MEMORY_IF_UNKNOWN
+
+
+def _whole(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InvalidInputError(f"expected {name} as a whole number of at least 1, got {value!r}; try 1")
+    return int(value)
