@@ -1,7 +1,8 @@
 """From depth-first records to columns of itemsets, sorted by length.
 
-A record is a length, a last item and a count; the set is the path to it. The records of a root are contiguous,
-and roots are written in order, each length to its own stretch of the result, so that no two sets are compared.
+A record is a length, a last item and a count; the set is the path to it. The records of a root are
+contiguous, and roots are written in order, each length to its own stretch of the result, so that no two
+sets are compared.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def longest_record(keys: np.ndarray) -> int:
     largest = np.uint32(0)
     for j in range(len(keys)):
         largest = max(largest, keys[j])
-    return np.int64(largest >> LENGTH_SHIFT)
+    return int(largest >> LENGTH_SHIFT)
 
 
 @kernel
@@ -71,10 +72,11 @@ def place_records(
     for s in range(len(segments)):
         for length in range(n_lengths):
             at[length] = positions[s, length]
-            # A block is copied whatever the length, without a loop. It may run over the codes of the sets behind it, so the last ones are copied one by one.
+            # A block is copied whatever the length, without a loop. It may run over the codes of the sets
+            # behind it, so the last ones are copied one by one.
             block_until[length] = positions[s + 1, length] - BLOCK if 0 < length <= BLOCK else 0
         for j in range(segments[s, 0], segments[s, 1]):
-            length = np.int64(keys[j] >> LENGTH_SHIFT)
+            length = int(keys[j] >> LENGTH_SHIFT)
             head = n_lengths - length
             path[head] = code_of[keys[j] & RANK_MASK]
             position = at[length]

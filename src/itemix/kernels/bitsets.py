@@ -1,9 +1,9 @@
 """Bitsets over transactions: intersect and count, with or without multiplicities.
 
 A row of bits is (words,) uint64. With multiplicities, transactions are in descending order of them, and
-`planes` (n_planes, words) holds the binary digits of the multiplicities: a count is the sum over the digits of
-2^digit times a population count. `plane_words` (n_planes,) says how many leading words of a plane matter;
-without multiplicities there is no plane.
+`planes` (n_planes, words) holds the binary digits of the multiplicities: a count is the sum over the digits
+of 2^digit times a population count. `plane_words` (n_planes,) says how many leading words of a plane
+matter; without multiplicities there is no plane.
 """
 
 from __future__ import annotations

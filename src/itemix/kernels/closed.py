@@ -1,9 +1,9 @@
 """Closed frequent itemsets, depth first over bitsets with prefix-preserving closures (as LCM does).
 
-A set is closed if no superset occurs in the same transactions. Every closed set is reached once: a set grows
-by an item of lower rank than the last one; its closure may add items of lower rank still, but where it would add
-an item of higher rank the branch is left, because it is another's. The test needs no list of what was visited:
-the transactions of the set must not all lie in those of an item outside of it.
+A set is closed if no superset occurs in the same transactions. Every closed set is reached once: a set
+grows by an item of lower rank than the last one; its closure may add items of lower rank still, but where
+it would add an item of higher rank the branch is left, because it is another's. The test needs no list of
+what was visited: the transactions of the set must not all lie in those of an item outside of it.
 
 The arguments are those of `eclat.search`; what is found are whole sets, since closures have no path.
 """

@@ -1,7 +1,7 @@
 """What the threads of one search share: why to stop, how much has been found.
 
-`control` (4,) int64 is written by all threads, with atomic additions; the caller sets STOP to CANCELLED to end a
-search, and reads N_ROOTS_DONE to show progress. `limits` (5,) int64 is only read.
+`control` (4,) int64 is written by all threads, with atomic additions; the caller sets STOP to CANCELLED to
+end a search, and reads N_ROOTS_DONE to show progress. `limits` (5,) int64 is only read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ STOP, N_FOUND, N_CODES, N_ROOTS_DONE = 0, 1, 2, 3
 RUNNING, CANCELLED, TOO_MANY = 0, 1, 2
 MIN_COUNT, MIN_LEN, MAX_LEN, MAX_FOUND, MAX_BYTES = 0, 1, 2, 3, 4
 
-# What an itemset costs until it is returned: its record, its offset, count and support; and four bytes an item.
+# What an itemset costs until it is returned: its record, its offset, count and support; and four bytes an
+# item.
 BYTES_PER_SET = 36
 BYTES_PER_CODE = 4
 

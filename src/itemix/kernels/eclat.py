@@ -1,12 +1,11 @@
 """All frequent itemsets, depth first over bitsets (Eclat).
 
-Each thread runs `search` and takes roots (a root is the rarest item of a set) from a queue until none is left.
-What it finds are records in depth-first order: a set is the path of
-items from its root to its record, so a record is only a length, the last item and a count. `assemble` turns
-records into columns.
+Each thread runs `search` and takes roots (a root is the rarest item of a set) from a queue until none is
+left. What it finds are records in depth-first order: a set is the path of items from its root to its
+record, so a record is only a length, the last item and a count. `assemble` turns records into columns.
 
-Sets grow from their rarest item towards more frequent ones, and siblings are visited in order of rank, so that
-the records of all roots, in order of root, are in colexicographic order. Where an item occurs in every
+Sets grow from their rarest item towards more frequent ones, and siblings are visited in order of rank, so
+that the records of all roots, in order of root, are in colexicographic order. Where an item occurs in every
 transaction of a prefix, its bitset is the prefix's: it is shared, not intersected; and where the first few
 extensions of a prefix all do, their subsets are written by counting in binary.
 
@@ -42,8 +41,8 @@ LENGTH_SHIFT = 24
 RANK_MASK = (1 << LENGTH_SHIFT) - 1
 
 # Columns of `levels`: the extensions of level d are ext[START:START + SIZE], the first RUN of them in every
-# transaction of the prefix; CURSOR is the next one to visit; END and ROWS say how much of `ext` and of the arena
-# is in use; COUNT is the prefix's own count.
+# transaction of the prefix; CURSOR is the next one to visit; END and ROWS say how much of `ext` and of the
+# arena is in use; COUNT is the prefix's own count.
 _START, _SIZE, _RUN, _CURSOR, _END, _ROWS, _COUNT = 0, 1, 2, 3, 4, 5, 6
 _ITEM, _EXT_COUNT, _ROW = 0, 1, 2
 _DEPTH, _N_OUT, _NEEDED = 0, 1, 2
@@ -71,7 +70,8 @@ def search(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the frequent itemsets of the roots this thread gets.
 
-    `queue` (1,) int64 is one more than the next root; roots below `first_root` are not for this queue. Returns the records (keys and counts) and, for each root, where its records start and stop (F, 2); roots
+    `queue` (1,) int64 is one more than the next root; roots below `first_root` are not for this queue.
+    Returns the records (keys and counts) and, for each root, where its records start and stop (F, 2); roots
     that went to other threads have an empty range.
     """
     n_items = len(root_counts)

@@ -50,7 +50,7 @@ def _popcount(typingctx: Any, word: Any) -> Any:  # noqa: ANN401 - Numba's types
 @overload(popcount)
 def _compiled_popcount(word: Any) -> Any:  # noqa: ANN401 - Numba's types
     def compiled(word: Any) -> Any:  # noqa: ANN401 - the signature must be the outer one's
-        return _popcount(word)
+        return _popcount(word)  # type: ignore[call-arg] # Numba passes the context
 
     return compiled
 
@@ -66,7 +66,7 @@ def _trailing_zeros(typingctx: Any, word: Any) -> Any:  # noqa: ANN401 - Numba's
 @overload(trailing_zeros)
 def _compiled_trailing_zeros(word: Any) -> Any:  # noqa: ANN401 - Numba's types
     def compiled(word: Any) -> Any:  # noqa: ANN401 - the signature must be the outer one's
-        return _trailing_zeros(word)
+        return _trailing_zeros(word)  # type: ignore[call-arg] # as above
 
     return compiled
 
@@ -88,14 +88,14 @@ def _copy_block(typingctx: Any, target: Any, to: Any, source: Any, start: Any) -
 @overload(copy_block)
 def _compiled_copy_block(target: Any, to: Any, source: Any, start: Any) -> Any:  # noqa: ANN401
     def compiled(target: Any, to: Any, source: Any, start: Any) -> Any:  # noqa: ANN401 - as above
-        return _copy_block(target, to, source, start)
+        return _copy_block(target, to, source, start)  # type: ignore[call-arg] # as above
 
     return compiled
 
 
 def _element(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:  # noqa: ANN401
     struct = context.make_array(array_type)(context, builder, array)
-    return cgutils.get_item_pointer(context, builder, array_type, struct, [position])
+    return cgutils.get_item_pointer(context, builder, array_type, struct, [position])  # type: ignore[no-untyped-call]
 
 
 @intrinsic
@@ -110,6 +110,6 @@ def _fetch_add(typingctx: Any, array: Any, position: Any, amount: Any) -> Any:  
 @overload(fetch_add)
 def _compiled_fetch_add(array: Any, position: Any, amount: Any) -> Any:  # noqa: ANN401
     def compiled(array: Any, position: Any, amount: Any) -> Any:  # noqa: ANN401 - as above
-        return _fetch_add(array, position, amount)
+        return _fetch_add(array, position, amount)  # type: ignore[call-arg] # as above
 
     return compiled

@@ -1,9 +1,9 @@
 """Maximal frequent itemsets, depth first over bitsets.
 
-A set is maximal if no superset is frequent. A branch is left as soon as all it could still reach lies in a set
-already found, or as soon as one item outside of it could be added to all of it; and where all extensions of a
-set are frequent together, they are taken at once. What the branches of other threads have found is not
-needed: whether a set is maximal is asked of the data, by trying every item outside of it.
+A set is maximal if no superset is frequent. A branch is left as soon as all it could still reach lies in a
+set already found, or as soon as one item outside of it could be added to all of it; and where all
+extensions of a set are frequent together, they are taken at once. What the branches of other threads have
+found is not needed: whether a set is maximal is asked of the data, by trying every item outside of it.
 
 The arguments are those of `closed.search`, and so is what is returned.
 """
@@ -19,8 +19,9 @@ from itemix.kernels.intrinsics import fetch_add
 from itemix.kernels.jit import kernel
 from itemix.kernels.projection import pack_entries
 
-# Extensions of a level are ext[START:END], rarest first; those from CURSOR on, before STOP_AT, are still to be
-# visited, each with those behind it. ROWS is how much of the arena is in use, MEMBERS the size of the set.
+# Extensions of a level are ext[START:END], rarest first; those from CURSOR on, before STOP_AT, are still to
+# be visited, each with those behind it. ROWS is how much of the arena is in use, MEMBERS the size of the
+# set.
 _START, _END, _CURSOR, _STOP_AT, _ROWS, _MEMBERS = 0, 1, 2, 3, 4, 5
 _ITEM, _EXT_COUNT, _ROW = 0, 1, 2
 _DEPTH, _N_SETS, _N_CODES, _N_MEMBERS, _N_HERE = 0, 1, 2, 3, 4
@@ -82,15 +83,15 @@ def search(
             if state[_N_HERE] == 64 * holders.shape[1]:
                 holders, covers = _wider(holders), _wider(covers)
             _open_projected_root(
-                levels, ext, base_items, base_counts, root, root_counts[root], members, inside, holders, covers,
-                ends, counts, codes, state, limits,
+                levels, ext, base_items, base_counts, root, root_counts[root], members, inside, holders,
+                covers, ends, counts, codes, state, limits,
             )  # fmt: skip
         state[_DEPTH] = 0
         status = _OUT_FULL
         while status != _DONE:
             status = _descend(
-                levels, ext, arena, digits, digit_words, base_items, base_counts, members, inside, holders, covers,
-                ends, counts, codes, state, control, limits,
+                levels, ext, arena, digits, digit_words, base_items, base_counts, members, inside, holders,
+                covers, ends, counts, codes, state, control, limits,
             )  # fmt: skip
             if status == _OUT_FULL:
                 ends, counts, codes = longer(ends, 0), longer(counts, 0), longer(codes, 0)
@@ -291,7 +292,7 @@ def _can_add_always(
     base_counts: np.ndarray,
     inside: np.ndarray,
 ) -> bool:
-    """Whether some item outside of a set occurs wherever the set does, so that all of the branch is another's."""
+    """Whether some item outside of a set occurs wherever the set does: the whole branch is another's then."""
     for b in range(len(base_items)):
         if base_counts[b] >= count and not inside[base_items[b]] and is_subset(arena, row, b):
             return True

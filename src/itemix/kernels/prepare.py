@@ -18,7 +18,7 @@ from itemix.kernels.jit import kernel
 def pack_bitsets(
     indptr: np.ndarray, indices: np.ndarray, row_order: np.ndarray, rank_of: np.ndarray, n_ranks: int
 ) -> np.ndarray:
-    """Bitsets (n_ranks, words) uint64: bit b of row r says that row_order[b] (or b) holds the item of rank r."""
+    """Bitsets (n_ranks, words) uint64: bit b of row r says that row_order[b] (or b) holds rank r."""
     n_rows = len(indptr) - 1
     bits = np.zeros((n_ranks, padded_words(n_rows)), dtype=np.uint64)
     for b in range(n_rows):

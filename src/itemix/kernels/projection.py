@@ -6,8 +6,8 @@ pairs of a range of roots, `deliver` brings to each of them what its rows hold o
 asking for the rows of each root in turn would miss the cache at every row.
 
 Shapes: F frequent items; `row_start` (N + 1,) int64 and `ranks` (nnz,) int32, rows of ascending ranks;
-`weights` (N,) int64 in descending order, or (0,) int32 where every row counts once. The companions of root r are
-companions[companion_start[r]:companion_start[r + 1]], ascending ranks, int32.
+`weights` (N,) int64 in descending order, or (0,) int32 where every row counts once. The companions of root
+r are companions[companion_start[r]:companion_start[r + 1]], ascending ranks, int32.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ def _deliver_rows(
 ) -> None:
     """Move spans[:, 1] on by what the rows of each root take; write it there where `entries` has room.
 
-    A row as bits over the items meets the companions of each of its items in a few instructions. `row` (words,)
-    uint64 is all zeros before and after.
+    A row as bits over the items meets the companions of each of its items in a few instructions. `row`
+    (words,) uint64 is all zeros before and after.
     """
     one = np.uint64(1)
     for t in range(len(row_start) - 1):

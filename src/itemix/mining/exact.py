@@ -214,7 +214,8 @@ def _with_both_sides(
 ) -> tuple[npt.NDArray[Any], ...]:
     """List each frequent pair at both of its items; companions ascend."""
     roots = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
-    # Roots come in order, so the pairs seen from the other side are already sorted by root within a companion.
+    # Roots come in order, so the pairs seen from the other side are already sorted by root within a
+    # companion.
     by_companion = np.argsort(companions, kind="stable")
     left = np.concatenate([roots, companions[by_companion]])
     right = np.concatenate([companions, roots[by_companion]])

@@ -104,13 +104,15 @@ def min_count(min_support: object, n_transactions: int) -> int:
     if isinstance(min_support, Integral):
         if min_support < 1:
             raise InvalidInputError(
-                f"expected min_support as a fraction in (0, 1] or a count of at least 1, got {min_support}; try 1"
+                f"expected min_support as a fraction in (0, 1] or a count of at least 1, got {min_support}; "
+                "try 1"
             )
         return int(min_support)
     fraction = float(min_support)
     if not 0 < fraction <= 1:
         raise InvalidInputError(
-            f"expected min_support as a fraction in (0, 1] or a whole number of transactions, got {min_support!r}; "
+            "expected min_support as a fraction in (0, 1] or a whole number of transactions, got "
+            f"{min_support!r}; "
             + (f"for a count write {int(fraction)}" if fraction > 1 and fraction.is_integer() else "try 0.01")
         )
     exact = fraction * n_transactions

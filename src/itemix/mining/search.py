@@ -49,10 +49,11 @@ def mine(
     source : Transactions, data frame, matrix or list of lists
         The transactions; anything else than `Transactions` is converted first.
     min_support : float or int, optional
-        A float in (0, 1] is a fraction of the transactions, an int a number of them. Frequent means support >=
-        `min_support`. May be left out with `top_k`.
+        A float in (0, 1] is a fraction of the transactions, an int a number of them. Frequent means support
+        >= `min_support`. May be left out with `top_k`.
     target : {"all", "closed", "maximal"}, default "all"
-        All frequent itemsets; those without a superset of the same support; those without a frequent superset.
+        All frequent itemsets; those without a superset of the same support; those without a frequent
+        superset.
     min_len, max_len : int, optional
         Bounds of the number of items. They choose among the sets of the target: a closed set longer than
         `max_len` is left out, not replaced by a shorter one.
@@ -61,8 +62,8 @@ def mine(
     exclude : names, optional
         Items that are left out of the data before mining; closed and maximal are meant without them.
     top_k : int, optional
-        Return only the k sets with the highest support (among those of at least `min_support`, if given). Where
-        sets tie for the last places, the first in the order of the result are taken.
+        Return only the k sets with the highest support (among those of at least `min_support`, if given).
+        Where sets tie for the last places, the first in the order of the result are taken.
     max_itemsets : int, optional
         The most sets to return. By default, as many as half of the free memory holds.
     n_jobs : int, default -1
@@ -165,8 +166,8 @@ class _Exact:
                 else "itemsets that fit into half of the free memory"
             )
             raise TooManyItemsetsError(
-                f"expected {limit}, got {stop.n_found:,} and more; try a higher min_support than {threshold:,} "
-                f"transactions, max_len=, target='closed' or 'maximal', or top_k=",
+                f"expected {limit}, got {stop.n_found:,} and more; try a higher min_support than "
+                f"{threshold:,} transactions, max_len=, target='closed' or 'maximal', or top_k=",
                 stop.n_found,
             ) from None
 
