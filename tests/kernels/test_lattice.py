@@ -53,9 +53,9 @@ def test_equal_hashes_are_told_apart():
     offsets, codes = naive.as_arrays(family)
     keys = np.full(N_ITEMS, 5, dtype=np.uint64)
     table = lattice.build_table(offsets, codes, keys)
-    queries = [*family, [3, 4], [6], []]
+    queries = [*family, [3, 4], [6], [], [0, 1, 2]]
     found = lattice.find_sets(table, offsets, codes, keys, *naive.as_arrays(queries))
-    assert found.tolist() == [0, 1, 2, 3, 4, -1, -1, -1]
+    assert found.tolist() == [0, 1, 2, 3, 4, -1, -1, -1, -1]
 
 
 @given(families, st.data())

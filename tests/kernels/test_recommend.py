@@ -10,7 +10,11 @@ sides = st.frozensets(st.integers(0, 5), min_size=1, max_size=3)
 baskets = st.lists(st.sets(st.integers(0, 5)).map(sorted), max_size=8)
 
 
-@given(st.lists(st.tuples(sides, sides), max_size=30), baskets, st.integers(1, 4))
+seen = st.frozensets(st.integers(0, 3), min_size=1, max_size=2)
+follows = st.sampled_from([frozenset({4}), frozenset({5}), frozenset({4, 5}), frozenset({0})])
+
+
+@given(st.lists(st.tuples(seen, follows), min_size=5, max_size=30), baskets, st.integers(1, 4))
 def test_best_rules(rules, baskets, n):
     """The best rule of each distinct consequent, best first, as going through all rules gives it."""
     rules = [(a, c - a) for a, c in rules if c - a]

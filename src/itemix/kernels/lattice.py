@@ -321,11 +321,10 @@ def mark_contained(
             other = entry_set[entry]
             if (signatures[k] & ~signatures[other]) == np.uint64(0):
                 t = order[other]
-                if offsets[t + 1] - offsets[t] > end - start:
-                    shared = 0
-                    for j in range(offsets[t], offsets[t + 1]):
-                        shared += mark_of[codes[j]] == k
-                    covered[s] = shared == end - start
+                shared = 0
+                for j in range(offsets[t], offsets[t + 1]):
+                    shared += mark_of[codes[j]] == k
+                covered[s] = shared == end - start
             entry = entry_next[entry]
         if not covered[s]:
             for j in range(start, end):
