@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,11 @@ import numpy.typing as npt
 from itemix.kernels import assemble, bitsets, closed, control, eclat, maximal, prepare, projection, sorting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from itemix.transactions import Transactions
+
+R = TypeVar("R")
 
 # Above this density, bitsets over all transactions beat the projections of each item.
 _DENSE = 0.1
@@ -30,6 +33,17 @@ class Columns(NamedTuple):
     offsets: npt.NDArray[np.int64]
     codes: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int64]
+
+
+class _Pairs(NamedTuple):
+    """The frequent companions of each root: their ranks, and how often they occur with it."""
+
+    start: npt.NDArray[np.int64]
+    companions: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int64]
+
+
+Found: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]
 
 
 class SearchStopped(Exception):  # noqa: N818 - caught by the caller, never seen by users
@@ -65,10 +79,10 @@ class _Search:
     on_progress: Callable[[int, int], None] | None
     shared: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
 
-    def run(self, jobs: list[Callable[[], Any]], n_roots: int) -> list[Any]:
+    def run(self, jobs: Sequence[Callable[[], R]], n_roots: int) -> list[R]:
         """Run jobs in threads and return their results in order; Ctrl-C stops all of them."""
         with ThreadPoolExecutor(self.n_threads) as pool:
-            futures: list[Future[Any]] = [pool.submit(job) for job in jobs]
+            futures: list[Future[R]] = [pool.submit(job) for job in jobs]
             pending = set(futures)
             try:
                 while pending:
@@ -157,7 +171,9 @@ class _Layout:
         return cls(*(_readonly(array) for array in arrays))
 
 
-def _search_dense(search: _Search, kernel: Callable[..., Any], data: _Layout, limits: Limits) -> list[Any]:
+def _search_dense(
+    search: _Search, kernel: Callable[..., Found], data: _Layout, limits: Limits
+) -> list[Found]:
     n_roots = len(data.rank_counts)
     queue = np.array([n_roots], dtype=np.int64)
     pairs = (
@@ -168,23 +184,23 @@ def _search_dense(search: _Search, kernel: Callable[..., Any], data: _Layout, li
     nothing = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int32)
     layout = data.rank_counts, data.bits, data.planes, data.plane_words
 
-    def job() -> Any:  # noqa: ANN401 - what the kernel returns
+    def job() -> Found:
         return kernel(search.shared, limits.as_array(), queue, 0, *layout, *pairs, *nothing, data.weights)
 
     return search.run([job] * search.n_threads, n_roots)
 
 
 def _search_sparse(
-    search: _Search, kernel: Callable[..., Any], data: _Layout, limits: Limits, *, both_sides: bool
-) -> list[Any]:
+    search: _Search, kernel: Callable[..., Found], data: _Layout, limits: Limits, *, both_sides: bool
+) -> list[Found]:
     n_roots = len(data.rank_counts)
     pairs = _count_pairs(search, data, limits.min_count)
     if both_sides:
-        pairs = _with_both_sides(*pairs)
-    pairs = tuple(_readonly(array) for array in pairs)
+        pairs = _with_both_sides(pairs)
+    pairs = _Pairs(*(_readonly(array) for array in pairs))
     layout = data.rank_counts, data.bits, data.planes, data.plane_words
 
-    def job(first: int, stop: int) -> Any:  # noqa: ANN401 - what the kernel returns
+    def job(first: int, stop: int) -> Found:
         min_companions = 1 if both_sides else 2
         rows = projection.deliver(
             first, stop, *pairs, data.row_start, data.ranks, data.weights, min_companions
@@ -192,27 +208,26 @@ def _search_sparse(
         queue = np.array([stop], dtype=np.int64)
         return kernel(search.shared, limits.as_array(), queue, first, *layout, *pairs, *rows, data.weights)
 
-    ranges = _ranges(np.diff(pairs[0]) + 1, search.n_threads)
-    return search.run([lambda a=a, b=b: job(a, b) for a, b in ranges], n_roots)
+    ranges = _ranges(np.diff(pairs.start) + 1, search.n_threads)
+    return search.run([partial(job, first, stop) for first, stop in ranges], n_roots)
 
 
-def _count_pairs(search: _Search, data: _Layout, min_count: int) -> tuple[npt.NDArray[Any], ...]:
+def _count_pairs(search: _Search, data: _Layout, min_count: int) -> _Pairs:
     n_roots = len(data.rank_counts)
     rows = data.row_start, data.ranks, data.weights
     n_tables = int(np.ceil(n_roots * n_roots / 2 / _PAIR_TABLE_ENTRIES))
     # A root's table is as long as its rank, and its time about as its count times its rank.
     bounds = _ranges(data.rank_counts * np.arange(1, n_roots + 1), search.n_threads, at_least=n_tables)
     parts = search.run(
-        [lambda a=a, b=b: projection.count_pairs(a, b, *rows, min_count) for a, b in bounds], n_roots
+        [partial(projection.count_pairs, *bound, *rows, min_count) for bound in bounds], n_roots
     )
     sizes, companions, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return np.concatenate([[0], np.cumsum(sizes)]), companions, counts
+    return _Pairs(np.concatenate([[0], np.cumsum(sizes)]), companions, counts)
 
 
-def _with_both_sides(
-    start: npt.NDArray[np.int64], companions: npt.NDArray[np.int32], counts: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[Any], ...]:
+def _with_both_sides(pairs: _Pairs) -> _Pairs:
     """List each frequent pair at both of its items; companions ascend."""
+    start, companions, counts = pairs
     roots = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
     # Roots come in order, so the pairs seen from the other side are already sorted by root within a
     # companion.
@@ -222,7 +237,7 @@ def _with_both_sides(
     both = np.concatenate([counts, counts[by_companion]])
     order = np.argsort(left, kind="stable")
     sizes = np.bincount(left, minlength=len(start) - 1)
-    return np.concatenate([[0], np.cumsum(sizes)]), right[order], both[order]
+    return _Pairs(np.concatenate([[0], np.cumsum(sizes)]), right[order], both[order])
 
 
 def _ranges(work: npt.NDArray[np.int64], n_threads: int, at_least: int = 1) -> list[tuple[int, int]]:
@@ -235,7 +250,7 @@ def _ranges(work: npt.NDArray[np.int64], n_threads: int, at_least: int = 1) -> l
 
 
 def _assemble_records(
-    search: _Search, parts: list[Any], code_of: npt.NDArray[np.int32], min_len: int
+    search: _Search, parts: list[Found], code_of: npt.NDArray[np.int32], min_len: int
 ) -> Columns:
     n_lengths = max(assemble.longest_record(keys) for keys, _, _ in parts) + 1
     histogram = np.zeros((len(code_of), n_lengths), dtype=np.int64)
@@ -254,14 +269,12 @@ def _assemble_records(
     out = np.empty(n_sets + 1, np.int64), np.empty(n_codes, np.int32), np.empty(n_sets, np.int64)
     out[0][-1] = n_codes
 
-    def job(keys: Any, counts: Any, segments: Any) -> None:  # noqa: ANN401 - what the kernel returned
-        assemble.place_records(keys, counts, segments, positions, length_start, code_start, code_of, *out)
-
-    search.run([lambda part=part: job(*part) for part in parts], len(code_of))
+    places = positions, length_start, code_start, code_of
+    search.run([partial(assemble.place_records, *part, *places, *out) for part in parts], len(code_of))
     return Columns(*out)
 
 
-def _assemble_sets(parts: list[Any], code_of: npt.NDArray[np.int32]) -> Columns:
+def _assemble_sets(parts: list[Found], code_of: npt.NDArray[np.int32]) -> Columns:
     n_codes = np.cumsum([0] + [len(ranks) for _, ranks, _ in parts])
     ends = np.concatenate([part[0] + shift for part, shift in zip(parts, n_codes, strict=False)])
     ranks = np.concatenate([part[1] for part in parts])
