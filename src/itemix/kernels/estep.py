@@ -22,23 +22,32 @@ from itemix.kernels import vectors
 from itemix.kernels.jit import inlined, kernel
 
 NEGLIGIBLE = 1e-8
+_FAR = 40.0  # exp(-40) is below half a unit in the last place of 1
 
 
 @inlined
 def _add_rows(
     indices: np.ndarray, start: int, stop: int, odds: np.ndarray, base: np.ndarray, score: np.ndarray
 ) -> None:
-    """Score the components for one row: base plus the odds of the items that are present."""
-    for k in range(len(base)):
+    """Score the components for one row: base plus the odds of its items, four items in one pass."""
+    K = len(base)
+    for k in range(K):
         score[k] = base[k]
-    for j in range(start, stop):
-        i = indices[j]
-        for k in range(len(base)):
-            score[k] += odds[i, k]
+    j = start
+    while j + 4 <= stop:
+        a, b, c, d = indices[j], indices[j + 1], indices[j + 2], indices[j + 3]
+        for k in range(K):
+            score[k] += (odds[a, k] + odds[b, k]) + (odds[c, k] + odds[d, k])
+        j += 4
+    while j < stop:
+        a = indices[j]
+        for k in range(K):
+            score[k] += odds[a, k]
+        j += 1
 
 
 @inlined
-def _exclude_missing(
+def _near(
     indices: np.ndarray,
     start: int,
     stop: int,
@@ -46,75 +55,121 @@ def _exclude_missing(
     required: np.ndarray,
     held: np.ndarray,
     score: np.ndarray,
-) -> None:
-    """Set the score of components to -inf that require an item which the row does not hold."""
-    for j in range(start, stop):
-        held[indices[j]] = True
-    for k in range(len(score)):
-        if required_ptr[k + 1] - required_ptr[k] > stop - start:
-            score[k] = -np.inf
-            continue
-        for j in range(required_ptr[k], required_ptr[k + 1]):
-            if not held[required[j]]:
-                score[k] = -np.inf
-                break
-    for j in range(start, stop):
-        held[indices[j]] = False
+    near: np.ndarray,
+) -> tuple[float, int]:
+    """Find the highest score that the row's items allow, and list the components within `_FAR` of it.
+
+    The score of a component becomes -inf if it requires an item which the row does not hold. Only those near
+    the highest are looked at: others would not change a sum of exponentials by a rounding error.
+    """
+    if len(required):
+        for j in range(start, stop):
+            held[indices[j]] = True
+    while True:
+        top = vectors.highest(score)
+        n_near = 0
+        for k in range(len(score)):
+            near[n_near] = k
+            n_near += score[k] > top - _FAR
+        n_possible = 0
+        if len(required):
+            for m in range(n_near):
+                k = near[m]
+                possible = True
+                for j in range(required_ptr[k], required_ptr[k + 1]):
+                    if not held[required[j]]:
+                        possible = False
+                        break
+                if possible:
+                    n_possible += 1
+                else:
+                    score[k] = -np.inf
+        else:
+            n_possible = n_near
+        if n_possible == n_near:
+            break
+    if len(required):
+        for j in range(start, stop):
+            held[indices[j]] = False
+    return top, n_near
 
 
 @inlined
-def _normalise(score: np.ndarray, shifted: np.ndarray, shifted_bits: np.ndarray, resp: np.ndarray) -> float:
-    """Turn scores into responsibilities and return their log-sum-exp.
+def _normalise(
+    score: np.ndarray, top: float, shifted: np.ndarray, shifted_bits: np.ndarray, resp: np.ndarray
+) -> float:
+    """Turn scores, of which `top` is the highest, into responsibilities and return their log-sum-exp.
 
     A row that no component allows gets -inf and equal responsibilities.
     """
-    highest = np.float64(vectors.highest(score))
-    if highest == -np.inf:
+    if top == -np.inf:
         for k in range(len(score)):
             resp[k] = 1.0 / len(score)
         return -np.inf
-    vectors.exp_of_difference(score, highest, shifted, shifted_bits, resp)
+    vectors.exp_of_difference(score, top, shifted, shifted_bits, resp)
     total = vectors.total(resp)
     for k in range(len(score)):
         resp[k] /= total
-    return highest + math.log(total)
+    return top + math.log(total)
 
 
 @inlined
-def _add_counts(
+def _count_few(
+    indices: np.ndarray,
+    start: int,
+    stop: int,
+    weight: float,
+    score: np.ndarray,
+    top: float,
+    near: np.ndarray,
+    resp: np.ndarray,
+    sizes: np.ndarray,
+    item_counts: np.ndarray,
+) -> float:
+    """Add one row to the counts of the few components that can matter; return its log-sum-exp."""
+    total = 0.0
+    for m in range(len(near)):
+        resp[m] = math.exp(score[near[m]] - top)
+        total += resp[m]
+    n_kept = 0
+    mass = 0.0
+    for m in range(len(near)):
+        if resp[m] > NEGLIGIBLE * total:
+            near[n_kept] = near[m]
+            resp[n_kept] = resp[m]
+            mass += resp[m]
+            n_kept += 1
+    for m in range(n_kept):
+        resp[m] *= weight / mass
+        sizes[near[m]] += resp[m]
+    for j in range(start, stop):
+        i = indices[j]
+        for m in range(n_kept):
+            item_counts[i, near[m]] += resp[m]
+    return top + math.log(total)
+
+
+@inlined
+def _count_all(
     indices: np.ndarray,
     start: int,
     stop: int,
     weight: float,
     resp: np.ndarray,
-    kept: np.ndarray,
     sizes: np.ndarray,
     item_counts: np.ndarray,
 ) -> None:
-    """Add one row's responsibilities to the counts of its items, leaving out negligible ones."""
-    n_kept = 0
-    mass = 0.0
+    """Add one row to the counts of all components whose responsibility is not negligible."""
     for k in range(len(resp)):
-        if resp[k] > NEGLIGIBLE:
-            kept[n_kept] = k
-            n_kept += 1
-            mass += resp[k]
-    scale = weight / mass
-    if 4 * n_kept < len(resp):
-        for m in range(n_kept):
-            sizes[kept[m]] += resp[kept[m]] * scale
-        for j in range(start, stop):
-            i = indices[j]
-            for m in range(n_kept):
-                item_counts[i, kept[m]] += resp[kept[m]] * scale
-    else:
+        resp[k] = resp[k] if resp[k] > NEGLIGIBLE else 0.0
+    scale = weight / vectors.total(resp)
+    for k in range(len(resp)):
+        resp[k] *= scale
+        sizes[k] += resp[k]
+    for j in range(start, stop):
+        i = indices[j]
         for k in range(len(resp)):
-            resp[k] = resp[k] * scale if resp[k] > NEGLIGIBLE else 0.0
-            sizes[k] += resp[k]
-        for j in range(start, stop):
-            i = indices[j]
-            for k in range(len(resp)):
-                item_counts[i, k] += resp[k]
+            item_counts[i, k] += resp[k]
 
 
 @kernel
@@ -137,22 +192,25 @@ def expected_counts(
     sizes += R.sum(0); item_counts += X.T @ R; logsumexp(S, axis=1).sum().
     """
     K = len(base)
-    score = np.empty(K, dtype=odds.dtype)
+    score = np.empty(K, dtype=np.float64)
     resp = np.empty(K, dtype=np.float64)
     shifted = np.empty(K, dtype=np.float64)
     shifted_bits = shifted.view(np.int64)
-    kept = np.empty(K, dtype=np.int64)
+    near = np.empty(K, dtype=np.int64)
     held = np.zeros(odds.shape[0] if len(required) else 0, dtype=np.bool_)
     bound = 0.0
     for t in range(first, last):
         start, stop = indptr[t], indptr[t + 1]
-        _add_rows(indices, start, stop, odds, base, score)
-        if len(required):
-            _exclude_missing(indices, start, stop, required_ptr, required, held, score)
-        value = _normalise(score, shifted, shifted_bits, resp)
         weight = np.float64(weights[t]) if len(weights) else 1.0
+        _add_rows(indices, start, stop, odds, base, score)
+        top, n_near = _near(indices, start, stop, required_ptr, required, held, score, near)
+        if 0 < 4 * n_near < K:
+            few = near[:n_near]
+            value = _count_few(indices, start, stop, weight, score, top, few, resp, sizes, item_counts)
+        else:
+            value = _normalise(score, top, shifted, shifted_bits, resp)
+            _count_all(indices, start, stop, weight, resp, sizes, item_counts)
         bound += weight * value
-        _add_counts(indices, start, stop, weight, resp, kept, sizes, item_counts)
     return bound
 
 
@@ -171,17 +229,17 @@ def row_responsibilities(
 ) -> None:
     """Write the log-sum-exp of rows first to last into `values` and, if it has rows, their resp (n, K)."""
     K = len(base)
-    score = np.empty(K, dtype=odds.dtype)
+    score = np.empty(K, dtype=np.float64)
     one = np.empty(K, dtype=np.float64)
     shifted = np.empty(K, dtype=np.float64)
     shifted_bits = shifted.view(np.int64)
+    near = np.empty(K, dtype=np.int64)
     held = np.zeros(odds.shape[0] if len(required) else 0, dtype=np.bool_)
     for t in range(first, last):
         start, stop = indptr[t], indptr[t + 1]
         _add_rows(indices, start, stop, odds, base, score)
-        if len(required):
-            _exclude_missing(indices, start, stop, required_ptr, required, held, score)
-        values[t - first] = _normalise(score, shifted, shifted_bits, one)
+        top, _ = _near(indices, start, stop, required_ptr, required, held, score, near)
+        values[t - first] = _normalise(score, top, shifted, shifted_bits, one)
         if len(resp):
             for k in range(K):
                 resp[t - first, k] = one[k]
