@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from itemix.estimators import parameters
@@ -18,6 +18,7 @@ from itemix.estimators.reading import read_input
 from itemix.expectation import Rows
 from itemix.inference.init import starter
 from itemix.inference.run import Callback, Report, Settings, run
+from itemix.inference.selection import select_components
 from itemix.threads import Workers, count_threads
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class MixtureEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[mi
     """Base of the mixture estimators: a subclass says which algorithm it runs."""
 
     n_components: Any
+    criterion: str
     init: Any
     n_init: int
     max_iter: int
@@ -120,7 +122,30 @@ class MixtureEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[mi
         self.posteriors_ = () if fitted.posterior is None else (fitted.posterior,)
 
     def _checked_components(self, transactions: Transactions) -> int:
+        if isinstance(self.n_components, str) and self.n_components == "auto":
+            return self._select_components(transactions)
         return parameters.check_components(self.n_components, transactions.n_transactions)
+
+    def _select_components(self, transactions: Transactions) -> int:
+        """Choose the number of components by the criterion; `selection_` keeps how."""
+        seed = parameters.as_seed(self.random_state)
+        self.selection_ = select_components(
+            self._candidate, transactions, criterion=self.criterion, random_state=np.random.default_rng(seed)
+        )
+        return self.selection_.best
+
+    def _candidate(self, transactions: Transactions, n_components: int) -> Mixture:
+        """Fit a copy with some number of components, for the selection."""
+        changes = {"n_components": n_components, "verbose": 0, "warm_start": False}
+        model: Self = clone(self).set_params(**changes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(transactions)
+        return model._predictive()  # noqa: SLF001 - of its own class
+
+    def _predictive(self) -> Mixture:
+        """Return the mixture to score unseen transactions with."""
+        return self.mixture_
 
     def _start(self) -> Any:  # noqa: ANN401 - see starter
         return self.mixture_ if self.warm_start and hasattr(self, "mixture_") else self.init

@@ -171,8 +171,10 @@ class BayesianMixture(_Bayesian):
 
     Parameters
     ----------
-    n_components : int
-        The number of components.
+    n_components : int or "auto"
+        The number of components, or chosen by the criterion.
+    criterion : {"bic", "aic", "held-out"}
+        What chooses the number: an information criterion, or the likelihood of left-out transactions.
     inference : {"variational", "gibbs"}
         Variational inference (VFBM) is quick, collapsed Gibbs sampling (GSFBM) more exact.
     alpha : float or "learn"
@@ -214,6 +216,8 @@ class BayesianMixture(_Bayesian):
         The expected counts behind the posterior, or those of the last sample.
     n_components_ : int
         The number of components of the mixture.
+    selection_ : Selection
+        How the number of components was chosen, if it was.
     n_iter_ : int
         The number of iterations.
     converged_ : bool
@@ -232,6 +236,7 @@ class BayesianMixture(_Bayesian):
         self,
         n_components: Any = 10,  # noqa: ANN401 - described above
         *,
+        criterion: str = "bic",
         inference: Literal["variational", "gibbs"] = "variational",
         alpha: Any = 1.5,  # noqa: ANN401
         beta: Any = None,  # noqa: ANN401
@@ -264,6 +269,7 @@ class BayesianMixture(_Bayesian):
             verbose=verbose,
             n_jobs=n_jobs,
         )
+        self.criterion = criterion
 
 
 class DirichletProcessMixture(_Bayesian):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from itemix.counts import Counts
 from itemix.estimators import parameters
 from itemix.estimators.base import MixtureEstimator
-from itemix.inference.em import EM
+from itemix.inference.em import EM, maximise
+from itemix.mixture import Mixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +27,10 @@ class BernoulliMixture(MixtureEstimator):
 
     Parameters
     ----------
-    n_components : int
-        The number of components.
+    n_components : int or "auto"
+        The number of components, or chosen by the criterion.
+    criterion : {"bic", "aic", "held-out"}
+        What chooses the number: an information criterion, or the likelihood of left-out transactions.
     n_init : int
         How many starts; the best is kept.
     init : {"k-means++", "random"}, Mixture, or array of int, shape (n_transactions,)
@@ -59,6 +62,8 @@ class BernoulliMixture(MixtureEstimator):
         Whether it converged.
     lower_bound_ : float
         The mean log-likelihood of a transaction, before the last iteration.
+    selection_ : Selection
+        How the number of components was chosen, if it was.
     lower_bounds_ : array, shape (n_iter_,)
         The same for each iteration.
 
@@ -73,8 +78,9 @@ class BernoulliMixture(MixtureEstimator):
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int | Literal["auto"] = 10,
         *,
+        criterion: str = "bic",
         n_init: int = 1,
         init: Any = "k-means++",  # noqa: ANN401 - a word, a Mixture or labels
         max_iter: int = 300,
@@ -85,6 +91,7 @@ class BernoulliMixture(MixtureEstimator):
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
+        self.criterion = criterion
         self.n_init = n_init
         self.init = init
         self.max_iter = max_iter
@@ -114,6 +121,10 @@ class BernoulliMixture(MixtureEstimator):
         frequency = self._totals.item_totals / self._totals.n_transactions
         extra = np.ones(counts.n_components), np.tile(frequency, (counts.n_components, 1))
         return counts + Counts(*extra)
+
+    def _predictive(self) -> Mixture:
+        weights, probs = maximise(self._open(self.counts_))
+        return Mixture(weights, probs.T, self.mixture_.items)
 
     def _keep(self, fitted: Fitted) -> None:
         super()._keep(fitted)

@@ -1,0 +1,136 @@
+"""The number of components of a finite mixture: by information criteria or by held-out likelihood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.kernels import csr
+from itemix.transactions import Transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from itemix.mixture import Mixture
+
+Criterion = Literal["bic", "aic", "held-out"]
+CRITERIA = ("bic", "aic", "held-out")
+_GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+_PATIENCE = 3
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How the number of components was chosen.
+
+    Attributes
+    ----------
+    criterion : {"bic", "aic", "held-out"}
+        By what.
+    candidates : array of int, shape (n,)
+        The numbers of components that were tried.
+    scores : array of float, shape (n,)
+        Minus half the information criterion, or the held-out log-likelihood, a transaction: higher is better.
+    """
+
+    criterion: str
+    candidates: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.float64]
+
+    @property
+    def best(self) -> int:
+        """The number of components with the highest score, the smallest of equals."""
+        return int(self.candidates[np.argmax(self.scores)])
+
+
+def select_components(
+    fit: Callable[[Transactions, int], Mixture],
+    data: Transactions,
+    *,
+    criterion: str = "bic",
+    candidates: Sequence[int] | None = None,
+    n_folds: int = 5,
+    random_state: int | np.random.Generator | None = None,
+) -> Selection:
+    """Fit models with growing numbers of components and score them.
+
+    Parameters
+    ----------
+    fit : callable
+        Returns the mixture of some transactions with some number of components.
+    data : Transactions
+        The data.
+    criterion : {"bic", "aic", "held-out"}
+        Information criterion on the data, or mean log-likelihood of left-out folds.
+    candidates : sequence of int, optional
+        What to try. By default 1, 2, 3, 4, 6, 8, 12, ... up to half the transactions, until three in a row
+        have not been better than the best.
+    n_folds : int
+        How many folds "held-out" uses.
+    random_state : int, Generator or None
+        Where the folds come from.
+
+    Raises
+    ------
+    InvalidInputError
+        If the criterion is unknown, or there are fewer transactions than folds.
+    """
+    if criterion not in CRITERIA:
+        raise InvalidInputError(
+            f"expected criterion to be one of {list(CRITERIA)}, got {criterion!r}; try 'bic'"
+        )
+    folds = _folds(data, n_folds, random_state) if criterion == "held-out" else []
+    smallest = min((len(train) for train, _ in folds), default=data.n_transactions)
+    patient = candidates is None
+    tried = [k for k in candidates or _GRID if k <= max(1, smallest if candidates else smallest // 2)]
+    scores: list[float] = []
+    for n_components in tried:
+        if criterion == "held-out":
+            scores.append(_held_out(fit, folds, n_components))
+        else:
+            scores.append(_information(fit(data, n_components), data, n_components, criterion))
+        if patient and len(scores) - 1 - int(np.argmax(scores)) >= _PATIENCE:
+            break
+    return Selection(criterion, np.array(tried[: len(scores)]), np.array(scores))
+
+
+def _information(mixture: Mixture, data: Transactions, n_components: int, criterion: str) -> float:
+    n = data.n_transactions
+    n_parameters = n_components * (data.n_items + 1) - 1
+    penalty = n_parameters * (np.log(n) / 2 if criterion == "bic" else 1.0)
+    return float((mixture.log_likelihood(data).sum() - penalty) / n)
+
+
+def _held_out(
+    fit: Callable[[Transactions, int], Mixture],
+    folds: list[tuple[Transactions, Transactions]],
+    n_components: int,
+) -> float:
+    total = sum(float(fit(train, n_components).log_likelihood(test).sum()) for train, test in folds)
+    return total / sum(len(test) for _, test in folds)
+
+
+def _folds(
+    data: Transactions, n_folds: int, random_state: int | np.random.Generator | None
+) -> list[tuple[Transactions, Transactions]]:
+    if not 2 <= n_folds <= data.n_transactions:
+        raise InvalidInputError(
+            f"expected 2 to {data.n_transactions} folds, no more than transactions, got {n_folds}; "
+            "use another criterion"
+        )
+    repeats = 1 if data.multiplicities is None else data.multiplicities
+    rows = np.random.default_rng(random_state).permutation(np.repeat(np.arange(data.n_rows), repeats))
+    parts = np.array_split(rows, n_folds)
+    return [
+        (_take(data, np.concatenate(parts[:f] + parts[f + 1 :])), _take(data, parts[f]))
+        for f in range(n_folds)
+    ]
+
+
+def _take(data: Transactions, rows: npt.NDArray[np.int64]) -> Transactions:
+    indptr, indices = csr.gather_rows(data.indptr, data.indices, np.sort(rows))
+    return Transactions(indptr, indices, data.items)
