@@ -141,7 +141,7 @@ class MixtureEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[mi
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(transactions)
-        return model._predictive()  # noqa: SLF001 - of its own class
+        return model._predictive()
 
     def _predictive(self) -> Mixture:
         """Return the mixture to score unseen transactions with."""
