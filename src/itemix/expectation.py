@@ -15,16 +15,19 @@ import numpy.typing as npt
 
 from itemix.counts import Counts
 from itemix.kernels import estep
+from itemix.threads import Workers
 
 if TYPE_CHECKING:
-    from itemix.threads import Workers
     from itemix.transactions import Transactions
 
 Floats = npt.NDArray[np.float64]
 
 _MAX_BLOCKS = 16
 _ADDITIONS_IN_A_BLOCK = 500_000
-_BYTES_OF_SLABS = 200_000_000
+_CELLS_IN_A_BLOCK = 20_000
+_BYTES_OF_SLABS = 48_000_000
+_BYTES_OF_COPIES = 48_000_000
+_BYTES_TO_MERGE_A_ROW = 48
 _WORTH_MERGING = 0.8
 
 
@@ -48,31 +51,39 @@ class Tables:
     required: npt.NDArray[np.int32]
 
 
-def make_tables(
-    log_weights: Floats, log_present: Floats, log_absent: Floats, flipped: npt.NDArray[np.bool_] | None = None
+def tables_of_mixture(
+    weights: Floats,
+    probs: Floats,
+    flipped: npt.NDArray[np.bool_] | None = None,
+    workers: Workers | None = None,
 ) -> Tables:
-    """Build the tables from log-weights (K,) and the item-major (D, K) logs of presence and absence."""
-    stored, other = log_present, log_absent
-    if flipped is not None and flipped.any():
-        choose = flipped[:, None]
-        stored, other = np.where(choose, log_absent, log_present), np.where(choose, log_present, log_absent)
-    always = np.isneginf(other)
-    if not always.any():
-        nothing = np.empty(0, dtype=np.int32)
-        pointers = np.zeros(len(log_weights) + 1, dtype=np.int64)
-        return Tables(
-            np.ascontiguousarray(stored - other), log_weights + other.sum(axis=0), pointers, nothing
-        )
-    finite = np.where(always, 0.0, other)
-    pointers = np.concatenate([[0], np.cumsum(always.sum(axis=0))]).astype(np.int64)
-    required = np.nonzero(always.T)[1].astype(np.int32)
-    return Tables(np.ascontiguousarray(stored - finite), log_weights + finite.sum(axis=0), pointers, required)
-
-
-def tables_of_mixture(weights: Floats, probs: Floats, flipped: npt.NDArray[np.bool_] | None = None) -> Tables:
     """Build the tables of weights (K,) and item-major probabilities (D, K); zeros and ones are exact."""
+    n_items, n_components = probs.shape
+    stored_by_absence = np.zeros(n_items, dtype=np.bool_) if flipped is None else flipped
+    odds = np.empty((n_items, n_components))
+    cuts = item_blocks(n_items, n_components)
+
+    def block(b: int) -> tuple[Floats, npt.NDArray[np.int64]]:
+        base, n_required = np.zeros(n_components), np.zeros(n_components, dtype=np.int64)
+        estep.log_tables(probs, stored_by_absence, cuts[b], cuts[b + 1], odds, base, n_required)
+        return base, n_required
+
     with np.errstate(divide="ignore"):
-        return make_tables(np.log(weights), np.log(probs), np.log1p(-probs), flipped)
+        base = np.log(weights)
+    pointers = np.zeros(n_components + 1, dtype=np.int64)
+    for part, n_required in (Workers() if workers is None else workers).map(block, len(cuts) - 1):
+        base += part
+        pointers[1:] += np.cumsum(n_required)
+    required = np.empty(pointers[-1], dtype=np.int32)
+    if len(required):
+        estep.list_required(probs, stored_by_absence, pointers, required)
+    return Tables(odds, base, pointers, required)
+
+
+def item_blocks(n_items: int, n_components: int) -> npt.NDArray[np.int64]:
+    """Cut the items into blocks for tables; their number never depends on the threads."""
+    n_blocks = max(1, min(_MAX_BLOCKS, n_items * n_components // _CELLS_IN_A_BLOCK))
+    return np.linspace(0, n_items, n_blocks + 1).astype(np.int64)
 
 
 class Rows:
@@ -84,16 +95,22 @@ class Rows:
         The data; identical rows are merged where that saves a fifth or more.
     workers : Workers
         The threads that work on it.
+
+    Notes
+    -----
+    Merging and flipping take copies. They are left out where a copy would be larger than 48 MB, so that the
+    memory of a fit does not grow with the data.
     """
 
     def __init__(self, transactions: Transactions, workers: Workers) -> None:
-        merged = transactions.merge_identical() if transactions.n_rows else transactions
-        data = merged if merged.n_rows < _WORTH_MERGING * transactions.n_rows else transactions
+        data = _merged(transactions)
         self.data = data
         self.workers = workers
         self.n_transactions = transactions.n_transactions
         self.item_totals = transactions.item_counts()
-        self.flipped = 2 * self.item_totals > self.n_transactions
+        frequent = 2 * self.item_totals > self.n_transactions
+        fits = 4 * len(data.indices) < _BYTES_OF_COPIES
+        self.flipped = frequent if fits else np.zeros_like(frequent)
         self._indptr, self._indices = data.indptr, data.indices
         if self.flipped.any():
             self._indptr, self._indices = estep.flip_items(data.indptr, data.indices, self.flipped)
@@ -157,6 +174,13 @@ class Rows:
         cuts = np.searchsorted(work, goals)
         cuts[-1] = len(self._indptr) - 1
         return cuts.astype(np.int64)
+
+
+def _merged(transactions: Transactions) -> Transactions:
+    if _BYTES_TO_MERGE_A_ROW * transactions.n_rows > _BYTES_OF_COPIES:
+        return transactions
+    merged = transactions.merge_identical()
+    return merged if merged.n_rows < _WORTH_MERGING * transactions.n_rows else transactions
 
 
 def counts_of_labels(transactions: Transactions, labels: npt.NDArray[Any], n_components: int) -> Counts:

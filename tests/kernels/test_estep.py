@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive import estep as naive
 
 from itemix import Transactions
-from itemix.expectation import Rows, counts_of_labels, make_tables, tables_of_mixture
+from itemix.expectation import Rows, Tables, counts_of_labels, tables_of_mixture
 from itemix.kernels import estep, vectors
 from itemix.threads import Workers
 
@@ -60,7 +60,10 @@ def test_tables_of_any_numbers_serve_the_variational_methods(seed, n_components)
     log_weights = -5 * rng.random(n_components)
     present, absent = -3 * rng.random((2, matrix.shape[1], n_components))
     rows = rows_of(matrix, multiplicities)
-    counts, bound = rows.expected_counts(make_tables(log_weights, present, absent, rows.flipped))
+    stored, other = np.where(rows.flipped[:, None], (absent, present), (present, absent))
+    no_pointers, nothing = np.zeros(n_components + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+    tables = Tables(stored - other, log_weights + other.sum(axis=0), no_pointers, nothing)
+    counts, bound = rows.expected_counts(tables)
     scores = log_weights + matrix @ present + (1 - matrix) @ absent
     sizes, item_counts, value = naive.expected_counts(matrix, multiplicities, scores)
     assert bound == pytest.approx(value, rel=1e-12)

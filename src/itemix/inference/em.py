@@ -51,7 +51,8 @@ class EM:
     def expect(self, state: Counts) -> tuple[Counts, float]:
         """Return the next expected counts and the log-likelihood."""
         weights, probs = maximise(state)
-        return self.rows.expected_counts(tables_of_mixture(weights, probs, self.rows.flipped))
+        tables = tables_of_mixture(weights, probs, self.rows.flipped, self.rows.workers)
+        return self.rows.expected_counts(tables)
 
     def state_of(self, counts: Counts) -> Counts:
         """Return the state that goes on from counts."""
@@ -69,5 +70,6 @@ def maximise(counts: Counts) -> tuple[Floats, Floats]:
     held = counts.item_counts.T
     overall = held.sum(axis=1, keepdims=True) / counts.n_transactions
     empty = counts.sizes == 0
-    probs = np.where(empty, overall, held / np.where(empty, 1.0, counts.sizes))
-    return weights, np.clip(probs, 0.0, 1.0)
+    probs = held / np.where(empty, 1.0, counts.sizes)
+    probs[:, empty] = overall
+    return weights, np.clip(probs, 0.0, 1.0, out=probs)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.expectation import Rows, Tables
+from itemix.expectation import Rows, Tables, item_blocks
 from itemix.inference import empirical
 from itemix.inference.run import Fitted, Info
 from itemix.kernels import special
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-_CELLS_IN_A_BLOCK = 20_000
 _HOLDS_TRANSACTIONS = 0.5
 
 
@@ -116,8 +115,7 @@ class Variational:
         n_items, n_components = counts.n_items, counts.n_components
         held = np.ascontiguousarray(counts.item_counts.T)
         odds = np.empty((n_items, n_components))
-        n_blocks = max(1, min(16, n_items * n_components // _CELLS_IN_A_BLOCK))
-        cuts = np.linspace(0, n_items, n_blocks + 1).astype(np.int64)
+        cuts = item_blocks(n_items, n_components)
 
         def block(b: int) -> tuple[float, Floats]:
             base = np.zeros(n_components)
@@ -135,7 +133,7 @@ class Variational:
             return value, base
 
         base = log_weights
-        for value, part in self.rows.workers.map(block, n_blocks):
+        for value, part in self.rows.workers.map(block, len(cuts) - 1):
             divergence += value
             base = base + part
         nothing = np.empty(0, dtype=np.int32)

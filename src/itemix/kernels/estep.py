@@ -246,6 +246,50 @@ def row_responsibilities(
 
 
 @kernel
+def log_tables(
+    probs: np.ndarray,
+    flipped: np.ndarray,
+    first: int,
+    last: int,
+    odds: np.ndarray,
+    base: np.ndarray,
+    n_required: np.ndarray,
+) -> None:
+    """Write the odds of items first to last, and add to `base` and to the number of required items (K,).
+
+    Shapes: `probs` and `odds` (D, K). Equivalent to odds = log(p) - log1p(-p); base += log1p(-p).sum(0), with
+    p = 1 - probs where an item is flipped.
+    """
+    for i in range(first, last):
+        for k in range(len(base)):
+            p = probs[i, k]
+            held = math.log(p) if p > 0.0 else -np.inf
+            missing = math.log1p(-p) if p < 1.0 else -np.inf
+            if flipped[i]:
+                held, missing = missing, held
+            if missing == -np.inf:
+                n_required[k] += 1
+                odds[i, k] = held
+            else:
+                odds[i, k] = held - missing
+                base[k] += missing
+
+
+@kernel
+def list_required(
+    probs: np.ndarray, flipped: np.ndarray, required_ptr: np.ndarray, required: np.ndarray
+) -> None:
+    """List the items that each component requires: those it never goes without, as they are stored."""
+    fill = required_ptr[:-1].copy()
+    for i in range(len(probs)):
+        certain = 0.0 if flipped[i] else 1.0
+        for k in range(len(fill)):
+            if probs[i, k] == certain:
+                required[fill[k]] = i
+                fill[k] += 1
+
+
+@kernel
 def label_counts(
     indptr: np.ndarray,
     indices: np.ndarray,
