@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from itemix.kernels.intrinsics import trailing_zeros
 from itemix.kernels.jit import kernel
 
 LEAD = 8
@@ -27,8 +28,8 @@ def parse_narrow(
 ) -> tuple[int, int, bool, bool]:
     """Parse lines of small labels: at most eight digits, and below len(seen) - 1.
 
-    For each character the number that ends there is built from its last 1, 2, 4 and 8 digits; these loops
-    have no branches, so they compile to vector instructions. Then the ends of numbers and lines are picked.
+    For each character of a tile, the number that ends there is put together from its last four and eight
+    digits. These loops have no branches, so that they compile to vector instructions. A line feed is -1.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def parse_narrow(
     ends : (n,) int64
         Filled with the end of each row.
     seen : (largest label + 2,) uint8
-        Entry v + 1 is set to 1 for each label v; entry 0 is scratch.
+        Entry v + 1 is set to 1 for each label v.
 
     Returns
     -------
@@ -49,66 +50,138 @@ def parse_narrow(
         Whether every row ascends strictly.
     ok : bool
         False where the text has other characters or larger labels: `parse_wide` tells which.
+
+    Equivalent to [[int(word) for word in line.split()] for line in lines].
     """
-    digit1 = np.empty(TILE + 9, dtype=np.uint8)
-    digit2 = np.zeros(TILE + 9, dtype=np.uint8)
-    digit4 = np.zeros(TILE + 9, dtype=np.uint8)
-    value1 = np.empty(TILE + 9, dtype=np.uint8)
-    value2 = np.zeros(TILE + 9, dtype=np.uint8)
-    value4 = np.zeros(TILE + 9, dtype=np.uint16)
-    value8 = np.empty(TILE, dtype=np.int32)
-    picked = np.empty(TILE, dtype=np.uint8)
+    digit4 = np.zeros(TILE + LEAD, dtype=np.uint8)
+    value4 = np.zeros(TILE + LEAD, dtype=np.uint16)
+    numbers = np.zeros(TILE, dtype=np.int32)
     odd = np.zeros(TILE, dtype=np.uint8)
-    tokens = np.empty(TILE + 1, dtype=np.int32)
-    position = 0
-    row = 0
-    previous = np.int32(-1)
-    descents = 0
+    is_end = np.zeros(TILE, dtype=np.uint8)
+    filled = np.zeros(2, dtype=np.int64)
     for start in range(0, n, TILE):
-        tile = text[start : start + TILE + 9]
-        for i in range(TILE + 9):
-            c = tile[i]
-            is_digit = (c >= 48) & (c <= 57)
-            digit1[i] = 1 if is_digit else 0
-            value1[i] = c - 48 if is_digit else 0
-        for i in range(TILE):
-            c = tile[i + 8]
-            odd[i] |= not ((c >= 48) & (c <= 57) | (c == 32) | (c == 10) | (c == 13) | (c == 9))
-        for i in range(TILE + 8):
-            value2[i + 1] = value1[i + 1] + (value1[i] * 10 if digit1[i + 1] else 0)
-            digit2[i + 1] = digit1[i + 1] & digit1[i]
-        for i in range(TILE + 6):
-            value4[i + 3] = np.uint16(value2[i + 3]) + (
-                np.uint16(value2[i + 1]) * 100 if digit2[i + 3] else 0
-            )
-            digit4[i + 3] = digit2[i + 3] & digit2[i + 1]
-        for i in range(TILE):
-            value = np.int32(value4[i + 8]) + (np.int32(value4[i + 4]) * 10_000 if digit4[i + 8] else 0)
-            value8[i] = -1 if tile[i + 8] == 10 else value
-        for i in range(TILE):
-            odd[i] |= digit4[i + 8] & digit4[i + 4] & digit1[i]
-        for i in range(TILE):
-            picked[i] = (digit1[i + 8] > digit1[i + 9]) | (tile[i + 8] == 10)
-        n_tokens = np.uint64(0)
-        for i in range(TILE):
-            tokens[n_tokens] = value8[i]
-            n_tokens += np.uint64(picked[i])
-        largest = np.int32(-1)
-        for k in range(n_tokens):
-            largest = max(largest, tokens[k])
-        if largest >= len(seen) - 1 or odd.any():
+        tile = text[start : start + TILE + LEAD + 1]
+        _four_digits(tile, digit4, value4)
+        _eight_digits(tile, digit4, value4, numbers)
+        _find_odd(tile, digit4, odd)
+        if _any(odd.view(np.uint64)) or _largest(numbers) >= len(seen) - 1:
             return 0, 0, False, False
-        for k in range(n_tokens):
-            label = tokens[k]
-            is_label = label >= 0
-            descents += is_label & (label <= previous)
-            previous = label
-            seen[np.uint64(label + 1)] = 1
-            labels[np.uint64(position)] = label
-            position += is_label
-            ends[np.uint64(row)] = position
-            row += not is_label
-    return position, row, descents == 0, True
+        _find_ends(tile, is_end)
+        _to_rows(numbers, is_end.view(np.uint64), filled, labels, ends)
+    n_labels, n_rows = int(filled[0]), int(filled[1])
+    _mark(labels[:n_labels], seen)
+    return n_labels, n_rows, _all_ascend(labels[:n_labels], ends[:n_rows]), True
+
+
+@kernel
+def _four_digits(tile: np.ndarray, digit4: np.ndarray, value4: np.ndarray) -> None:
+    """Find the number of the last four digits up to each character, and whether all four are digits."""
+    for i in range(TILE + LEAD - 3):
+        a, b = np.uint16(tile[i + 3]), np.uint16(tile[i + 2])
+        c, d = np.uint16(tile[i + 1]), np.uint16(tile[i])
+        one = (a >= 48) & (a <= 57)
+        two = (b >= 48) & (b <= 57) & one
+        three = (c >= 48) & (c <= 57) & two
+        four = (d >= 48) & (d <= 57) & three
+        value = (a - 48 if one else 0) + (10 * b - 480 if two else 0)
+        value4[i + 3] = value + (100 * c - 4800 if three else 0) + (1000 * d - 48_000 if four else 0)
+        digit4[i + 3] = 1 if four else 0
+
+
+@kernel
+def _eight_digits(tile: np.ndarray, digit4: np.ndarray, value4: np.ndarray, numbers: np.ndarray) -> None:
+    for i in range(TILE):
+        number = np.int32(value4[i + 8]) + (np.int32(value4[i + 4]) * 10_000 if digit4[i + 8] else 0)
+        numbers[i] = -1 if tile[i + 8] == 10 else number
+
+
+@kernel
+def _find_odd(tile: np.ndarray, digit4: np.ndarray, odd: np.ndarray) -> None:
+    """Mark the characters that belong to no FIMI file, and the ninth digits of numbers."""
+    for i in range(TILE):
+        c = tile[i + 8]
+        odd[i] = not ((c >= 48) & (c <= 57) | (c == 32) | (c == 10) | (c == 13) | (c == 9))
+    for i in range(TILE):
+        odd[i] |= digit4[i + 8] & digit4[i + 4] & ((tile[i] >= 48) & (tile[i] <= 57))
+
+
+@kernel
+def _find_ends(tile: np.ndarray, is_end: np.ndarray) -> None:
+    """Mark the last digits of numbers, and the line feeds."""
+    for i in range(TILE):
+        c, after = tile[i + 8], tile[i + 9]
+        is_digit = (c >= 48) & (c <= 57)
+        goes_on = (after >= 48) & (after <= 57)
+        is_end[i] = (is_digit & (not goes_on)) | (c == 10)
+
+
+@kernel
+def _any(words: np.ndarray) -> bool:
+    bits = np.uint64(0)
+    for k in range(len(words)):
+        bits |= words[k]
+    return bool(bits != 0)
+
+
+@kernel
+def _largest(numbers: np.ndarray) -> int:
+    largest = np.int32(-1)
+    for k in range(len(numbers)):
+        largest = max(largest, numbers[k])
+    return int(largest)
+
+
+@kernel
+def _gather_bits(flags: np.ndarray, first: int) -> np.uint64:
+    """Gather 64 flags, bytes of 0 and 1 in eight words, into the bits of one word."""
+    bits = np.uint64(0)
+    for k in range(8):
+        word = flags[np.uint64(first + k)]
+        word |= word >> np.uint64(7)
+        word |= word >> np.uint64(14)
+        word |= word >> np.uint64(28)
+        bits |= (word & np.uint64(255)) << np.uint64(8 * k)
+    return bits
+
+
+@kernel
+def _to_rows(
+    numbers: np.ndarray, is_end: np.ndarray, filled: np.ndarray, labels: np.ndarray, ends: np.ndarray
+) -> None:
+    """Append the numbers that end to `labels`, and close a row at each -1; `filled` counts both."""
+    place, row = np.uint64(filled[0]), np.uint64(filled[1])
+    for word in range(0, len(is_end), 8):
+        bits = _gather_bits(is_end, word)
+        while bits != 0:
+            label = numbers[np.uint64(8 * word + trailing_zeros(bits))]
+            bits &= bits - np.uint64(1)
+            is_line_end = np.uint64(label < 0)
+            labels[place] = label
+            place += np.uint64(1) - is_line_end
+            ends[row] = place
+            row += is_line_end
+    filled[0], filled[1] = place, row
+
+
+@kernel
+def _mark(labels: np.ndarray, seen: np.ndarray) -> None:
+    for j in range(len(labels)):
+        seen[np.uint64(labels[j] + 1)] = 1
+
+
+@kernel
+def _all_ascend(labels: np.ndarray, ends: np.ndarray) -> bool:
+    """Whether every row ascends strictly: whether all descents are where rows begin."""
+    descents = 0
+    for j in range(1, len(labels)):
+        descents += labels[j] <= labels[j - 1]
+    previous = 0
+    for t in range(len(ends)):
+        end = ends[t]
+        if end > previous and end < len(labels):
+            descents -= labels[end] <= labels[end - 1]
+        previous = end
+    return descents == 0
 
 
 @kernel
