@@ -177,7 +177,8 @@ class Rows:
 
 
 def _merged(transactions: Transactions) -> Transactions:
-    if _BYTES_TO_MERGE_A_ROW * transactions.n_rows > _BYTES_OF_COPIES:
+    copy = _BYTES_TO_MERGE_A_ROW * transactions.n_rows + 4 * len(transactions.indices)
+    if copy > _BYTES_OF_COPIES:
         return transactions
     merged = transactions.merge_identical()
     return merged if merged.n_rows < _WORTH_MERGING * transactions.n_rows else transactions
