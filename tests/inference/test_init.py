@@ -66,6 +66,15 @@ def test_first_counts_hold_all_transactions(init):
     np.testing.assert_allclose(counts.item_counts.sum(axis=0), data.item_counts())
 
 
+def test_counts_of_a_part_stand_for_the_whole():
+    """Above 20,000 rows the first counts come from a part of them, scaled to all transactions."""
+    data = planted_mixture().sample(30_000, random_state=0)
+    counts = start_of(data, rows_of(data), 3, "k-means++")(np.random.default_rng(0))
+    assert counts.n_transactions == pytest.approx(30_000)
+    np.testing.assert_allclose(counts.item_counts.sum(axis=0), data.item_counts(), rtol=0.1)
+    assert (counts.sizes > 1000).all()
+
+
 def test_a_mixture_starts_from_its_own_expected_counts():
     """The first counts are those of an E-step with the given mixture."""
     data = random_data(0)

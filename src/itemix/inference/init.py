@@ -13,11 +13,10 @@ from itemix.events import require_same_items
 from itemix.expectation import Rows, counts_of_labels, tables_of_mixture
 from itemix.kernels import csr, seeding
 from itemix.mixture import Mixture
+from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from itemix.transactions import Transactions
 
 METHODS = ("k-means++", "random")
 _ROWS_SEEDED = 20_000
@@ -79,40 +78,49 @@ def seeded_labels(
     distance of k-means++), among at most 20,000 rows. Where rows run out because all are equal to some seed,
     the labels that are left go to random rows.
     """
-    n_rows = transactions.n_rows
-    weight = _multiplicities(transactions)
-    pool = (
-        np.sort(rng.choice(n_rows, _ROWS_SEEDED, replace=False))
-        if n_rows > _ROWS_SEEDED
-        else np.arange(n_rows)
-    )
-    indptr, indices = csr.gather_rows(transactions.indptr, transactions.indices, pool)
-    nearest = np.full(len(pool), np.iinfo(np.int64).max)
-    label = np.zeros(len(pool), dtype=np.int64)
-    seeds = np.empty(n_components, dtype=np.int64)
-    chances = weight[pool].astype(np.float64)
-    for number in range(n_components):
-        total = chances.sum()
-        spread = chances / total if total > 0 else None
-        seeds[number] = rng.choice(len(pool), p=spread)
-        if total == 0:
-            label[seeds[number]] = number
-            continue
-        seeding.add_seed(indptr, indices, transactions.n_items, seeds[number], number, nearest, label)
-        chances = nearest * weight[pool]
-    if len(pool) == n_rows:
+    rows, pool = _pool(transactions, rng)
+    label, seeds = _spread(pool, n_components, rng)
+    if len(rows) == transactions.n_rows:
         return label
-    return _nearest_seed(transactions, pool[seeds])
-
-
-def _nearest_seed(transactions: Transactions, seeds: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     nearest = np.full(transactions.n_rows, np.iinfo(np.int64).max)
     label = np.zeros(transactions.n_rows, dtype=np.int64)
-    for number, seed in enumerate(seeds):
+    for number, seed in enumerate(rows[seeds]):
         seeding.add_seed(
             transactions.indptr, transactions.indices, transactions.n_items, seed, number, nearest, label
         )
     return label
+
+
+def _pool(transactions: Transactions, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], Transactions]:
+    """Return the rows among which seeds are drawn, all if they are few."""
+    n_rows = transactions.n_rows
+    if n_rows <= _ROWS_SEEDED:
+        return np.arange(n_rows), transactions
+    rows = np.sort(rng.choice(n_rows, _ROWS_SEEDED, replace=False))
+    indptr, indices = csr.gather_rows(transactions.indptr, transactions.indices, rows)
+    repeats = transactions.multiplicities
+    multiplicities = None if repeats is None else repeats[rows]
+    return rows, Transactions(indptr, indices, transactions.items, multiplicities)
+
+
+def _spread(
+    pool: Transactions, n_components: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the nearest seed of each row, and the seeds."""
+    weight = _multiplicities(pool)
+    nearest = np.full(pool.n_rows, np.iinfo(np.int64).max)
+    label = np.zeros(pool.n_rows, dtype=np.int64)
+    seeds = np.empty(n_components, dtype=np.int64)
+    chances = weight.astype(np.float64)
+    for number in range(n_components):
+        total = chances.sum()
+        seeds[number] = rng.choice(pool.n_rows, p=chances / total if total > 0 else None)
+        if total == 0:
+            label[seeds[number]] = number
+            continue
+        seeding.add_seed(pool.indptr, pool.indices, pool.n_items, seeds[number], number, nearest, label)
+        chances = nearest * weight.astype(np.float64)
+    return label, seeds
 
 
 def _random_counts(transactions: Transactions, n_components: int, rng: np.random.Generator) -> Counts:
@@ -121,9 +129,11 @@ def _random_counts(transactions: Transactions, n_components: int, rng: np.random
 
 
 def _seeded_counts(transactions: Transactions, n_components: int, rng: np.random.Generator) -> Counts:
-    """Soften the seeded labels' counts: EM could never raise a probability that starts at zero."""
-    labels = np.repeat(seeded_labels(transactions, n_components, rng), _multiplicities(transactions))
-    hard = counts_of_labels(transactions, labels, n_components)
+    """Count a part of the rows by their nearest seeds, and soften: EM never raises a probability of zero."""
+    _, pool = _pool(transactions, rng)
+    labels = np.repeat(_spread(pool, n_components, rng)[0], _multiplicities(pool))
+    part = counts_of_labels(pool, labels, n_components)
+    hard = part.scaled(transactions.n_transactions / pool.n_transactions)
     frequency = transactions.item_counts() / transactions.n_transactions
     soft = hard.sizes[:, None] * frequency
     return Counts(hard.sizes, (1 - _SOFTNESS) * hard.item_counts + _SOFTNESS * soft)
