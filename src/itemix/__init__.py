@@ -21,23 +21,53 @@ if TYPE_CHECKING:
         TooManyItemsetsError,
         UnknownItemError,
     )
+    from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
     from itemix.items import Items
     from itemix.itemsets import Itemsets
-    from itemix.mining.rules import Rules, rules
+    from itemix.mining.rules import rules
+    from itemix.mining.ruleset import Rules
     from itemix.mining.search import mine
+    from itemix.mixture import Mixture
     from itemix.transactions import Transactions
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "BayesianMixture",
+    "BernoulliMixture",
+    "DatasetUnavailableError",
+    "DirichletProcessMixture",
+    "InvalidInputError",
+    "ItemixError",
+    "Items",
+    "Itemsets",
+    "MissingExtraError",
+    "Mixture",
+    "ModelFileError",
+    "Rules",
+    "TooManyItemsetsError",
+    "Transactions",
+    "UnknownItemError",
+    "datasets",
+    "mine",
+    "read_transactions",
+    "rules",
+    "write_transactions",
+]
+
 _HOME = {
+    "BayesianMixture": "itemix.estimators",
+    "BernoulliMixture": "itemix.estimators",
     "DatasetUnavailableError": "itemix.errors",
+    "DirichletProcessMixture": "itemix.estimators",
     "InvalidInputError": "itemix.errors",
-    "Items": "itemix.items",
     "ItemixError": "itemix.errors",
+    "Items": "itemix.items",
     "Itemsets": "itemix.itemsets",
     "MissingExtraError": "itemix.errors",
+    "Mixture": "itemix.mixture",
     "ModelFileError": "itemix.errors",
-    "Rules": "itemix.mining.rules",
+    "Rules": "itemix.mining.ruleset",
     "TooManyItemsetsError": "itemix.errors",
     "Transactions": "itemix.transactions",
     "UnknownItemError": "itemix.errors",
@@ -47,8 +77,6 @@ _HOME = {
     "write_transactions": "itemix.data.writers",
 }
 _MODULES = {"datasets": "itemix.data.datasets"}
-
-__all__ = [*_HOME, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name

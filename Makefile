@@ -1,0 +1,44 @@
+# Two commands do everything on a machine with Python 3.11 or later, pip and make:
+#   make demo    installs itemix into .venv and runs the main job on built-in data
+#   make test    installs what the tests need and runs all of them
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test lint unit bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/itemix demo
+
+test: lint unit
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.installed-test
+	$(BIN)/pytest
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python benchmarks/mining.py --output docs/benchmarks/mining.md
+
+clean:
+	rm -rf $(VENV) build dist
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable . --group test --group lint
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-bench: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable . --group bench
+	touch $@ $(VENV)/.installed
