@@ -19,6 +19,8 @@ MIN_COUNT, MIN_LEN, MAX_LEN, MAX_FOUND, MAX_BYTES = 0, 1, 2, 3, 4
 # item.
 BYTES_PER_SET = 36
 BYTES_PER_CODE = 4
+# A record that only leads to longer sets, a key and a count, takes the room of this many items.
+CODES_PER_STEP = 3
 
 
 @kernel

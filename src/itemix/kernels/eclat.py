@@ -21,6 +21,7 @@ import numpy as np
 from itemix.kernels.bitsets import count_common, grown, intersect, longer
 from itemix.kernels.control import (
     BYTES_PER_SET,
+    CODES_PER_STEP,
     MAX_BYTES,
     MAX_FOUND,
     MAX_LEN,
@@ -114,7 +115,7 @@ def search(
                     entries[spans[k, 0] : spans[k, 1]], n_first, weights
                 )
         if n_first > 0 and limits[MAX_LEN] > 1:
-            _open_level(levels, 1, 0, n_first, n_first, used, root_counts[root], ext)
+            _open_level(levels, 1, 0, n_first, n_first, used, root_counts[root], ext, limits[MIN_LEN])
             state[_DEPTH] = 1
             status = _OUT_FULL
             while status != _DONE:
@@ -158,14 +159,26 @@ def _first_level(
 
 @kernel
 def _open_level(
-    levels: np.ndarray, depth: int, start: int, size: int, end: int, rows: int, count: int, ext: np.ndarray
+    levels: np.ndarray,
+    depth: int,
+    start: int,
+    size: int,
+    end: int,
+    rows: int,
+    count: int,
+    ext: np.ndarray,
+    min_len: int,
 ) -> None:
-    """Enter a prefix with its extensions ext[start:start + size]."""
+    """Enter a prefix with its extensions ext[start:start + size].
+
+    Those with too few extensions before them to reach `min_len` are not visited.
+    """
     run = 0
     while run < size and ext[start + run, _EXT_COUNT] == count:
         run += 1
     level = levels[depth]
-    level[_START], level[_SIZE], level[_RUN], level[_CURSOR] = start, size, run, 0
+    level[_START], level[_SIZE], level[_RUN] = start, size, run
+    level[_CURSOR] = min(size, max(0, min_len - depth - 1))
     level[_END], level[_ROWS], level[_COUNT] = end, rows, count
 
 
@@ -186,7 +199,7 @@ def _descend(
 
     Nothing is allocated here: in a loop that owns arrays, Numba counts references at every turn.
     """
-    min_count, max_len = limits[MIN_COUNT], limits[MAX_LEN]
+    min_count, min_len, max_len = limits[MIN_COUNT], limits[MIN_LEN], limits[MAX_LEN]
     depth, n_out = state[_DEPTH], state[_N_OUT]
     status = _DONE
     while depth > 0 and control[STOP] == RUNNING:
@@ -238,7 +251,7 @@ def _descend(
             continue
         if is_shared:
             depth += 1
-            _open_level(levels, depth, first, j, base, used, count, ext)
+            _open_level(levels, depth, first, j, base, used, count, ext, min_len)
             continue
         n_new = 0
         # The only extension of a set is never intersected again: counting it is enough.
@@ -258,7 +271,7 @@ def _descend(
                 used += new_row == used
         if n_new > 0:
             depth += 1
-            _open_level(levels, depth, base, n_new, base + n_new, used, count, ext)
+            _open_level(levels, depth, base, n_new, base + n_new, used, count, ext, min_len)
     state[_DEPTH], state[_N_OUT] = depth, n_out
     return status
 
@@ -272,4 +285,6 @@ def _report(keys: np.ndarray, control: np.ndarray, limits: np.ndarray) -> None:
         if length >= limits[MIN_LEN]:
             n_found += 1
             n_codes += length
+        else:
+            n_codes += CODES_PER_STEP
     report(n_found, n_codes, control, limits)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from itemix.errors import InvalidInputError
 from itemix.itemsets import TARGETS
+from itemix.mining.memory import free_memory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 # Results may take this part of the memory that is free when the search starts.
 _MEMORY_SHARE = 0.5
-_MEMORY_IF_UNKNOWN = 4 << 30
 UNBOUNDED = (1 << 62) - 1
+# A product of a fraction and a number of transactions may be off by this much of itself.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,18 @@ class SearchOptions:
                 f"expected different items in include and exclude, got {items[both.pop()]!r} in both; "
                 "leave it out of one"
             )
+        wanted = None if top_k is None else _whole("top_k", top_k)
+        most = None if max_itemsets is None else _whole("max_itemsets", max_itemsets)
+        if wanted is not None and most is not None and wanted > most:
+            raise InvalidInputError(f"expected top_k <= max_itemsets, got {wanted} and {most}; lower top_k")
         return cls(
             target=target,
             min_len=low,
             max_len=high,
             include=included,
             exclude=excluded,
-            top_k=None if top_k is None else _whole("top_k", top_k),
-            max_itemsets=None if max_itemsets is None else _whole("max_itemsets", max_itemsets),
+            top_k=wanted,
+            max_itemsets=most,
             max_bytes=int(_MEMORY_SHARE * free_memory()),
         )
 
@@ -117,17 +122,8 @@ def min_count(min_support: object, n_transactions: int) -> int:
         )
     exact = fraction * n_transactions
     nearest = round(exact)
-    is_rounding = abs(exact - nearest) <= 1e-9 * max(1.0, exact)
+    is_rounding = abs(exact - nearest) <= _ROUNDING * max(1.0, exact)
     return max(1, nearest if is_rounding else math.ceil(exact))
-
-
-def free_memory() -> int:
-    """Return about how many bytes of memory this process may still take."""
-    try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):
-        return _MEMORY_IF_UNKNOWN
-    return free if free > 0 else _MEMORY_IF_UNKNOWN
 
 
 def _whole(name: str, value: object) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,7 +66,8 @@ def mine(
         Return only the k sets with the highest support (among those of at least `min_support`, if given).
         Where sets tie for the last places, the first in the order of the result are taken.
     max_itemsets : int, optional
-        The most sets to return. By default, as many as half of the free memory holds.
+        The most sets to return (of maximal ones with `top_k`, the most to look through). By default, as many
+        as half of the free memory holds.
     n_jobs : int, default -1
         The number of threads; -1 uses all processors. The result does not depend on it.
     progress : bool or function, default False
@@ -118,7 +120,7 @@ def mine(
             search.frequent(threshold) if options.top_k is None else search.top(threshold, options.top_k)
         )
     n = max(tx.n_transactions, 1)
-    is_whole = (min_len, max_len, include, exclude, top_k) == (1, None, None, None, None)
+    is_whole = min_len == 1 and all(option is None for option in (max_len, include, exclude, top_k))
     return Itemsets(
         columns.offsets,
         columns.codes,
@@ -154,16 +156,16 @@ class _Exact:
             self._tx = self._tx.drop_items(tx.items.names(left_out))
         self._code_of = np.setdiff1d(np.arange(tx.n_items, dtype=np.int32), left_out)
 
-    def frequent(self, threshold: int) -> Columns:
+    def frequent(self, threshold: int, max_len: int = UNBOUNDED) -> Columns:
         """Return the sets of at least a count."""
-        options = self._options
+        most = self._options.max_itemsets if max_len == UNBOUNDED else None
         try:
-            return self._find(threshold, UNBOUNDED if options.max_itemsets is None else options.max_itemsets)
+            return self._find(threshold, UNBOUNDED if most is None else most, max_len)
         except SearchStopped as stop:
             limit = (
-                f"at most max_itemsets={options.max_itemsets:,} itemsets"
-                if options.max_itemsets is not None
-                else "itemsets that fit into half of the free memory"
+                "itemsets that fit into half of the free memory"
+                if most is None
+                else f"at most max_itemsets={most:,} itemsets"
             )
             raise TooManyItemsetsError(
                 f"expected {limit}, got {stop.n_found:,} and more; try a higher min_support than "
@@ -184,42 +186,63 @@ class _Exact:
                 low = middle
             else:
                 high = middle - 1
-        return _best(self.frequent(low), k)
+        try:
+            return _best(self._find(low, _trial(k)), k)
+        except SearchStopped:
+            return _best(self._shortest(low, k), k)
 
     def _has_at_least(self, threshold: int, k: int) -> bool:
         try:
-            return len(self._find(threshold, max(_TRIAL_FACTOR * k, _TRIAL_AT_LEAST)).counts) >= k
+            return len(self._find(threshold, _trial(k)).counts) >= k
         except SearchStopped:
             return True
 
-    def _find(self, threshold: int, max_itemsets: int) -> Columns:
+    def _shortest(self, threshold: int, k: int) -> Columns:
+        """Return sets of at least a count with the k best among them, where many tie for the last places.
+
+        Of those that tie the shortest come first, so lengths are tried until there are enough of them. Of the
+        sets above the threshold, fewer than k, none is missing.
+        """
+        above = self._find(threshold + 1, _trial(k))
+        lengths = np.diff(above.offsets)
+        for max_len in count(self._options.min_len):
+            found = self.frequent(threshold, max_len)
+            longer = np.flatnonzero(lengths > max_len)
+            if len(found.counts) + len(longer) >= k:
+                break
+        return _joined(found, _taken(above, longer))
+
+    def _find(self, threshold: int, max_itemsets: int, max_len: int = UNBOUNDED) -> Columns:
         options = self._options
         n_included = len(options.include)
+        max_len = min(options.max_len, max_len)
+        with_own = options.min_len <= n_included <= max_len and self._included_is_one(threshold)
         limits = Limits(
             min_count=threshold,
             min_len=max(1, options.min_len - n_included),
-            max_len=options.max_len - n_included,
-            max_itemsets=max_itemsets,
+            max_len=max_len - n_included,
+            max_itemsets=max_itemsets - with_own,
             max_bytes=options.max_bytes,
         )
         if limits.max_len < 1 or self._tx.n_transactions < threshold:
             found = Columns(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
         else:
             found = mine_exact(self._tx, options.target, limits, self._n_threads, self._on_progress)
-            found = found._replace(codes=self._code_of[found.codes]) if len(self._code_of) else found
-        return found if n_included == 0 else self._with_included(found, threshold)
+            if len(self._code_of) < len(self._rank_of):
+                found = found._replace(codes=self._code_of[found.codes])
+        return found if n_included == 0 else self._with_included(found, with_own=with_own)
 
-    def _with_included(self, found: Columns, threshold: int) -> Columns:
+    def _with_included(self, found: Columns, *, with_own: bool) -> Columns:
         """Add the included items to every set, and their own set where it is one of the target."""
-        options = self._options
-        n, m = len(found.counts), len(options.include)
+        include = self._options.include
+        n, m = len(found.counts), len(include)
         lengths = np.diff(found.offsets)
         owner = np.concatenate([np.repeat(np.arange(n), lengths), np.repeat(np.arange(n), m)])
-        codes = np.concatenate([found.codes, np.tile(options.include, n)])
+        codes = np.concatenate([found.codes, np.tile(include, n)])
         counts = found.counts
-        if options.min_len <= m <= options.max_len and self._included_is_one(threshold):
+        if with_own:
             owner = np.concatenate([owner, np.full(m, n)])
-            codes = np.concatenate([codes, options.include])
+            codes = np.concatenate([codes, include])
             counts = np.concatenate([counts, [self._tx.n_transactions]])
         ranks = self._rank_of[codes]
         by_set = np.lexsort((ranks, owner))
@@ -236,12 +259,28 @@ class _Exact:
         return n >= threshold and most < others
 
 
+def _trial(k: int) -> int:
+    """How many sets a search for k of them may find before it gives up on a threshold."""
+    return max(_TRIAL_FACTOR * k, _TRIAL_AT_LEAST)
+
+
 def _best(columns: Columns, k: int) -> Columns:
     """Return the k sets of the highest counts, in the order they have; the first of those that tie."""
-    chosen = np.sort(np.argsort(-columns.counts, kind="stable")[:k])
+    return _taken(columns, np.sort(np.argsort(-columns.counts, kind="stable")[:k]))
+
+
+def _taken(columns: Columns, chosen: npt.NDArray[np.int64]) -> Columns:
     lengths = np.diff(columns.offsets)[chosen]
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     at: npt.NDArray[np.int64] = np.repeat(columns.offsets[chosen] - offsets[:-1], lengths) + np.arange(
         offsets[-1]
     )
     return Columns(offsets, columns.codes[at], columns.counts[chosen])
+
+
+def _joined(first: Columns, second: Columns) -> Columns:
+    return Columns(
+        np.concatenate([first.offsets, first.offsets[-1] + second.offsets[1:]]),
+        np.concatenate([first.codes, second.codes]),
+        np.concatenate([first.counts, second.counts]),
+    )
