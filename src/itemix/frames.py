@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,14 +150,24 @@ def labels_of(values: pa.Array) -> npt.NDArray[Any]:
 
 def _as_narwhals(frame: Any) -> nw.DataFrame[Any]:  # noqa: ANN401 - any data frame
     import narwhals.stable.v1 as nw
+    from narwhals.exceptions import DuplicateError
 
     try:
         return nw.from_native(frame, eager_only=True)
+    except DuplicateError:
+        repeated = next(name for name, count in Counter(_names_of(frame)).items() if count > 1)
+        raise InvalidInputError(
+            f"expected distinct column names, got {repeated!r} more than once; rename one of them"
+        ) from None
     except TypeError:
         raise InvalidInputError(
             f"expected a pandas, polars or pyarrow data frame, got {type(frame).__name__}; "
             "for lists use from_lists, for arrays from_matrix"
         ) from None
+
+
+def _names_of(frame: Any) -> list[Any]:  # noqa: ANN401 - any data frame
+    return list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
 
 
 def _ones_of_pandas(column: Any, name: object) -> npt.NDArray[np.int64]:  # noqa: ANN401 - a pandas series

@@ -1,0 +1,114 @@
+import os
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from itemix import InvalidInputError
+from itemix.errors import OutputError
+from itemix.files import replacing
+
+
+def test_the_file_appears_when_it_is_complete(tmp_path):
+    """Until then the old one is there, and afterwards no temporary file."""
+    path = tmp_path / "out.csv.gz"
+    path.write_text("old")
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+        assert temporary.name.endswith(".csv.gz")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_old_file_stays_when_something_fails(tmp_path):
+    """The temporary file is removed, whatever went wrong."""
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), replacing(path) as temporary:
+        temporary.write_text(f"half, {1 / 0}")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_errors_of_itemix_pass_through(tmp_path):
+    """What is refused while writing is not taken for a full disk."""
+    with pytest.raises(InvalidInputError, match="not this"), replacing(tmp_path / "out"):
+        raise InvalidInputError("not this")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of files are Unix's")
+def test_the_mode_is_that_of_the_old_file_or_the_usual_one(tmp_path):
+    """A file that only its owner may read stays so."""
+    path = tmp_path / "out"
+    old_mask = os.umask(0o022)
+    try:
+        with replacing(path) as temporary:
+            temporary.write_text("x")
+    finally:
+        os.umask(old_mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    path.chmod(0o600)
+    with replacing(path) as temporary:
+        temporary.write_text("y")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need rights on Windows")
+def test_a_link_is_followed(tmp_path):
+    """The file that a link names is replaced, not the link."""
+    path, link = tmp_path / "real", tmp_path / "link"
+    path.write_text("old")
+    link.symlink_to(path)
+    with replacing(link) as temporary:
+        temporary.write_text("new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+
+
+def test_bad_targets_are_refused(tmp_path):
+    """The folder must be there, and the file must not be a folder."""
+    with pytest.raises(
+        InvalidInputError, match=r"expected an existing folder to write to, got '.*nope'; create it"
+    ):
+        replacing(tmp_path / "nope" / "out.csv").__enter__()
+    with pytest.raises(
+        InvalidInputError, match=r"expected a file to write to, got the folder .*; add a file name"
+    ):
+        replacing(tmp_path).__enter__()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_device_is_an_error():
+    """A device is written directly, and stays a device."""
+    message = r"expected to write '/dev/full', got No space left on device; nothing was changed"
+    with pytest.raises(OutputError, match=message), replacing("/dev/full") as target:
+        target.write_text("x" * 100_000)
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are Unix's")
+def test_a_full_disk_leaves_the_old_file(tmp_path):
+    """With no more room, the old file stays, no temporary file stays, and the message says why."""
+    path = tmp_path / "out.dat"
+    path.write_text("old")
+    script = """
+        import resource, sys
+        from itemix import ItemixError, Transactions, write_transactions
+        transactions = Transactions.from_lists([[i, i + 1] for i in range(50_000)])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+        try:
+            write_transactions(transactions, sys.argv[1])
+        except ItemixError as error:
+            print(type(error).__name__, error)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script), str(path)]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own script
+    assert result.stdout.startswith(
+        f"OutputError expected to write '{path}', got File too large; nothing was"
+    )
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
