@@ -18,3 +18,12 @@ def kernel(function: F) -> F:
 def inlined(function: F) -> F:
     """Compile a small function that LLVM should put into its callers."""
     return cast("F", numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
+
+
+def summing(function: F) -> F:
+    """Compile a small function whose sums may be taken in another order, so that they become vector code.
+
+    The order is fixed when the function is compiled; nothing is assumed of infinities and NaN.
+    """
+    flags = {"reassoc", "contract"}
+    return cast("F", numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function))

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # Results may take this part of the memory that is free when the search starts.
 _MEMORY_SHARE = 0.5
 UNBOUNDED = (1 << 62) - 1
+# A search for the k most frequent sets gives up on a threshold after this many times k sets.
+_TRIAL_FACTOR = 4
+_TRIAL_AT_LEAST = 10_000
 # A product of a fraction and a number of transactions may be off by this much of itself.
 _ROUNDING = 1e-12
 
@@ -130,3 +133,8 @@ def _whole(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise InvalidInputError(f"expected {name} as a whole number of at least 1, got {value!r}; try 1")
     return int(value)
+
+
+def trial_size(k: int) -> int:
+    """How many sets a search for k of them may find before it gives up on a threshold."""
+    return max(_TRIAL_FACTOR * k, _TRIAL_AT_LEAST)

@@ -1,0 +1,77 @@
+"""Itemsets as plain columns, on their way from a search to `Itemsets`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.kernels import sorting
+
+
+class Columns(NamedTuple):
+    """Itemsets as columns, with a count or a probability each."""
+
+    offsets: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int32]
+    values: npt.NDArray[Any]
+
+    @classmethod
+    def empty(cls, dtype: type = np.int64) -> Columns:
+        """Return no itemsets."""
+        return cls(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, dtype))
+
+    @classmethod
+    def of_nothing(cls, value: float) -> Columns:
+        """Return the set of no items, with its value."""
+        return cls(np.zeros(2, np.int64), np.empty(0, np.int32), np.array([value]))
+
+    @property
+    def n_sets(self) -> int:
+        """The number of itemsets."""
+        return len(self.values)
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """The number of items of each set."""
+        return np.diff(self.offsets)
+
+    def take(self, chosen: npt.NDArray[np.int64]) -> Columns:
+        """Return the sets at some positions, in that order."""
+        lengths = self.lengths[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        shift = np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
+        return Columns(offsets, self.codes[shift + np.arange(offsets[-1])], self.values[chosen])
+
+    def best(self, k: int) -> Columns:
+        """Return the k sets of the highest values, in the order they have; the first of those that tie."""
+        return self.take(np.sort(np.argsort(-self.values, kind="stable")[:k]))
+
+    def join(self, other: Columns) -> Columns:
+        """Return these sets and behind them the other ones."""
+        return Columns(
+            np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]]),
+            np.concatenate([self.codes, other.codes]),
+            np.concatenate([self.values, other.values]),
+        )
+
+    def with_items(self, items: npt.NDArray[np.int32], rank_of: npt.NDArray[np.int32]) -> Columns:
+        """Add some items to every set, and sort sets and items by `rank_of`, as mining does."""
+        owner = np.concatenate(
+            [np.repeat(np.arange(self.n_sets), self.lengths), np.repeat(np.arange(self.n_sets), len(items))]
+        )
+        ranks = rank_of[np.concatenate([self.codes, np.tile(items, self.n_sets)])]
+        by_set = np.lexsort((ranks, owner))
+        ends = np.cumsum(np.bincount(owner, minlength=self.n_sets))
+        code_of = np.empty(len(rank_of), dtype=np.int32)
+        code_of[rank_of] = np.arange(len(code_of), dtype=np.int32)
+        order = sorting.colex_order(ends, ranks[by_set], len(code_of))
+        return Columns(*sorting.gather_sets(ends, ranks[by_set], order, code_of), self.values[order])
+
+
+def ranks_by(values: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    """Return the rank of each item: the highest value first, ties by code."""
+    rank_of = np.empty(len(values), dtype=np.int32)
+    rank_of[np.argsort(-values, kind="stable")] = np.arange(len(values), dtype=np.int32)
+    return rank_of

@@ -1,0 +1,138 @@
+"""The search of `mine` in a mixture: options, the k most probable sets, limits."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix.itemsets import Itemsets
+from itemix.kernels import prefix
+from itemix.mining.columns import Columns, ranks_by
+from itemix.mining.options import UNBOUNDED, trial_size
+from itemix.mining.parallel import Limits, Search, SearchStopped, assemble_records, readonly_view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemix.mining.options import SearchOptions
+    from itemix.mixture import Mixture
+
+# A probability this much (of itself) under the threshold is taken for it: sums of products round.
+ROUNDING = 1e-9
+# The k most probable sets are looked for down to this probability where no threshold is given.
+_LOWEST = 1e-12
+_CLOSE_ENOUGH = 1 + 1e-6
+
+
+class ModelSearch:
+    """One search in a mixture: the items that may be in a set, and what the included ones leave of it."""
+
+    def __init__(
+        self,
+        mixture: Mixture,
+        options: SearchOptions,
+        n_threads: int,
+        on_progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self._mixture = mixture
+        self._options = options
+        self._n_threads = n_threads
+        self._on_progress = on_progress
+        self._rank_of = ranks_by(mixture.item_probabilities)
+        self._start = mixture.weights * mixture.probs[:, options.include].prod(axis=1)
+        self._probabilities = self._start @ mixture.probs
+        self._probabilities[np.concatenate([options.include, options.exclude])] = -1.0
+
+    def frequent(self, threshold: float) -> Columns:
+        """Return the sets of at least a probability, those of the target and of the lengths asked for."""
+        most = self._options.max_itemsets
+        try:
+            return self._of_target(threshold, UNBOUNDED if most is None else most)
+        except SearchStopped as stop:
+            limit = "itemsets that fit into half of the free memory"
+            if most is not None:
+                limit = f"at most max_itemsets={most:,} itemsets"
+            raise TooManyItemsetsError(
+                f"expected {limit}, got {stop.n_found:,} and more; try a higher min_support than "
+                f"{threshold:.4g}, max_len=, or top_k=",
+                stop.n_found,
+            ) from None
+
+    def top(self, threshold: float, k: int) -> Columns:
+        """Return the k most probable sets, among those of at least a probability."""
+        if self._options.target == "maximal":
+            return self.frequent(threshold).best(k)
+        low, high = max(threshold, _LOWEST), 1.0
+        while high > _CLOSE_ENOUGH * low:
+            middle = float(np.sqrt(low * high))
+            try:
+                found = self._of_target(middle, trial_size(k))
+            except SearchStopped:
+                low = middle
+                continue
+            if found.n_sets >= k:
+                return found.best(k)
+            high = middle
+        return self.frequent(low).best(k)
+
+    def _of_target(self, threshold: float, max_itemsets: int) -> Columns:
+        options = self._options
+        if options.target == "all":
+            return self._find(threshold, max_itemsets, options.min_len, options.max_len)
+        # Under a model almost every set is closed, so all sets are found first and the target among them.
+        found = self._find(threshold, max_itemsets, 1, UNBOUNDED)
+        sets = Itemsets(found.offsets, found.codes, found.values, self._mixture.items, check=False)
+        chosen = sets.closed() if options.target == "closed" else sets.maximal()
+        columns = Columns(chosen.offsets, chosen.codes, chosen.support)
+        fitting = (columns.lengths >= options.min_len) & (columns.lengths <= options.max_len)
+        return columns.take(np.flatnonzero(fitting))
+
+    def _find(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> Columns:
+        n_included = len(self._options.include)
+        own = float(self._start.sum())
+        lowest = threshold * (1 - ROUNDING)
+        limits = Limits(
+            min_count=0,
+            min_len=max(1, min_len - n_included),
+            max_len=max_len - n_included,
+            max_itemsets=max_itemsets,
+            max_bytes=self._options.max_bytes,
+        )
+        found = Columns.empty(np.float64) if limits.max_len < 1 else self._search(lowest, limits)
+        if n_included == 0:
+            return found
+        if own >= lowest and min_len <= n_included <= max_len:
+            found = found.join(Columns.of_nothing(own))
+        return found.with_items(self._options.include, self._rank_of)
+
+    def _search(self, lowest: float, limits: Limits) -> Columns:
+        probable = np.flatnonzero(self._probabilities >= lowest)
+        order = probable[np.argsort(-self._probabilities[probable], kind="stable")].astype(np.int32)
+        if len(order) == 0:
+            return Columns.empty(np.float64)
+        search = Search(self._n_threads, self._on_progress)
+        arrays = self._probabilities[order], self._mixture.probs.T[order], self._start
+        tables = tuple(readonly_view(array) for array in arrays)
+        queue = np.array([len(order)], dtype=np.int64)
+        job = partial(prefix.search, search.shared, limits.as_array(), queue, lowest, *tables)
+        parts = search.run([job] * self._n_threads, len(order))
+        return assemble_records(search, parts, order, limits.min_len)
+
+
+def min_probability(min_support: object) -> float:
+    """Return the threshold for a model, which has no transactions to count.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not a fraction in (0, 1].
+    """
+    if isinstance(min_support, float | np.floating) and 0 < min_support <= 1:
+        return float(min_support)
+    raise InvalidInputError(
+        f"expected min_support as a fraction in (0, 1], for a model has no transactions to count, got "
+        f"{min_support!r}; try 0.01"
+    )

@@ -1,0 +1,108 @@
+"""What the searches over data and over models share: threads that can be stopped, and limits."""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.kernels import assemble, control
+from itemix.mining.columns import Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+R = TypeVar("R")
+Found: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]
+
+_WAKE_SECONDS = 0.1
+
+
+class SearchStopped(Exception):  # noqa: N818 - caught by the caller, never seen by users
+    """The search went past its limits."""
+
+    def __init__(self, n_found: int) -> None:
+        super().__init__(n_found)
+        self.n_found = n_found
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What to find, and when to stop."""
+
+    min_count: int
+    min_len: int
+    max_len: int
+    max_itemsets: int
+    max_bytes: int
+
+    def as_array(self) -> npt.NDArray[np.int64]:
+        """Return the limits in the order in which kernels read them."""
+        return readonly_view(
+            np.array([self.min_count, self.min_len, self.max_len, self.max_itemsets, self.max_bytes])
+        )
+
+
+@dataclass
+class Search:
+    """The threads of one search, and what they share."""
+
+    n_threads: int
+    on_progress: Callable[[int, int], None] | None
+    shared: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
+
+    def run(self, jobs: Sequence[Callable[[], R]], n_roots: int) -> list[R]:
+        """Run jobs in threads and return their results in order; Ctrl-C stops all of them."""
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            futures: list[Future[R]] = [pool.submit(job) for job in jobs]
+            pending = set(futures)
+            try:
+                while pending:
+                    _, pending = wait(pending, timeout=_WAKE_SECONDS, return_when=FIRST_COMPLETED)
+                    if self.on_progress is not None:
+                        self.on_progress(int(self.shared[control.N_ROOTS_DONE]), n_roots)
+            except BaseException:
+                self.shared[control.STOP] = control.CANCELLED
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        if self.shared[control.STOP] == control.TOO_MANY:
+            raise SearchStopped(int(self.shared[control.N_FOUND]))
+        return [future.result() for future in futures]
+
+
+def assemble_records(
+    search: Search, parts: list[Found], code_of: npt.NDArray[np.int32], min_len: int
+) -> Columns:
+    """Turn the records of all threads into columns, leaving out sets that are too short."""
+    n_lengths = max(assemble.longest_record(keys) for keys, _, _ in parts) + 1
+    histogram = np.zeros((len(code_of), n_lengths), dtype=np.int64)
+    for keys, _, segments in parts:
+        histogram += assemble.length_histogram(keys, segments, n_lengths)
+    histogram[:, : min(min_len, n_lengths)] = 0
+    totals = histogram.sum(axis=0)
+    lengths = np.arange(n_lengths)
+    length_start = np.cumsum(totals) - totals
+    code_start = np.cumsum(totals * lengths) - totals * lengths
+    positions = np.zeros((len(code_of) + 1, n_lengths), dtype=np.int64)
+    positions[1:] = np.cumsum(histogram, axis=0)
+    positions += length_start
+    positions[:, :min_len] = -1
+    values = parts[0][1].dtype if parts[0][1].dtype.kind == "f" else np.int64
+    n_sets, n_codes = int(totals.sum()), int((totals * lengths).sum())
+    out = np.empty(n_sets + 1, np.int64), np.empty(n_codes, np.int32), np.empty(n_sets, values)
+    out[0][-1] = n_codes
+
+    places = positions, length_start, code_start, code_of
+    search.run([partial(assemble.place_records, *part, *places, *out) for part in parts], len(code_of))
+    return Columns(*out)
+
+
+def readonly_view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a read-only view in C order, so that kernels are compiled for one kind of array only."""
+    view = np.ascontiguousarray(array).view()
+    view.setflags(write=False)
+    return view
