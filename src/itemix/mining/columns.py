@@ -46,7 +46,7 @@ class Columns(NamedTuple):
 
     def best(self, k: int) -> Columns:
         """Return the k sets of the highest values, in the order they have; the first of those that tie."""
-        return self.take(np.sort(np.argsort(-self.values, kind="stable")[:k]))
+        return self.take(np.sort(np.argsort(-without_noise(self.values), kind="stable")[:k]))
 
     def join(self, other: Columns) -> Columns:
         """Return these sets and behind them the other ones."""
@@ -73,5 +73,14 @@ class Columns(NamedTuple):
 def ranks_by(values: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     """Return the rank of each item: the highest value first, ties by code."""
     rank_of = np.empty(len(values), dtype=np.int32)
-    rank_of[np.argsort(-values, kind="stable")] = np.arange(len(values), dtype=np.int32)
+    rank_of[np.argsort(-without_noise(values), kind="stable")] = np.arange(len(values), dtype=np.int32)
     return rank_of
+
+
+def without_noise(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return probabilities rounded to about twelve digits, so that equal ones tie whatever the rounding."""
+    if values.dtype.kind != "f":
+        return values
+    mantissa, exponent = np.frexp(values)
+    rounded: npt.NDArray[Any] = np.ldexp(np.round(mantissa, 12), exponent)
+    return rounded

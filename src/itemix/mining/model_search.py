@@ -10,7 +10,7 @@ import numpy as np
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.itemsets import Itemsets
 from itemix.kernels import prefix
-from itemix.mining.columns import Columns, ranks_by
+from itemix.mining.columns import Columns, ranks_by, without_noise
 from itemix.mining.options import UNBOUNDED, trial_size
 from itemix.mining.parallel import Limits, Search, SearchStopped, assemble_records, readonly_view
 
@@ -110,7 +110,9 @@ class ModelSearch:
 
     def _search(self, lowest: float, limits: Limits) -> Columns:
         probable = np.flatnonzero(self._probabilities >= lowest)
-        order = probable[np.argsort(-self._probabilities[probable], kind="stable")].astype(np.int32)
+        order = probable[np.argsort(-without_noise(self._probabilities[probable]), kind="stable")].astype(
+            np.int32
+        )
         if len(order) == 0:
             return Columns.empty(np.float64)
         search = Search(self._n_threads, self._on_progress)

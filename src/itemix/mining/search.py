@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from itemix.errors import InvalidInputError
 from itemix.itemsets import Itemsets
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from itemix.items import Label
+    from itemix.mining.columns import Columns
+
+T_contra = TypeVar("T_contra", int, float, contravariant=True)
 
 
 def mine(
@@ -104,21 +107,16 @@ def mine(
         top_k=top_k,
         max_itemsets=max_itemsets,
     )
-    if isinstance(data, Mixture):
-        threshold = 0.0 if min_support is None else min_probability(min_support)
-        fraction, n = threshold, None
-    else:
-        threshold = 1 if min_support is None else min_count(min_support, data.n_transactions)
-        n = data.n_transactions
-        fraction = threshold / max(n, 1)
     n_threads = count_threads(n_jobs)
     with search_progress(progress) as on_progress:
-        search: ModelSearch | ExactSearch = (
-            ModelSearch(data, options, n_threads, on_progress)
-            if isinstance(data, Mixture)
-            else ExactSearch(data, options, n_threads, on_progress)
-        )
-        found = search.frequent(threshold) if options.top_k is None else search.top(threshold, options.top_k)
+        if isinstance(data, Mixture):
+            n, fraction = None, 0.0 if min_support is None else min_probability(min_support)
+            found = _found(ModelSearch(data, options, n_threads, on_progress), fraction, options.top_k)
+        else:
+            n = data.n_transactions
+            threshold = 1 if min_support is None else min_count(min_support, n)
+            fraction = threshold / max(n, 1)
+            found = _found(ExactSearch(data, options, n_threads, on_progress), threshold, options.top_k)
     is_whole = min_len == 1 and all(option is None for option in (max_len, include, exclude, top_k))
     return Itemsets(
         found.offsets,
@@ -131,3 +129,12 @@ def mine(
         target=target if is_whole else None,
         check=False,
     )
+
+
+class _Searcher(Protocol[T_contra]):
+    def frequent(self, threshold: T_contra) -> Columns: ...
+    def top(self, threshold: T_contra, k: int) -> Columns: ...
+
+
+def _found(search: _Searcher[T_contra], threshold: T_contra, top_k: int | None) -> Columns:
+    return search.frequent(threshold) if top_k is None else search.top(threshold, top_k)
