@@ -16,7 +16,7 @@ KINDS = ["dirichlet", "sticks"]
 FAST = Settings(n_init=1, max_iter=60, tol=None)
 
 
-def algorithm_for(data, n_components, kind, init="random", n_threads=1, learn=False, **hyperparameters):
+def algorithm_for(data, n_components, kind, init="random", *, n_threads=1, learn=False, **hyperparameters):
     """Return the algorithm with the paper's priors unless others are given."""
     rows = rows_of(data, n_threads)
     prior = make_prior(rows.item_totals, rows.n_transactions, weights=kind, **hyperparameters)
@@ -28,11 +28,11 @@ def algorithm_for(data, n_components, kind, init="random", n_threads=1, learn=Fa
     seed=st.integers(0, 1000),
     n_components=st.integers(1, 5),
     density=st.sampled_from([0.15, 0.85]),
-    alpha=st.sampled_from([0.3, 1.5, 7.0]),
-    gamma=st.sampled_from([None, 2.0]),
+    hyperparameters=st.sampled_from([(0.3, None), (1.5, None), (1.5, 2.0), (7.0, 0.4)]),
 )
-def test_a_step_is_the_papers(kind, seed, n_components, density, alpha, gamma):
+def test_a_step_is_the_papers(kind, seed, n_components, density, hyperparameters):
     """Responsibilities and bound equal E_q[ln p] - E_q[ln q] written out with SciPy (with alpha / K)."""
+    alpha, gamma = hyperparameters
     data = random_data(seed, density=density)
     algorithm = algorithm_for(data, n_components, kind, alpha=alpha, gamma=gamma)
     prior = algorithm.prior

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from itemix.counts import Counts
     from itemix.inference.priors import Prior
 
-_RANGE = 3.0  # one step changes a hyperparameter by a factor of at most e^3
+_RANGE = 7.0  # one step changes a hyperparameter by a factor of at most e^7
 _LIMITS = 1e-6, 1e6
 
 
