@@ -61,6 +61,21 @@ def test_dependencies_of_some_items():
     assert query.dependencies(random_mixture(1), 2) == query.dependencies(random_mixture(1), 6)[:2]
 
 
+def test_rule_measures_are_those_of_the_probabilities():
+    """Confidence, lift and the others of a rule follow from the model's probabilities."""
+    model = random_mixture(3)
+    found = query.rule_measures(model, ["bread", "tea"], "milk")
+    joint = model.probability(["bread", "tea", "milk"])
+    assert found["support"] == pytest.approx(joint)
+    assert found["confidence"] == pytest.approx(model.probability("milk", given=["bread", "tea"]))
+    assert found["lift"] == pytest.approx(found["confidence"] / model.probability("milk"))
+    assert found["leverage"] == pytest.approx(
+        joint - model.probability(["bread", "tea"]) * model.probability("milk")
+    )
+    with pytest.raises(InvalidInputError, match="expected different items on the two sides of a rule"):
+        query.rule_measures(model, ["bread"], ["bread", "milk"])
+
+
 def test_a_repulsion_is_found():
     """Items of different components avoid each other: the strongest negative pair says so."""
     model = Mixture([0.5, 0.5], [[0.9, 0.9, 0.05, 0.5], [0.05, 0.1, 0.9, 0.5]], NAMES)

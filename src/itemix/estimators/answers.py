@@ -101,6 +101,10 @@ class Answers:
         """Return the probability of an itemset over that of its items if they were independent."""
         return query.lift(self._fitted(), itemset)
 
+    def rule_measures(self, antecedent: Names, consequent: Names) -> dict[str, float]:
+        """Return all measures of the rule antecedent -> consequent, by mlxtend's names."""
+        return query.rule_measures(self._fitted(), antecedent, consequent)
+
     def dependencies(
         self, n: int = 10, *, sign: query.Sign = "both", items: Names | None = None
     ) -> list[query.Dependency]:

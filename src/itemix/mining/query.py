@@ -10,6 +10,7 @@ import numpy.typing as npt
 from itemix.errors import InvalidInputError
 from itemix.events import Names, Sets, encode_sets, require_same_items
 from itemix.kernels import csr, estep
+from itemix.mining import measures
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -76,6 +77,28 @@ def lift(mixture: Mixture, itemset: Names) -> float:
             "probability zero; leave it out"
         )
     return mixture.probability(mixture.items.names(codes)) / independent
+
+
+def rule_measures(mixture: Mixture, antecedent: Names, consequent: Names) -> dict[str, float]:
+    """Return all measures of the rule antecedent -> consequent, by mlxtend's names.
+
+    Raises
+    ------
+    InvalidInputError
+        If an item is on both sides.
+    """
+    sides = [mixture.items.codes(names) for names in (antecedent, consequent)]
+    both = np.intersect1d(*sides)
+    if len(both):
+        raise InvalidInputError(
+            f"expected different items on the two sides of a rule, got "
+            f"{mixture.items[int(both[0])]!r} on both; "
+            "leave it out of one"
+        )
+    left, right = (mixture.items.names(codes) for codes in sides)
+    supports = mixture.probabilities([[*left, *right], left, right])
+    columns = (supports[:1], supports[1:2], supports[2:])
+    return {name: float(measures.compute(name, *columns, None)[0]) for name in measures.MLXTEND}
 
 
 def dependencies(
