@@ -75,7 +75,9 @@ class Joint:
         rows = collapsed.expanded_rows(Transactions.from_matrix(X))
         n_slots = self.n_components or labels.max() + 1
         tables = collapsed.make_tables(rows, labels, self.prior_tables, n_slots, self.n_rows + 2)
-        gibbs.sweep(*rows, rng.random(self.n_rows), self.prior_tables, tables, labels, 0)
+        uniforms, row = rng.random(self.n_rows), 0
+        while row < self.n_rows:
+            row, _, _ = gibbs.sweep(*rows, uniforms, self.prior_tables, tables, labels, row)
         sides = collapsed.no_tables(self.prior_tables)
         splitmerge.split_merge(rows, self.prior_tables, tables, sides, labels, 2, 1, rng)
         return np.unique(labels, return_inverse=True)[1].astype(np.int32) if not self.n_components else labels
@@ -187,6 +189,8 @@ def test_finish_is_the_predictive_of_the_labels(n_components):
     sampler = make_sampler(data, n_components)
     state = steps(sampler, 5)[-1]
     fitted = sampler.finish(state)
+    assert sampler.flipped.any()
+    assert not sampler.flipped.all()
     X, prior = data.to_scipy().toarray(), sampler.prior
     n_labels = n_components or state.labels.max() + 1
     expected = []

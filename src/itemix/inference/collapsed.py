@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import components, scores
+from itemix.kernels import components, csr, estep, scores
 from itemix.kernels.components import PriorTables, Tables
 from itemix.kernels.splitmerge import Rows
 
@@ -24,14 +25,18 @@ _LOG_SAFE = 690.0  # a product of factors stays below exp(690), so that it neith
 _N_TERMS = 16
 
 
-def expanded_rows(transactions: Transactions) -> Rows:
-    """Return a row for each transaction: identical ones have labels of their own."""
-    if transactions.multiplicities is None:
-        return Rows(transactions.indptr, transactions.indices)
-    from itemix.kernels import csr
+def expanded_rows(transactions: Transactions, flipped: npt.NDArray[np.bool_] | None = None) -> Rows:
+    """Return a row for each transaction: identical ones have labels of their own.
 
-    each = np.repeat(np.arange(transactions.n_rows), transactions.multiplicities)
-    return _read_only(*csr.gather_rows(transactions.indptr, transactions.indices, each))
+    Flipped items are those that a row holds if the transaction does not.
+    """
+    indptr, indices = transactions.indptr, transactions.indices
+    if transactions.multiplicities is not None:
+        each = np.repeat(np.arange(transactions.n_rows), transactions.multiplicities)
+        indptr, indices = csr.gather_rows(indptr, indices, each)
+    if flipped is not None and flipped.any():
+        indptr, indices = estep.flip_items(indptr, indices, flipped)
+    return _read_only(indptr, indices)
 
 
 def _read_only(indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32]) -> Rows:
@@ -39,6 +44,12 @@ def _read_only(indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32]) ->
     indptr.setflags(write=False)
     indices.setflags(write=False)
     return Rows(indptr, indices)
+
+
+def flipped_prior(prior: Prior, flipped: npt.NDArray[np.bool_]) -> Prior:
+    """Return the prior of flipped items: beta and gamma change places."""
+    beta, gamma = np.where(flipped, prior.gamma, prior.beta), np.where(flipped, prior.beta, prior.gamma)
+    return replace(prior, beta=beta, gamma=gamma)
 
 
 def prior_tables(prior: Prior, n_transactions: int, n_components: int | None) -> PriorTables:

@@ -5,6 +5,9 @@ between modes that single labels cannot leave, and if asked a draw of the hyperp
 the posterior of the labels invariant. Empty components of the process are removed, which Algorithm 4 forgets.
 
 States are immutable: a step copies the tables. Its random numbers depend on the state's key and iteration.
+
+Items that most transactions hold are flipped: rows list where they are absent, which is the same model with
+their beta and gamma exchanged, and takes less time.
 """
 
 from __future__ import annotations
@@ -136,6 +139,8 @@ class GibbsSampler:
         Whether a step tries split and merge moves.
     learn_alpha, learn_strength : bool
         Whether alpha, and a common factor of beta and gamma, are sampled too.
+    rows, flipped : Rows, array of bool, shape (n_items,)
+        The data as the kernels read it, and the items that are flipped there.
     """
 
     transactions: Transactions
@@ -146,9 +151,12 @@ class GibbsSampler:
     learn_alpha: bool = False
     learn_strength: bool = False
     rows: Rows = field(init=False, repr=False)
+    flipped: npt.NDArray[np.bool_] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", collapsed.expanded_rows(self.transactions))
+        flipped = 2 * self.transactions.item_counts() > self.transactions.n_transactions
+        object.__setattr__(self, "flipped", flipped)
+        object.__setattr__(self, "rows", collapsed.expanded_rows(self.transactions, flipped))
 
     def init(self, rng: np.random.Generator) -> State:
         """Return a state with the first labels."""
@@ -194,16 +202,23 @@ class GibbsSampler:
         sizes = state.tables.sizes
         kept = np.flatnonzero(sizes) if self._is_process else np.arange(self.n_components)
         kept = kept[np.argsort(-sizes[kept], kind="stable")]
-        item_counts = np.ascontiguousarray(state.tables.counts[:, kept].T)
+        item_counts = np.ascontiguousarray(self._item_counts(state, kept).T)
         return Draw(sizes[kept], item_counts, state.prior, self.transactions.items)
 
     @property
     def _is_process(self) -> bool:
         return self.prior.weights == "sticks"
 
+    def _item_counts(self, state: State, kept: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+        """Return how many transactions of some components hold each item, shape (D, n)."""
+        counts = state.tables.counts[:, kept]
+        absent = state.tables.sizes[kept].astype(np.int32) - counts
+        return np.where(self.flipped[:, None], absent, counts)
+
     def _prior_tables(self, prior: Prior) -> PriorTables:
         n_components = None if self._is_process else self.n_components
-        return collapsed.prior_tables(prior, len(self.rows.indptr) - 1, n_components)
+        flipped = collapsed.flipped_prior(prior, self.flipped)
+        return collapsed.prior_tables(flipped, len(self.rows.indptr) - 1, n_components)
 
     def _make_tables(
         self, labels: Labels, prior_tables: PriorTables, room: int = _ROOM
@@ -231,7 +246,8 @@ class GibbsSampler:
             total += gain
             if row == len(labels):
                 return labels, tables, total
-            labels, tables = self._make_tables(labels, state.prior_tables, room=len(tables.sizes))
+            if tables.sizes.all():
+                labels, tables = self._make_tables(labels, state.prior_tables, room=len(tables.sizes))
 
     def _split_and_merge(
         self, state: State, labels: Labels, tables: Tables, rng: np.random.Generator
@@ -261,7 +277,7 @@ class GibbsSampler:
         if self.learn_alpha:
             prior = hyper.draw_alpha(prior, sizes, None if self._is_process else self.n_components, rng)
         if self.learn_strength:
-            prior = hyper.draw_strength(prior, sizes, state.tables.counts[:, used], rng)
+            prior = hyper.draw_strength(prior, sizes, self._item_counts(state, used), rng)
         prior_tables = self._prior_tables(prior)
         labels, tables = self._make_tables(state.labels, prior_tables)
         value = collapsed.log_joint(prior_tables, prior.alpha, tables)

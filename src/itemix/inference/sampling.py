@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -102,13 +102,16 @@ def sample(
         for number, rng in enumerate(spawn_generators(random_state, n_chains))
     ]
     with ThreadPoolExecutor(min(n_threads, n_chains)) as pool:
-        futures = [pool.submit(run.run) for run in runs]
+        futures: list[Future[None]] = []
         try:
+            futures += [pool.submit(run.run) for run in runs]
+            flags.go.set()
             wait(futures)
         except KeyboardInterrupt:
             flags.interrupt()
         finally:
             flags.stop.set()
+            flags.go.set()
     for future in futures:
         future.result()
     chains = tuple(run.chain() for run in runs if run.log_joint)
@@ -119,8 +122,12 @@ def sample(
 
 @dataclass
 class _Flags:
-    """What the chains of a run and the thread that waits for them tell each other."""
+    """What the chains of a run and the thread that waits for them tell each other.
 
+    No chain begins before `go`, so that an interrupt never finds threads half started.
+    """
+
+    go: threading.Event = field(default_factory=threading.Event)
     stop: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
     interrupted: bool = False
@@ -168,12 +175,12 @@ class _Running:
             raise
 
     def _run(self) -> None:
-        schedule = self.schedule
         began = time.perf_counter()
+        self.flags.go.wait()
         if self.flags.stop.is_set():
             return
         state = self.sampler.init(self.rng) if self.state is None else self.state
-        while not self.flags.stop.is_set() and len(self.draws) < schedule.n_samples:
+        while not self.flags.stop.is_set() and len(self.draws) < self.schedule.n_samples:
             state, _ = self.sampler.step(state)
             self._record(state)
             self.flags.tell(self.callbacks, self._report(time.perf_counter() - began))

@@ -12,34 +12,42 @@ from itemix.kernels.components import Index, PriorTables, Tables, empty_slot, mo
 from itemix.kernels.jit import inlined, kernel
 from itemix.kernels.scores import own_score
 
+_CERTAIN = 45.0  # thousands of chances of e^-45 are nothing to a uniform number of 53 bits
+
 
 @inlined
 def _multiply_factors(
-    prior: PriorTables, tables: Tables, items: np.ndarray, top: np.ndarray, bottom: np.ndarray
+    prior: PriorTables,
+    counts: np.ndarray,
+    sizes: np.ndarray,
+    items: np.ndarray,
+    first: int,
+    last: int,
+    top: np.ndarray,
+    bottom: np.ndarray,
 ) -> None:
-    """Write the products of c_i + beta_i and of n - c_i + gamma_i over the items, for all components."""
-    counts = tables.counts
-    sizes = tables.sizes
+    """Write the products of c_i + beta_i and of n - c_i + gamma_i over some items; sizes (K,) are floats."""
     K = len(top)
     for k in range(K):
         top[k] = bottom[k] = 1.0
-    j = 0
-    while j + 4 <= len(items):
+    j = first
+    while j + 4 <= last:
         i0, i1, i2, i3 = items[j], items[j + 1], items[j + 2], items[j + 3]
         b0, b1, b2, b3 = prior.beta[i0], prior.beta[i1], prior.beta[i2], prior.beta[i3]
         g0, g1, g2, g3 = prior.gamma[i0], prior.gamma[i1], prior.gamma[i2], prior.gamma[i3]
         for k in range(K):
             n = sizes[k]
-            c0, c1, c2, c3 = counts[i0, k], counts[i1, k], counts[i2, k], counts[i3, k]
+            c0, c1 = np.float64(counts[i0, k]), np.float64(counts[i1, k])
+            c2, c3 = np.float64(counts[i2, k]), np.float64(counts[i3, k])
             top[k] *= ((c0 + b0) * (c1 + b1)) * ((c2 + b2) * (c3 + b3))
             bottom[k] *= ((n - c0 + g0) * (n - c1 + g1)) * ((n - c2 + g2) * (n - c3 + g3))
         j += 4
-    while j < len(items):
+    while j < last:
         i = items[j]
         b = prior.beta[i]
         g = prior.gamma[i]
         for k in range(K):
-            c = counts[i, k]
+            c = np.float64(counts[i, k])
             top[k] *= c + b
             bottom[k] *= sizes[k] - c + g
         j += 1
@@ -62,18 +70,12 @@ def _choose(weights: np.ndarray, own: Index, threshold: float) -> Index:
 
 
 @inlined
-def _whole_vectors(n: int, most: int) -> int:
-    """Round a number of components up to vectors of eight."""
-    return min(most, (n + 7) // 8 * 8)
-
-
-@inlined
-def _n_in_use(sizes: np.ndarray, is_process: bool) -> int:
-    """Return how many slots must be looked at: all of them in the finite model."""
+def _n_looked_at(sizes: np.ndarray, empty: Index) -> int:
+    """Return how many slots can be chosen, in whole vectors: all of them in the finite model (empty = -1)."""
     n = len(sizes)
-    while is_process and n > 0 and sizes[n - 1] == 0:
+    while n > empty + 1 > 0 and sizes[n - 1] == 0:
         n -= 1
-    return _whole_vectors(n, len(sizes))
+    return min(len(sizes), (n + 7) // 8 * 8)
 
 
 @inlined
@@ -83,21 +85,25 @@ def score_row(
     items: np.ndarray,
     own: Index,
     empty: Index,
-    work: np.ndarray,
     score: np.ndarray,
+    top: np.ndarray,
+    bottom: np.ndarray,
+    sizes: np.ndarray,
+    exponent: np.ndarray,
 ) -> float:
-    """Write the scores of all components for a row of component `own`, given the labels of all others.
+    """Write the scores (K,) of components for a row of component `own`, given the labels of all others.
 
-    `empty` is the slot that the Dirichlet process offers for a new component; work (3 K,) is scratch. Return
-    the score of staying. A row alone in its component stays by choosing the new one: `own` cannot be chosen.
-    Equivalent to log(conditional(t | all others)) plus a constant.
+    `empty` is the slot that the Dirichlet process offers for a new component. The other arrays (K,) are
+    scratch, one by one rather than in a tuple, where the compiler would have to allow for their overlap.
+    Return the score of staying. A row alone in its component stays by choosing the new one: `own` cannot be
+    chosen. Equivalent to log(conditional(t | all others)) plus a constant.
     """
-    K = len(score)
-    top, bottom, exponent = work[:K], work[K : 2 * K], work[2 * K : 3 * K].view(np.int64)
-    for k in range(K):
+    for k in range(len(score)):
         score[k] = tables.base[k]
-    for start in range(0, len(items), prior.block):
-        _multiply_factors(prior, tables, items[start : start + prior.block], top, bottom)
+        sizes[k] = tables.sizes[k]
+    for first in range(0, len(items), prior.block):
+        last = min(first + prior.block, len(items))
+        _multiply_factors(prior, tables.counts, sizes, items, first, last, top, bottom)
         vectors.add_log_ratio(top, bottom, exponent, score)
     if prior.is_process and tables.sizes[own] == 1:
         score[own] = -np.inf
@@ -118,30 +124,37 @@ def sweep(
 ) -> tuple[int, int, float]:
     """Resample labels[first:] in order, each given all others, by one uniform number each.
 
-    The Dirichlet process always offers one empty slot; where none is left, the sweep ends early.
+    The Dirichlet process always offers one empty slot; where it is not among the vectors of slots looked at,
+    the sweep ends early, and goes on when called again, if need be with larger tables.
     Return the row reached (N at the end), how many labels changed, and by how much the joint log-probability
     rose. Equivalent to labels[t] = choice(p=conditional(t | all others)) for every t.
     """
     C = len(tables.sizes)
-    work = np.empty(3 * C)
-    scores = np.empty(C)
-    chances = np.empty(C)
-    K = _n_in_use(tables.sizes, prior.is_process)
     empty = -1
     if prior.is_process:
         empty = empty_slot(tables.sizes)
         if empty == C:
             return first, 0, 0.0
-        K = max(K, _whole_vectors(empty + 1, C))
         tables.base[empty] = prior.size_term[0]
+    K = _n_looked_at(tables.sizes, empty)
+    score = np.empty(K)
+    weights = np.empty(K)
+    top = np.empty(K)
+    bottom = np.empty(K)
+    sizes = np.empty(K)
+    exponent = np.empty(K, dtype=np.int64)
     n_moved = 0
     gain = 0.0
     for t in range(first, len(indptr) - 1):
         items = indices[indptr[t] : indptr[t + 1]]
         own = np.int64(labels[t])
-        score, weights, shifted = scores[:K], chances[:K], work[:K]
-        before = score_row(prior, tables, items, own, empty, work, score)
-        vectors.exp_of_difference(score, vectors.highest(score), shifted, shifted.view(np.int64), weights)
+        before = score_row(prior, tables, items, own, empty, score, top, bottom, sizes, exponent)
+        stay, score[own] = score[own], -np.inf
+        others = vectors.highest(score)
+        if stay - others > _CERTAIN:
+            continue
+        score[own] = stay
+        vectors.exp_of_difference(score, max(stay, others), top, top.view(np.int64), weights)
         new = _choose(weights, own, uniforms[t] * vectors.total(weights))
         if new == own or (new == empty and tables.sizes[own] == 1):
             continue
@@ -152,9 +165,8 @@ def sweep(
         labels[t] = new
         if new == empty:
             empty = empty_slot(tables.sizes)
-            if empty == C:
+            if empty >= K:
                 return t + 1, n_moved, gain
-            K = max(K, _whole_vectors(empty + 1, C))
             tables.base[empty] = prior.size_term[0]
     if prior.is_process:
         tables.base[empty] = -np.inf
