@@ -88,7 +88,7 @@ def rule_measures(mixture: Mixture, antecedent: Names, consequent: Names) -> dic
         If an item is on both sides.
     """
     sides = [mixture.items.codes(names) for names in (antecedent, consequent)]
-    both = np.intersect1d(*sides)
+    both = np.intersect1d(sides[0], sides[1])
     if len(both):
         raise InvalidInputError(
             f"expected different items on the two sides of a rule, got "

@@ -1,0 +1,47 @@
+"""Threads: how many are asked for, and results in the order of the blocks."""
+
+import threading
+
+import pytest
+
+from itemix.errors import InvalidInputError
+from itemix.threads import Workers, count_threads
+
+
+def test_numbers_of_threads():
+    """None is one; a positive number is itself; negative ones count from all processors."""
+    everything = count_threads(-1)
+    assert count_threads(None) == 1
+    assert count_threads(3) == 3
+    assert everything >= 1
+    assert count_threads(-2) == max(1, everything - 1)
+    assert count_threads(-1000) == 1
+    for wrong in (0, 1.5, "2", True):
+        with pytest.raises(InvalidInputError, match="expected n_jobs as a number of threads"):
+            count_threads(wrong)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_results_come_in_order(n_threads):
+    """Whatever block ends first, results are in the order of the blocks."""
+    first_may_end = threading.Event()
+
+    def work(block):
+        if block == 0 and n_threads > 1:
+            assert first_may_end.wait(timeout=10)
+        first_may_end.set()
+        return block * block
+
+    with Workers(n_threads) as workers:
+        assert workers.map(work, 5) == [0, 1, 4, 9, 16]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_errors_come_through(n_threads):
+    """An error in a block is the caller's."""
+
+    def fail(block):
+        raise ZeroDivisionError(block)
+
+    with Workers(n_threads) as workers, pytest.raises(ZeroDivisionError):
+        workers.map(fail, 3)
