@@ -1,0 +1,86 @@
+"""Small data in the two layouts that the search kernels take, and searches over ranges of its roots."""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from naive import mining, projection
+
+from itemix.kernels import bitsets, control, prepare
+from itemix.kernels import projection as kernels
+from itemix.rows import frozen
+
+UNBOUNDED = 2**62 - 1
+
+
+class Data(NamedTuple):
+    """Rows of the ranks of frequent items, heaviest first; weights are None where each row counts once."""
+
+    rows: list
+    weights: list | None
+    root_counts: list
+    min_count: int
+
+
+def ranked(rows, weights, min_count):
+    """Rename items by how often they occur, and leave out those that are not frequent."""
+    repeats = weights or [1] * len(rows)
+    order = sorted(range(len(rows)), key=lambda t: -repeats[t])
+    baskets = [(frozenset(rows[t]), repeats[t]) for t in order]
+    rank = mining.ranks(baskets)
+    counts = [mining.count_of({item}, baskets) for item in rank]
+    root_counts = [count for count in counts if count >= min_count]
+    ranks = [sorted(rank[item] for item in basket if rank[item] < len(root_counts)) for basket, _ in baskets]
+    return Data(ranks, weights and [repeats[t] for t in order], root_counts, min_count)
+
+
+def search(kernel, data, *, sparse, cuts=(), min_len=1, max_len=UNBOUNDED, most=UNBOUNDED):
+    """Run a search kernel once for each range of roots between the cuts.
+
+    Returns what it found in each range, and the array that the threads share.
+    """
+    n_roots = len(data.root_counts)
+    limits = frozen(np.array([data.min_count, min_len, max_len, most, UNBOUNDED]))
+    root_counts = frozen(np.array(data.root_counts, dtype=np.int64))
+    shared = np.zeros(4, dtype=np.int64)
+    parts = []
+    for first, stop in pairwise([0, *sorted(min(cut, n_roots) for cut in cuts), n_roots]):
+        layout = _sparse_layout(data, first, stop, kernel) if sparse else _dense_layout(data)
+        queue = np.array([stop], dtype=np.int64)
+        parts.append(kernel(shared, limits, queue, first, root_counts, *layout))
+    assert shared[control.STOP] != control.RUNNING or shared[control.N_ROOTS_DONE] == n_roots
+    return parts, shared
+
+
+def as_weights(weights):
+    """Make the array of weights that kernels take; its type says whether there are any."""
+    return frozen(np.array([], dtype=np.int32) if weights is None else np.array(weights, dtype=np.int64))
+
+
+def as_pairs(pairs):
+    """Make the arrays of the companions of all roots: where they start, ranks, counts."""
+    start = np.cumsum([0, *map(len, pairs)]).astype(np.int64)
+    flat = np.array([pair for companions in pairs for pair in companions], dtype=np.int64).reshape(-1, 2)
+    return frozen(start), frozen(flat[:, 0].astype(np.int32)), frozen(flat[:, 1].copy())
+
+
+def _dense_layout(data):
+    n_roots = len(data.root_counts)
+    no_order, ranks = np.empty(0, dtype=np.int64), np.arange(n_roots, dtype=np.int32)
+    bits = prepare.pack_bitsets(*map(frozen, (*projection.as_rows(data.rows), no_order, ranks)), n_roots)
+    digits = bitsets.multiplicity_planes(frozen(np.array(data.weights or [], dtype=np.int64)), bits.shape[1])
+    no_entries = np.empty((0, 2), np.int64), np.empty(0, np.int32)
+    return *map(frozen, (bits, *digits)), *as_pairs([]), *no_entries, as_weights(data.weights)
+
+
+def _sparse_layout(data, first, stop, kernel):
+    kept = [t for t, row in enumerate(data.rows) if len(row) >= 2]
+    rows = [data.rows[t] for t in kept]
+    weights = data.weights and [data.weights[t] for t in kept]
+    pairs = projection.frequent_pairs(rows, weights or [1] * len(rows), len(data.root_counts), data.min_count)
+    one_sided = kernel.__module__.endswith("eclat")
+    companions = as_pairs(pairs if one_sided else projection.from_both_sides(pairs))
+    row_arrays = *map(frozen, projection.as_rows(rows)), as_weights(weights)
+    delivered = kernels.deliver(first, stop, *companions, *row_arrays, 2 if one_sided else 1)
+    no_bits = np.empty((0, 0), np.uint64), np.empty((0, 0), np.uint64), np.empty(0, np.int64)
+    return *map(frozen, no_bits), *companions, *delivered, as_weights(weights)

@@ -1,0 +1,76 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from itemix.kernels import intrinsics
+from itemix.kernels.intrinsics import BLOCK, copy_block, fetch_add, popcount, trailing_zeros
+
+words = st.integers(1, 2**64 - 1)
+
+
+@numba.njit
+def compiled_bits(word):
+    """Call what kernels call."""
+    return popcount(word), trailing_zeros(word)
+
+
+@numba.njit
+def compiled_copy(target, to, source, start):
+    """Call what kernels call."""
+    copy_block(target, to, source, start)
+
+
+@numba.njit(nogil=True)
+def compiled_additions(array, position, amount, n_times):
+    """Call what kernels call, often."""
+    before = fetch_add(array, position, amount)
+    for _ in range(n_times - 1):
+        fetch_add(array, position, amount)
+    return before
+
+
+@given(words)
+def test_bits(word):
+    """Ones are counted and the lowest is found, compiled and not."""
+    digits = f"{word:b}"
+    expected = digits.count("1"), len(digits) - 1 - digits.rindex("1")
+    assert compiled_bits(np.uint64(word)) == expected
+    assert (intrinsics.popcount(np.uint64(word)), intrinsics.trailing_zeros(np.uint64(word))) == expected
+
+
+def test_no_bits():
+    """A word of zeros has no ones."""
+    assert compiled_bits(np.uint64(0))[0] == intrinsics.popcount(np.uint64(0)) == 0
+
+
+@pytest.mark.parametrize("copy", [intrinsics.copy_block, compiled_copy], ids=["python", "compiled"])
+@pytest.mark.parametrize(("to", "start"), [(0, 20), (7, 3), (3, 7)])
+def test_block(copy, to, start):
+    """A block is copied whole, also where it overlaps its source."""
+    values = np.arange(40, dtype=np.int32)
+    expected = values.copy()
+    expected[to : to + BLOCK] = values[start : start + BLOCK].copy()
+    copy(values, to, values, start)
+    assert np.array_equal(values, expected)
+
+
+def test_additions_return_what_was_there():
+    """An addition changes one place and returns its old value, compiled and not."""
+    for add in (intrinsics.fetch_add, lambda *arguments: compiled_additions(*arguments, 1)):
+        array = np.array([5, 7, 9], dtype=np.int64)
+        assert add(array, 1, -3) == 7
+        assert array.tolist() == [5, 4, 9]
+
+
+def test_no_addition_is_lost():
+    """Additions of several threads all arrive."""
+    array = np.zeros(1, dtype=np.int64)
+    n_times = 10**6 if isinstance(compiled_additions, numba.core.registry.CPUDispatcher) else 100
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(8):
+            pool.submit(compiled_additions, array, 0, 3, n_times)
+    assert array[0] == 8 * 3 * n_times

@@ -1,0 +1,83 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from kernels.layouts import as_pairs, as_weights
+from naive import bitsets as naive_bitsets
+from naive import projection as naive
+
+from itemix.kernels import bitsets, projection
+from itemix.rows import frozen
+
+# Enough items for their bits to need a second word.
+N_RANKS = 70
+
+rows_of_few = st.sets(st.integers(0, 7), min_size=2).map(sorted)
+rows_of_many = st.sets(st.integers(0, N_RANKS - 1) | st.integers(60, 68), min_size=2, max_size=8).map(sorted)
+
+
+@st.composite
+def weighted_rows(draw):
+    """Rows of at least two ranks, descending weights or none, and the arrays of both."""
+    rows = draw(st.lists(rows_of_few, max_size=12) | st.lists(rows_of_many, max_size=12))
+    weights = None
+    if draw(st.booleans()):
+        weights = sorted(draw(st.lists(st.integers(1, 9), min_size=len(rows), max_size=len(rows))))[::-1]
+    return rows, weights or [1] * len(rows), (*map(frozen, naive.as_rows(rows)), as_weights(weights))
+
+
+@given(weighted_rows(), st.integers(1, 6), st.integers(0, N_RANKS), st.integers(0, N_RANKS))
+def test_pairs(data, min_count, cut, other_cut):
+    """The frequent pairs of a range of roots, each root with the ranks below it."""
+    rows, weights, arrays = data
+    first, stop = sorted([cut, other_cut])
+    sizes, companions, counts = projection.count_pairs(first, stop, *arrays, min_count)
+    expected = naive.frequent_pairs(rows, weights, N_RANKS, min_count)[first:stop]
+    assert sizes.tolist() == [len(pairs) for pairs in expected]
+    found = list(zip(companions.tolist(), counts.tolist(), strict=True))
+    assert found == [pair for pairs in expected for pair in pairs]
+
+
+@given(weighted_rows(), st.integers(1, 3), st.booleans(), st.integers(0, N_RANKS), st.integers(0, N_RANKS))
+def test_rows_are_delivered(data, min_count, both_sides, cut, other_cut):
+    """Each root of a range gets its rows, in terms of its companions on one side or on both."""
+    rows, weights, arrays = data
+    pairs = naive.frequent_pairs(rows, weights, N_RANKS, min_count)
+    if both_sides:
+        pairs = naive.from_both_sides(pairs)
+    first, stop = sorted([cut, other_cut])
+    min_companions = 1 if both_sides else 2
+    spans, entries = projection.deliver(first, stop, *as_pairs(pairs), *arrays, min_companions)
+    for root, (start, end) in zip(range(first, stop), spans, strict=True):
+        companions = [rank for rank, _ in pairs[root]]
+        expected = naive.delivered(root, companions, rows, min_companions)
+        assert entries[start:end].tolist() == naive.as_entries(expected)
+    assert all(spans[k, 1] <= spans[k + 1, 0] for k in range(len(spans) - 1))
+    assert len(spans) == 0 or spans[-1, 1] <= len(entries)
+
+
+@given(weighted_rows(), st.integers(1, 7))
+def test_entries_are_packed(data, root):
+    """Delivered rows become bitsets over the rows of the root, with the digits of their weights."""
+    rows, weights, (_, _, array) = data
+    companions = [rank for rank in range(8) if rank != root]
+    found = naive.delivered(root, companions, rows, 1)
+    entries = np.array(naive.as_entries(found), dtype=np.int32)
+    bits, planes, plane_words = projection.pack_entries(entries, len(companions), array)
+    assert bits.shape == (2 * len(companions), bitsets.padded_words(len(found)))
+    held = [{b for b, (_, places) in enumerate(found) if place in places} for place in range(len(companions))]
+    assert [naive_bitsets.as_positions(row) for row in bits[: len(companions)]] == held
+    kept = [weights[t] for t, _ in found] if len(array) else []
+    assert [naive_bitsets.as_positions(plane) for plane in planes] == naive_bitsets.planes(kept)
+    assert len(plane_words) == len(planes)
+
+
+def test_many_rows():
+    """Over a thousand rows of one root: bits beyond the first cache line, weights beyond the first words."""
+    rows = [[0, 1, 2, 3] if t % 3 else [0, 2, 3] for t in range(1500)]
+    weights = list(range(1500, 0, -1))
+    arrays = *map(frozen, naive.as_rows(rows)), as_weights(weights)
+    pairs = naive.frequent_pairs(rows, weights, 4, 1)
+    spans, entries = projection.deliver(3, 4, *as_pairs(pairs), *arrays, 2)
+    bits, planes, plane_words = projection.pack_entries(entries[spans[0, 0] : spans[0, 1]], 3, arrays[2])
+    counts = [bitsets.count_bits(bits, i, planes, plane_words) for i in range(3)]
+    assert counts == [count for _, count in pairs[3]]
