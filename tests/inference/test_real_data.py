@@ -7,17 +7,17 @@ from itemix import read_transactions
 from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
 
 
-@pytest.mark.data("msweb/train.dat")
-def test_spread_out_starts_are_better_on_ms_web(data_folder):
+@pytest.mark.data("chess/chess.dat")
+def test_spread_out_starts_are_better_on_chess(data_folder):
     """Over three seeds, k-means++ reaches a higher bound than the paper's random labels."""
-    data = read_transactions(data_folder / "msweb" / "train.dat")
+    data = read_transactions(data_folder / "chess" / "chess.dat")
     bounds = {
         init: np.mean(
             [BayesianMixture(50, init=init, random_state=s).fit(data).lower_bound_ for s in range(3)]
         )
         for init in ("k-means++", "random")
     }
-    assert bounds["k-means++"] > bounds["random"] + 0.05
+    assert bounds["k-means++"] > bounds["random"] + 0.1
 
 
 @pytest.mark.data("chess/chess.dat")
