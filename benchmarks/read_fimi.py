@@ -78,7 +78,9 @@ def main() -> None:
         print(f"ratio               {plain / ours:.1f} median, {best_plain / best_ours:.1f} best")
         command = [sys.executable, "-c", PEAK, str(path)]
         peak, result = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-        print(f"peak memory         {float(peak):.0f} MiB above the start; the result has {float(result):.0f}")
+        print(
+            f"peak memory         {float(peak):.0f} MiB above the start; the result has {float(result):.0f}"
+        )
 
 
 if __name__ == "__main__":

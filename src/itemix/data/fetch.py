@@ -46,6 +46,11 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("itemix")) / "datasets"
 
 
+def cached_path(name: str, file: DataFile) -> Path | None:
+    """Return where a file lies after its download, or None if it cannot be downloaded."""
+    return cache_folder() / name / file.url.rpartition("/")[2] if file.url else None
+
+
 def download(name: str, file: DataFile) -> Path:
     """Return the downloaded file; a file that is there already is checked, not loaded again.
 
@@ -59,13 +64,12 @@ def download(name: str, file: DataFile) -> Path:
     import pooch
     import requests
 
-    url = file.url
-    if url is None:
+    url, path = file.url, cached_path(name, file)
+    if url is None or path is None:
         raise DatasetUnavailableError(
             f"expected {name} at {file.local!r} in the folder that {DATA_VARIABLE} names, got no such file; "
             "it cannot be downloaded"
         )
-    path = cache_folder() / name / url.rpartition("/")[2]
     note = checksum_note(path)
     known = note.read_text().strip() if note.exists() else None
     try:

@@ -89,3 +89,18 @@ def pair_of_columns(columns: Sequence[str], options: ReadOptions) -> tuple[str, 
             f"expected a column of {role}s, got {columns_shown(columns)}; name the right one with {role}="
         )
     return transaction, item
+
+
+def checked_delimiter(delimiter: str | None) -> str | None:
+    """Return the delimiter, if it can be one.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not one plain character.
+    """
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise InvalidInputError(
+            f"expected one character as the delimiter, got {delimiter!r}; try ',' or '\\t'"
+        )
+    return delimiter

@@ -12,7 +12,7 @@ from itemix.data.formats.jsonl import read_jsonl
 from itemix.data.formats.long import read_long
 from itemix.data.formats.onehot import read_onehot
 from itemix.data.names import named
-from itemix.data.options import ReadOptions
+from itemix.data.options import ReadOptions, checked_delimiter
 from itemix.data.progress import byte_progress
 from itemix.data.recognise import recognise
 from itemix.data.source import PathOrStream, open_source
@@ -99,7 +99,7 @@ def read_transactions(
             f"expected a format, one of {', '.join(FORMATS)}, got {format!r}; "
             "leave it out to have it recognised"
         )
-    options = ReadOptions(encoding, _checked_delimiter(delimiter), header, transaction, item)
+    options = ReadOptions(encoding, checked_delimiter(delimiter), header, transaction, item)
     with (
         byte_progress(path) if progress else nullcontext() as on_bytes,
         open_source(path, on_bytes) as source,
@@ -129,11 +129,3 @@ def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str |
         return read_basket(source, found, encoding=options.encoding), said
     reader = read_long if found.format == "long" else read_onehot
     return reader(source, found, options), said
-
-
-def _checked_delimiter(delimiter: str | None) -> str | None:
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
-        raise InvalidInputError(
-            f"expected one character as the delimiter, got {delimiter!r}; try ',' or '\\t'"
-        )
-    return delimiter

@@ -83,10 +83,6 @@ class Source(io.RawIOBase):
             filled += got
         return filled
 
-    def as_seekable(self) -> IO[bytes]:
-        """Return a file object that can seek: the file itself, or its bytes in memory."""
-        return self.path.open("rb") if self.path else io.BytesIO(self.readall())
-
     def _read_head(self) -> bytes:
         buffer = bytearray(HEAD_SIZE)
         self._unread = memoryview(b"")
@@ -121,8 +117,9 @@ def open_source(path: PathOrStream, on_bytes: Callable[[int], None] | None = Non
     elif isinstance(path, str | os.PathLike):
         file = Path(path)
         with _open_file(file) as stream:
+            plain = file if file.is_file() else None
             size = file.stat().st_size
-            yield _gunzipped(Source(stream, file.name, path=file, size=size, on_bytes=on_bytes))
+            yield _gunzipped(Source(stream, file.name, path=plain, size=size, on_bytes=on_bytes))
     elif hasattr(path, "read"):
         yield _gunzipped(Source(_as_binary(path), _stream_label(path), on_bytes=on_bytes))
     else:
@@ -141,10 +138,10 @@ def _open_file(path: Path) -> IO[bytes]:
     except IsADirectoryError:
         raise InvalidInputError(_folder_message(path)) from None
     except OSError as error:
-        if path.is_dir():
+        if isinstance(error, PermissionError) and path.is_dir():
             raise InvalidInputError(_folder_message(path)) from None
         raise InvalidInputError(
-            f"expected a file that can be read, got {str(path)!r}: {error.strerror}; check its permissions"
+            f"expected a file that can be read, got {str(path)!r}: {error.strerror}; check its rights"
         ) from None
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
-from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -14,6 +12,7 @@ from typing import IO, TYPE_CHECKING, cast
 import numpy as np
 
 from itemix.data.formats.arrow import ITEMS_KEY
+from itemix.data.options import checked_delimiter
 from itemix.errors import InvalidInputError
 from itemix.files import replacing
 
@@ -79,7 +78,7 @@ def write_transactions(
             f"expected a format, one of {', '.join(_WRITERS)}, got {kind!r}; leave it out to go by the ending"
         )
     _refuse_loss(transactions, kind)
-    mark = delimiter or ("\t" if ".tsv" in target.suffixes else ",")
+    mark = checked_delimiter(delimiter) or ("\t" if ".tsv" in target.suffixes else ",")
     with replacing(target) as temporary, temporary.open("wb") as file:
         if target.suffix == ".gz":
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
@@ -100,30 +99,34 @@ def _format_by_ending(path: Path) -> str:
 
 
 def _refuse_loss(transactions: Transactions, kind: str) -> None:
-    if kind == "fimi" and not transactions.items.are_integers:
-        raise InvalidInputError(
-            f"expected integer item names for FIMI, got {transactions.items[0]!r}; write .csv or .parquet"
-        )
-    if kind == "fimi" and transactions.n_items and transactions.items.labels.min() < 0:
-        raise InvalidInputError(
-            f"expected item names of 0 or more for FIMI, got {transactions.items.labels.min()}; try .parquet"
-        )
+    items = transactions.items
     if kind in ("fimi", "basket") and transactions.n_ones == 0:
         raise InvalidInputError(
             f"expected at least one item for {kind} files, got only empty transactions; write .parquet"
+        )
+    if kind == "fimi" and not items.are_integers:
+        raise InvalidInputError(
+            f"expected integer item names for FIMI, got {items[0]!r}; write .csv or .parquet"
+        )
+    if kind == "fimi" and items.labels.min() < 0:
+        raise InvalidInputError(
+            f"expected item names of 0 or more for FIMI, got {items.labels.min()}; try .parquet"
         )
     n_empty = int((transactions.lengths() == 0).sum()) if kind == "long" else 0
     if n_empty:
         raise InvalidInputError(
             f"expected no empty transactions for long CSV, got {n_empty:,}; try drop_empty(), or .parquet"
         )
-    if kind in ("basket", "long", "onehot") and not transactions.items.are_integers:
-        for name in transactions.items:
-            text = str(name)
-            if not text or text != text.strip() or "\0" in text or text.startswith("\ufeff"):
-                raise InvalidInputError(
-                    f"expected names without blanks at their ends for CSV, got {name!r}; write .parquet"
-                )
+    unfit = next(filter(_is_unfit_for_csv, items), None) if kind in ("basket", "long", "onehot") else None
+    if unfit is not None:
+        raise InvalidInputError(
+            f"expected names without blanks at their ends for CSV, got {unfit!r}; write .parquet"
+        )
+
+
+def _is_unfit_for_csv(label: Label) -> bool:
+    name = str(label)
+    return not name or name != name.strip() or "\0" in name or name.startswith("\ufeff")
 
 
 def _write_fimi(transactions: Transactions, file: IO[bytes], _: str) -> None:
@@ -132,25 +135,22 @@ def _write_fimi(transactions: Transactions, file: IO[bytes], _: str) -> None:
 
 
 def _write_basket(transactions: Transactions, file: IO[bytes], delimiter: str) -> None:
-    with _as_text(file) as text:
-        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-        for rows in _blocks_of_names(transactions, str):
-            writer.writerows(rows)
+    for rows in _blocks_of_names(transactions, partial(_as_cell, delimiter)):
+        file.write("".join([delimiter.join(row) + "\n" for row in rows]).encode())
 
 
 def _write_long(transactions: Transactions, file: IO[bytes], delimiter: str) -> None:
+    file.write(f"transaction{delimiter}item\n".encode())
     number = 0
-    with _as_text(file) as text:
-        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(["transaction", "item"])
-        for rows in _blocks_of_names(transactions, str):
-            writer.writerows((number + t, name) for t, row in enumerate(rows) for name in row)
-            number += len(rows)
+    for rows in _blocks_of_names(transactions, partial(_as_cell, delimiter)):
+        lines = [f"{number + t}{delimiter}{name}\n" for t, row in enumerate(rows) for name in row]
+        file.write("".join(lines).encode())
+        number += len(rows)
 
 
 def _write_onehot(transactions: Transactions, file: IO[bytes], delimiter: str) -> None:
-    with _as_text(file) as text:
-        csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow(transactions.items)
+    header = [_as_cell(delimiter, label) for label in transactions.items]
+    file.write((delimiter.join(header) + "\n").encode())
     line = np.full(2 * transactions.n_items, ord(delimiter), dtype=np.uint8)
     line[::2], line[-1:] = ord("0"), ord("\n")
     repeats = transactions.multiplicities
@@ -194,6 +194,14 @@ _WRITERS: dict[str, Callable[[Transactions, IO[bytes], str], None]] = {
 }
 
 
+def _as_cell(delimiter: str, label: Label) -> str:
+    """Return a name as a cell of CSV, in quotes where it needs them."""
+    name = str(label)
+    if any(mark in name for mark in (delimiter, '"', "\n", "\r")):
+        name = '"' + name.replace('"', '""') + '"'
+    return name
+
+
 def _as_table(transactions: Transactions) -> pa.Table:
     """Return one list column, with the names of all items beside it."""
     import pyarrow as pa
@@ -222,13 +230,3 @@ def _blocks_of_names(
         if repeats is not None:
             rows = [row for row, n in zip(rows, repeats[start:stop].tolist(), strict=True) for _ in range(n)]
         yield rows
-
-
-@contextmanager
-def _as_text(file: IO[bytes]) -> Iterator[io.TextIOWrapper]:
-    """Write text to a binary file that stays open afterwards."""
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    try:
-        yield text
-    finally:
-        text.detach()

@@ -65,7 +65,7 @@ def read_arrow(
 def _open_parquet(source: Source) -> tuple[pa.Schema, Batches]:
     from pyarrow import parquet
 
-    file = parquet.ParquetFile(source.as_seekable())
+    file = parquet.ParquetFile(_seekable(source))
     return file.schema_arrow, lambda columns: file.iter_batches(columns=list(columns))
 
 
@@ -73,11 +73,17 @@ def _open_ipc(source: Source) -> tuple[pa.Schema, Batches]:
     import pyarrow as pa
 
     if source.head.startswith(b"ARROW1"):
-        file = pa.ipc.open_file(source.as_seekable())
+        file = pa.ipc.open_file(_seekable(source))
         batches = (file.get_batch(i) for i in range(file.num_record_batches))
         return file.schema, lambda columns: (batch.select(list(columns)) for batch in batches)
     stream = pa.ipc.open_stream(source)
     return stream.schema, lambda columns: (batch.select(list(columns)) for batch in stream)
+
+
+def _seekable(source: Source) -> pa.NativeFile:
+    import pyarrow as pa
+
+    return pa.memory_map(str(source.path)) if source.path else pa.BufferReader(source.readall())
 
 
 def _layout_of(schema: pa.Schema, options: ReadOptions) -> str:

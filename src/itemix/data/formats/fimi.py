@@ -23,6 +23,8 @@ from itemix.kernels import csr, fimi
 from itemix.threads import count_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from itemix.data.source import Source
 
 _DIRECT = 1 << 21
@@ -39,28 +41,44 @@ def read_fimi(source: Source) -> Encoded:
     InvalidInputError
         If a line has anything but non-negative whole numbers; the message names the line.
     """
-    n_threads = min(count_threads(-1), _MOST_THREADS)
     rows = _Rows(source)
-    desks = [_Desk(rows.seen)]
-    desk, rest, more = desks[0], b"", True
+    desk = _Desk(rows.seen)
+    n, rest, more = desk.load(source, b"")
+    if not more:
+        rows.add(desk.parse(n))
+        return rows.encoded(map, 1)
+    n_threads = min(count_threads(-1), _MOST_THREADS)
     with ThreadPoolExecutor(n_threads) as pool:
-        at_work: deque[tuple[_Desk, Future[_Parsed]]] = deque()
-        while more:
-            n, rest, more = desk.load(source, rest)
-            at_work.append((desk, pool.submit(desk.parse, n)))
-            if not more:
-                break
-            if len(at_work) > n_threads:
-                desk, parsed = at_work.popleft()
-                rows.add(parsed.result())
-            else:
-                desk = _Desk(np.zeros(_DIRECT, dtype=np.uint8))
-                desks.append(desk)
-        for _, parsed in at_work:
+        at_work = deque([(desk, pool.submit(desk.parse, n))])
+        _read_blocks(source, rest, rows, pool=pool, at_work=at_work, n_desks=n_threads + 1)
+        return rows.encoded(pool.map, n_threads)
+
+
+def _read_blocks(
+    source: Source,
+    rest: bytes,
+    rows: _Rows,
+    *,
+    pool: ThreadPoolExecutor,
+    at_work: deque[tuple[_Desk, Future[_Parsed]]],
+    n_desks: int,
+) -> None:
+    """Read block after block, while earlier ones are parsed: one for each thread, and one that waits."""
+    desks: list[_Desk] = []
+    more = True
+    while more:
+        if len(at_work) == n_desks:
+            desk, parsed = at_work.popleft()
             rows.add(parsed.result())
-        for desk in desks[1:]:
-            rows.seen |= desk.seen
-        return rows.encoded(pool, n_threads)
+        else:
+            desk = _Desk(np.zeros(_DIRECT, dtype=np.uint8))
+            desks.append(desk)
+        n, rest, more = desk.load(source, rest)
+        at_work.append((desk, pool.submit(desk.parse, n)))
+    for _, parsed in at_work:
+        rows.add(parsed.result())
+    for desk in desks:
+        rows.seen |= desk.seen
 
 
 class _Parsed(NamedTuple):
@@ -167,9 +185,12 @@ class _Rows:
         self._indptr.extend(block.ends, plus=len(self._codes))
         self._codes.extend(codes)
 
-    def encoded(self, pool: ThreadPoolExecutor, n_parts: int) -> Encoded:
-        """Return the rows, with items numbered in ascending order of their labels."""
-        direct = np.flatnonzero(self.seen[1:])
+    def encoded(self, run: Callable[..., Iterable[None]], n_parts: int) -> Encoded:
+        """Return the rows, with items numbered in ascending order of their labels.
+
+        `run` is map, or what takes its place in a pool of threads; `n_parts` how many threads there are.
+        """
+        direct = np.flatnonzero(self.seen[1:].view(np.bool_))
         large = np.array(sorted(self._large), dtype=np.int64)
         labels = np.concatenate([direct, large])
         codes = self._codes.finish()
@@ -178,7 +199,7 @@ class _Rows:
             new_code[direct] = np.arange(len(direct))
             new_code[[self._large[label] for label in large.tolist()]] = np.arange(len(direct), len(labels))
             parts = np.array_split(codes, n_parts)
-            list(pool.map(fimi.rename, parts, [new_code] * n_parts))
+            list(run(fimi.rename, parts, [new_code] * n_parts))
         return Encoded(self._indptr.finish(), codes, Items(labels))
 
     def _number(self, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,16 +39,17 @@ def read_long(source: Source, found: Recognised, options: ReadOptions) -> Encode
     """
     pair = pair_of_columns(found.columns, options)
     table = _read_columns(source, found, pair, options.encoding)
-    for role, name in zip(("transaction", "item"), pair, strict=True):
-        missing = table[name].null_count
+    rows, ids = _number_names(table[pair[0]])
+    codes, names = _number_names(table[pair[1]])
+    for role, name, numbers, values in (("transaction", pair[0], rows, ids), ("item", pair[1], codes, names)):
+        missing = int((numbers == values.index("")).sum()) if "" in values else 0
         if missing:
             raise InvalidInputError(
                 f"expected a value in every row of the {role} column {name!r}, got {missing:,} missing in "
                 f"{source.label}; fill them in, or drop those rows"
             )
-    rows, ids = number_values(table[pair[0]])
-    codes, labels = _number_names(table[pair[1]])
-    return sorted_by_label(*csr.rows_of_pairs(rows.astype(np.int64), codes, len(ids)), labels)
+    indptr, indices = csr.rows_of_pairs(rows.astype(np.int64), codes, len(ids))
+    return sorted_by_label(indptr, indices, labels_from_text(names))
 
 
 def _read_columns(source: Source, found: Recognised, wanted: tuple[str, str], encoding: str) -> pa.Table:
@@ -76,8 +77,6 @@ def _read_columns(source: Source, found: Recognised, wanted: tuple[str, str], en
             convert_options=csv.ConvertOptions(
                 include_columns=list(wanted),
                 column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in wanted},
-                null_values=[""],
-                strings_can_be_null=True,
             ),
         )
         return reader.read_all()
@@ -96,9 +95,9 @@ def _malformed(source: Source, wrong: Sequence[csv.InvalidRow], error: Exception
     )
 
 
-def _number_names(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
-    """Return the code of each entry and the names, without the blanks around them."""
+def _number_names(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], list[str]]:
+    """Return the number of each entry and the names, without the blanks around them."""
     codes, values = number_values(column)
     code_of: dict[str, int] = {}
     merged = [code_of.setdefault(name.strip(), len(code_of)) for name in values.to_pylist()]
-    return np.array(merged, dtype=np.int32)[codes], labels_from_text(list(code_of))
+    return np.array(merged, dtype=np.int32)[codes], list(code_of)

@@ -1,0 +1,341 @@
+import gc
+import gzip
+import io
+import os
+import subprocess
+import sys
+import threading
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import feather
+
+from itemix import InvalidInputError, ItemixError, read_transactions
+from itemix.data.readers import FORMATS
+from itemix.errors import MissingFileError
+
+BASKETS = [["bread", "milk"], ["milk"]]
+
+
+def read(content, **options):
+    """Read bytes or text through a file object."""
+    data = content.encode() if isinstance(content, str) else content
+    return read_transactions(io.BytesIO(data), **options)
+
+
+def as_file(table, write):
+    """Write an Arrow table to bytes."""
+    buffer = io.BytesIO()
+    write(table, buffer)
+    return buffer.getvalue()
+
+
+LISTS = pa.table({"items": BASKETS})
+PAIRS = pa.table({"order_id": [1, 1, 2], "product": ["milk", "bread", "milk"]})
+ONEHOT = pa.table({"bread": [1, 0], "milk": [1, 1]})
+
+
+def as_stream(table, buffer):
+    """Write an Arrow stream, which has no footer."""
+    with pa.ipc.new_stream(buffer, table.schema) as writer:
+        writer.write_table(table)
+
+
+RECOGNISED = {
+    "basket": "bread,milk\nmilk\n",
+    "basket quoted": '"bread",milk\n"milk"\n',
+    "basket semicolon": "bread;milk\nmilk\n",
+    "basket tab": "bread\tmilk\nmilk\n",
+    "basket bar": "bread|milk\nmilk\n",
+    "basket BOM": "\ufeffbread,milk\nmilk\n",
+    "basket CRLF": "bread,milk\r\nmilk\r\n",
+    "basket no last line feed": "bread,milk\nmilk",
+    "basket padded": " bread , milk ,,\n milk,\n",
+    "basket repeated": "milk,bread,milk\nmilk\n",
+    "long": "order_id,product\n1,milk\n1,bread\n2,milk\n",
+    "long semicolon": "Order ID;Qty;Product\n1;2;milk\n1;1;bread\n2;1;milk\n",
+    "long BOM CRLF": "\ufeffInvoiceNo,Description\r\n1,milk\r\n1,bread\r\n2,milk\r\n",
+    "long shuffled": "item,transaction\nmilk,1\nmilk,2\nbread,1\nbread,1\n",
+    "onehot": "bread,milk\n1,1\n0,1\n",
+    "onehot words": "bread;milk\nTrue;true\nFALSE;yes\n",
+    "onehot index": ",bread,milk\n0,1,1\n1,0,1\n",
+    "jsonl": '["milk", "bread"]\n["milk"]\n',
+    "jsonl objects": '{"id": 1, "items": ["milk", "bread"]}\n\n{"id": 2, "items": ["milk"]}\n',
+    "parquet lists": as_file(LISTS, pq.write_table),
+    "parquet long": as_file(PAIRS, pq.write_table),
+    "parquet onehot": as_file(ONEHOT, pq.write_table),
+    "arrow lists": as_file(LISTS, feather.write_feather),
+    "arrow long": as_file(PAIRS, feather.write_feather),
+    "arrow onehot": as_file(ONEHOT, feather.write_feather),
+    "arrow stream lists": as_file(LISTS, as_stream),
+}
+
+
+@pytest.mark.parametrize("gzipped", [False, True])
+@pytest.mark.parametrize("case", RECOGNISED)
+def test_formats_are_recognised(case, gzipped):
+    """Every format is recognised, plain and gzipped, and what was recognised is said."""
+    content = RECOGNISED[case]
+    data = content.encode() if isinstance(content, str) else content
+    transactions = read(gzip.compress(data) if gzipped else data)
+    assert transactions.to_lists() == BASKETS
+    said = transactions.source.removeprefix("a file object (").removesuffix(")")
+    assert said.startswith(FORMATS[case.split()[0]])
+    assert said.endswith(", gzip") == gzipped
+
+
+@pytest.mark.parametrize("text", ["1 2 3\n2\n", "1 2 3 \n2 \n", "1\t2 3\r\n2\r\n", " 1  2 3\n2"])
+def test_fimi_is_recognised(text):
+    """Lines of numbers separated by blanks are FIMI, and their items integers."""
+    transactions = read(text)
+    assert transactions.to_lists() == [[1, 2, 3], [2]]
+    assert transactions.source == "a file object (FIMI)"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "lists"),
+    [
+        ("order_id,product\n1,milk\n", "basket", [["order_id", "product"], ["1", "milk"]]),
+        ("1 2\n2\n", "basket", [["1 2"], [2]]),
+        ("a,b\n1,0\n", "basket", [["a", "b"], ["0", "1"]]),
+        ("tid,thing\n1,milk\n", "long", [["milk"]]),
+        ("1,0\n1,1\n", "onehot", [[0], [0, 1]]),
+        ("1,0\n1,1\n", "basket", [[0, 1], [1]]),
+        ("5 3\n", "fimi", [[3, 5]]),
+    ],
+)
+def test_an_explicit_format_wins(text, name, lists):
+    """What the file looks like is not asked."""
+    transactions = read(text, format=name)
+    assert [[str(x) for x in row] for row in transactions] == [[str(x) for x in row] for row in lists]
+    assert FORMATS[name] in transactions.source
+
+
+def test_layouts_of_parquet_can_be_named():
+    """A table of two number columns may be long or one-hot."""
+    table = as_file(pa.table({"t": [0, 1], "i": [1, 1]}), pq.write_table)
+    assert read(table).source == "a file object (Parquet, one-hot)"
+    assert read(table, format="long").to_lists() == [[1], [1]]
+    assert read(table, format="onehot").to_lists() == [["i"], ["t", "i"]]
+    assert read(table, item="i", transaction="t").source == "a file object (Parquet, long)"
+
+
+def test_options_of_tables():
+    """Columns, delimiters and headers can be named where they cannot be guessed."""
+    assert read("a,b\nx,y\n", header=True).to_lists() == [["x", "y"]]
+    assert read("a b\nc\n", delimiter=" ").to_lists() == [["a", "b"], ["c"]]
+    assert read("a:b\nc\n", delimiter=":").to_lists() == [["a", "b"], ["c"]]
+    assert read("k,v,w\n1,x,9\n1,y,9\n", transaction="k", item="v").to_lists() == [["x", "y"]]
+    assert read("1,x\n1,y\n", format="long", header=False).to_lists() == [["x", "y"]]
+    assert read("id,a,b\n17,1,0\n18,0,1\n", transaction="id").to_lists() == [["a"], ["b"]]
+    assert read("0,1\n1,1\n", format="onehot", header=True).to_lists() == [[0, 1]]
+
+
+def test_numbers_in_csv_are_integers():
+    """Names that are all whole numbers without leading zeros are integers, as in FIMI."""
+    assert read("5,3\n12\n").to_lists() == [[3, 5], [12]]
+    assert read("05,3\n12\n").to_lists() == [["05", "3"], ["12"]]
+    assert read("5,3\n-12\n").to_lists() == [["3", "5"], ["-12"]]
+    assert read(f"{10**18},3\n").items.are_integers is False
+
+
+def test_names_may_hold_anything():
+    """Delimiters, quotes and line feeds in quotes, and letters of any script."""
+    text = '"milk, whole","12"" pizza"\n"two\nlines",Käse\n豆腐,🥑\n'
+    expected = [['12" pizza', "milk, whole"], ["Käse", "two\nlines"], ["豆腐", "🥑"]]
+    assert read(text).to_lists() == expected
+    assert read(text.encode("utf-16"), encoding="utf-16").to_lists() == expected
+
+
+def test_an_empty_line_is_an_empty_transaction():
+    """In FIMI and basket CSV; the last line feed ends the last transaction, and begins none."""
+    assert read("1\n\n2\n").to_lists() == [[1], [], [2]]
+    assert read("1\n\n").to_lists() == [[1], []]
+    assert read("a,b\n\nc\n").to_lists() == [["a", "b"], [], ["c"]]
+    assert read("a,b\n,,\nc\n").to_lists() == [["a", "b"], [], ["c"]]
+
+
+def test_paths_and_streams(tmp_path):
+    """Paths as text or as Path, binary and text streams, open files and standard input."""
+    path = tmp_path / "baskets.csv"
+    path.write_text("milk,bread\nmilk\n")
+    assert read_transactions(path).source == "baskets.csv (basket CSV)"
+    assert read_transactions(str(path)).to_lists() == BASKETS
+    with path.open("rb") as file:
+        assert read_transactions(file).source == "baskets.csv (basket CSV)"
+    with path.open() as file:
+        assert read_transactions(file).to_lists() == BASKETS
+    assert read_transactions(io.StringIO("milk,bread\nmilk\n")).to_lists() == BASKETS
+
+
+@pytest.mark.parametrize("content", [b"milk,bread\nmilk\n", gzip.compress(b"milk,bread\nmilk\n")])
+def test_standard_input(content):
+    """A dash is standard input, gzipped or not, which cannot be read twice."""
+    script = "import itemix; tx = itemix.read_transactions('-'); print(tx.source, tx.to_lists())"
+    command = [sys.executable, "-c", script]
+    result = subprocess.run(command, input=content, check=True, capture_output=True)  # noqa: S603 - our script
+    kind = "basket CSV, gzip" if content.startswith(b"\x1f") else "basket CSV"
+    assert result.stdout.decode().strip() == f"standard input ({kind}) {BASKETS}"
+
+
+def test_recognition_looks_at_most_rows():
+    """A few wrong rows do not make another format of a file: they are complained of."""
+    with pytest.raises(InvalidInputError, match="in row 3 of"):
+        read("order,item\n1,a\n2,b,c\n3,d\n")
+    with pytest.raises(InvalidInputError, match="line 3 of"):
+        read("a,b\n1,0\n1\n0,1\n")
+    with pytest.raises(InvalidInputError, match="got '7' in column 'id', line 2"):
+        read("id,a,b,c\n7,0,1,1\n8,1,1,0\n")
+    with pytest.raises(InvalidInputError, match="got -4 in line 2"):
+        read("1 2\n3 -4\n")
+
+
+def test_progress_is_silent_without_a_terminal(capsys):
+    """Nothing is drawn into a pipe or a file."""
+    read("a,b\n", progress=True)
+    assert capsys.readouterr() == ("", "")
+
+
+BAD = {
+    "an empty file": (
+        "",
+        {},
+        r"expected transactions, got a file object which is empty; check how it was made",
+    ),
+    "blanks only": (" \n\n", {}, r"which is empty"),
+    "an unknown format": (
+        "a\n",
+        {"format": "xml"},
+        r"expected a format, one of fimi, .*, got 'xml'; leave it out",
+    ),
+    "another format": (
+        "a\n",
+        {"format": "parquet"},
+        r"expected a file in parquet format, got .* does not begin like",
+    ),
+    "an unknown encoding": (
+        "a\n",
+        {"encoding": "u8x"},
+        r"expected the name of a text encoding, got 'u8x'; try 'utf-8'",
+    ),
+    "a bad delimiter": (
+        "a\n",
+        {"delimiter": "::"},
+        r"expected one character as the delimiter, got '::'; try ','",
+    ),
+    "a zip archive": (
+        b"PK\x03\x04\x00",
+        {},
+        r"expected text .* got a zip archive or spreadsheet: .*; unpack it",
+    ),
+    "a binary file": (b"\x01\x00\x02\xff", {}, r"got a binary file of no known kind: .*; export it as CSV"),
+    "UTF-16": ("a,b\n".encode("utf-16"), {}, r"expected utf-8 text, got UTF-16: .*; try encoding='utf-16'"),
+    "a cut gzip": (
+        gzip.compress(b"1 2 3\n" * 1000)[:-12],
+        {},
+        r"expected a complete gzip file, got a file object which is cut short or damaged .*; copy or",
+    ),
+    "a damaged gzip": (
+        gzip.compress(b"1 2 3\n" * 1000)[:-8] + b"\x00" * 8,
+        {},
+        r"cut short or damaged \(CRC check failed",
+    ),
+    "a cut Parquet file": (
+        RECOGNISED["parquet lists"][:-20],
+        {},
+        r"expected a complete Parquet file, got a file object which is cut short or damaged .*; copy or",
+    ),
+    "a cut Arrow file": (
+        RECOGNISED["arrow lists"][:-20],
+        {},
+        r"expected a complete Arrow file, got a file object which is cut short or damaged",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_are_refused(case):
+    """One line says what was expected, what was got and what to try."""
+    content, options, message = BAD[case]
+    with pytest.raises(InvalidInputError, match=message) as caught:
+        read(content, **options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("rows_before", [1, 40_000])
+@pytest.mark.parametrize("name", ["basket", "long", "onehot", "jsonl"])
+def test_a_wrong_encoding_names_the_line(name, rows_before):
+    """The first byte that is not in the encoding is named, and another encoding offered."""
+    header, row, bad = {
+        "basket": ("", "milk,bread\n", "caf\xe9,milk\n"),
+        "long": ("order,item\n", "1,milk\n", "2,caf\xe9\n"),
+        "onehot": ("milk,bread\n", "1,0\n", "caf\xe9,0\n"),
+        "jsonl": ("", '["milk"]\n', '["caf\xe9"]\n'),
+    }[name]
+    good = (header + row * rows_before).encode("latin-1")
+    line, position = good.count(b"\n") + 1, len(good) + bad.encode("latin-1").index(b"\xe9")
+    where = rf"in line {line:,} \(byte {position:,}\) of a file object"
+    message = rf"expected utf-8 text, got byte 0xe9 {where}; try encoding='latin-1'"
+    with pytest.raises(InvalidInputError, match=message):
+        read(good + bad.encode("latin-1") + row.encode(), format=name)
+
+
+def test_missing_files_and_folders(tmp_path):
+    """A near name is offered for a file that is not there, a file for a folder."""
+    (tmp_path / "groceries.csv").write_text("a\n")
+    with pytest.raises(
+        MissingFileError, match=r"got no such file '.*grocery.csv'; did you mean '.*groceries.csv'\?"
+    ):
+        read_transactions(tmp_path / "grocery.csv")
+    with pytest.raises(FileNotFoundError, match="check the name and the folder"):
+        read_transactions(tmp_path / "zzz")
+    with pytest.raises(MissingFileError, match=r"there is no folder '.*nowhere' either"):
+        read_transactions(tmp_path / "nowhere" / "x.csv")
+    with pytest.raises(
+        InvalidInputError, match=r"got the folder '.*'; name a file in it, for example '.*groceries.csv'"
+    ):
+        read_transactions(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InvalidInputError, match=r"got the folder .*; name a file in it, it is empty"):
+        read_transactions(tmp_path / "empty")
+
+
+def test_files_that_cannot_be_opened():
+    """The reason of the system is passed on."""
+    with pytest.raises(
+        InvalidInputError, match=r"expected a file that can be read, got 'x+': File name too long; "
+    ):
+        read_transactions("x" * 5000)
+
+
+@pytest.mark.parametrize("what", [5, None, [["a"]], b"a,b"])
+def test_other_things_are_no_files(what):
+    """Lists and numbers are not read."""
+    with pytest.raises(
+        ItemixError, match=r"expected a path or a file object, got \w+; for lists use Transactions"
+    ):
+        read_transactions(what)
+
+
+def test_files_are_closed(tmp_path):
+    """Warnings are errors here: a file that stays open would fail this test."""
+    for name, content in RECOGNISED.items():
+        path = tmp_path / name.replace(" ", "_")
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        assert read_transactions(path).to_lists() == BASKETS
+    gc.collect()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["basket", "parquet lists", "arrow lists"])
+def test_named_pipes(tmp_path, name):
+    """A path that cannot seek is read like a stream."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    content = RECOGNISED[name]
+    data = content.encode() if isinstance(content, str) else content
+    writer = threading.Thread(target=path.write_bytes, args=(data,))
+    writer.start()
+    assert read_transactions(path).to_lists() == BASKETS
+    writer.join()
