@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from naive import lattice as naive
 
 from itemix import InvalidInputError, Itemsets
+from itemix.table_files import kind_of
 
 EXTENSIONS = ["parquet", "csv", "jsonl", "csv.gz", "jsonl.gz"]
 HOSTILE = [
@@ -260,3 +261,19 @@ def test_names_that_are_not_unicode(extension, tmp_path):
         Itemsets([0, 1], [0], [0.5], ["\ud800"]).save(path)
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+@every_format
+def test_a_file_says_what_it_holds(itemsets, extension, tmp_path):
+    """A file that was written by `save` is recognised without reading all of it; no other file is."""
+    path = tmp_path / f"x.{extension}"
+    itemsets.save(path)
+    assert kind_of(path) == "itemsets"
+    cut = tmp_path / f"cut.{extension}"
+    cut.write_bytes(path.read_bytes()[:20])
+    assert kind_of(cut) is None
+    other = tmp_path / f"other.{extension}"
+    other.write_text('["milk", "bread"]\n')
+    assert kind_of(other) is None
+    assert kind_of(tmp_path / f"none.{extension}") is None
+    assert kind_of(tmp_path / "x.dat") is None

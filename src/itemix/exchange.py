@@ -132,6 +132,12 @@ def to_arrow(columns: Columns) -> pa.Table:
     return table.replace_schema_metadata({_METADATA_KEY: json.dumps(header_of(columns))})
 
 
+def header_in(schema: pa.Schema) -> Any:  # noqa: ANN401 - what a table says
+    """Return what an Arrow table says of itself, or None if `to_arrow` did not make it."""
+    metadata = schema.metadata or {}
+    return json.loads(metadata[_METADATA_KEY]) if _METADATA_KEY in metadata else None
+
+
 def from_arrow(table: pa.Table, kind: str) -> Columns:
     """Take the columns back out of an Arrow table that `to_arrow` made.
 
@@ -140,8 +146,7 @@ def from_arrow(table: pa.Table, kind: str) -> Columns:
     InvalidInputError
         If the table was made by something else, or is not complete.
     """
-    metadata = table.schema.metadata or {}
-    header: Any = json.loads(metadata[_METADATA_KEY]) if _METADATA_KEY in metadata else None
+    header = header_in(table.schema)
     items = items_of(header, kind)
     values: dict[str, Sets | npt.NDArray[Any]] = {}
     for name, expected in header["columns"].items():

@@ -40,6 +40,7 @@ _LONGEST_LINE = 1 << 24
 class _Format(NamedTuple):
     write: Callable[[Columns, IO[bytes]], None]
     read: Callable[[IO[bytes], str], Columns]
+    read_header: Callable[[IO[bytes]], Any]
 
 
 def write(columns: Columns, path: str | os.PathLike[str]) -> None:
@@ -90,11 +91,25 @@ def read(path: str | os.PathLike[str], kind: str, make: Callable[[Columns], T]) 
         ) from None
 
 
+def kind_of(path: str | os.PathLike[str]) -> str | None:
+    """Return what `write` has written to a file, "itemsets" or "rules", or None if it is another file."""
+    try:
+        chosen, is_gzip = _format_of(path)
+        with Path(path).open("rb") as raw:
+            stream: Any = gzip.GzipFile(fileobj=raw) if is_gzip else contextlib.nullcontext(raw)
+            with stream as binary:
+                header = chosen.read_header(binary)
+    except (OSError, EOFError, zlib.error, ValueError):
+        return None
+    kind = header.get("kind") if isinstance(header, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
 def _format_of(path: str | os.PathLike[str]) -> tuple[_Format, bool]:
     formats = {
-        ".parquet": _Format(_write_parquet, _read_parquet),
-        ".csv": _Format(_write_csv, _read_csv),
-        ".jsonl": _Format(_write_jsonl, _read_jsonl),
+        ".parquet": _Format(_write_parquet, _read_parquet, _parquet_header),
+        ".csv": _Format(_write_csv, _read_csv, _csv_header),
+        ".jsonl": _Format(_write_jsonl, _read_jsonl, lambda stream: _jsonl_start(stream)[1]),
     }
     name = Path(path).name.lower()
     plain = name.removesuffix(".gz")
@@ -118,10 +133,29 @@ def _read_parquet(stream: IO[bytes], kind: str) -> Columns:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(stream)
+        table = pq.read_table(_in_arrow_memory(stream.read()))
     except OSError as error:  # what pyarrow calls damage to the compressed pages
         raise ValueError(error) from None
     return exchange.from_arrow(table, kind)
+
+
+def _in_arrow_memory(content: bytes) -> pa.BufferReader:
+    """Copy bytes into memory that is not Python's.
+
+    Arrow's threads may let go of what they have read after Python has begun to shut down, and a Python object
+    must not be touched then: the process would abort.
+    """
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    sink.write(content)
+    return pa.BufferReader(sink.getvalue())
+
+
+def _parquet_header(stream: IO[bytes]) -> Any:  # noqa: ANN401 - what a file says
+    import pyarrow.parquet as pq
+
+    return exchange.header_in(pq.read_schema(_in_arrow_memory(stream.read())))
 
 
 def _write_csv(columns: Columns, stream: IO[bytes]) -> None:
@@ -143,15 +177,14 @@ def _read_csv(stream: IO[bytes], kind: str) -> Columns:
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
-    first_line = stream.readline()
-    header: Any = json.loads(first_line[1:]) if first_line.startswith(b"#") else None
+    header = _csv_header(stream)
     items = exchange.items_of(header, kind)
     types = {name: pa.string() if of == "sets" else of for name, of in header["columns"].items()}
     body = stream.read()
     if not body.endswith(b"\n"):
         raise ValueError("its last line is not complete")
     table = pa_csv.read_csv(
-        pa.BufferReader(body),
+        _in_arrow_memory(body),
         read_options=pa_csv.ReadOptions(block_size=_LONGEST_LINE),
         convert_options=pa_csv.ConvertOptions(column_types=types, include_columns=list(types)),
     )
@@ -163,6 +196,11 @@ def _read_csv(stream: IO[bytes], kind: str) -> Columns:
         for name, of in header["columns"].items()
     }
     return exchange.checked(Columns(kind, items, values, exchange.facts_of(header)), header)
+
+
+def _csv_header(stream: IO[bytes]) -> Any:  # noqa: ANN401 - as above
+    first_line = stream.readline()
+    return json.loads(first_line[1:]) if first_line.startswith(b"#") else None
 
 
 def _write_jsonl(columns: Columns, stream: IO[bytes]) -> None:
@@ -187,8 +225,7 @@ def _write_jsonl(columns: Columns, stream: IO[bytes]) -> None:
 
 
 def _read_jsonl(stream: IO[bytes], kind: str) -> Columns:
-    first_row = json.loads(stream.readline() or b"null")
-    header: Any = first_row.pop("itemix", None) if isinstance(first_row, dict) else None
+    first_row, header = _jsonl_start(stream)
     items = exchange.items_of(header, kind)
     parts: dict[str, list[Any]] = {name: [] for name in header["columns"]}
     rows = [first_row] if first_row else []
@@ -204,6 +241,13 @@ def _read_jsonl(stream: IO[bytes], kind: str) -> Columns:
         for name, of in header["columns"].items()
     }
     return exchange.checked(Columns(kind, items, values, exchange.facts_of(header)), header)
+
+
+def _jsonl_start(stream: IO[bytes]) -> tuple[Any, Any]:
+    """Return the first row, and the header that it carries."""
+    first_row = json.loads(stream.readline() or b"null")
+    header = first_row.pop("itemix", None) if isinstance(first_row, dict) else None
+    return first_row, header
 
 
 def _as_json(value: object) -> bytes:

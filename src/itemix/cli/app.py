@@ -1,0 +1,66 @@
+"""The program `itemix`: its commands, and how whatever goes wrong in them ends in one line."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+import itemix
+from itemix.cli import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
+from itemix.cli.datasets import app as datasets
+from itemix.cli.demo import demo
+from itemix.cli.grouping import grouped
+from itemix.cli.help import SectionedCommand
+from itemix.cli.messages import in_options, of_usage_error
+from itemix.cli.mine import mine
+from itemix.cli.rules import rules
+from itemix.errors import ItemixError
+
+# The base class of usage errors: of the copy of click inside typer, or of click in earlier versions.
+_UsageProblem: type[Any] = typer.BadParameter.__mro__[2]
+
+app = typer.Typer(
+    name="itemix",
+    rich_markup_mode=None,  # plain help: rich would double the time it takes, and draw boxes into pipes
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _command in (mine, rules, demo):
+    app.command(cls=SectionedCommand)(grouped(_command))
+app.add_typer(datasets, name="datasets")
+
+
+@app.callback(invoke_without_command=True, epilog="itemix COMMAND --help says more of each command.")
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Frequent itemsets and association rules of transactions, exactly and quickly."""
+    if version:
+        typer.echo(f"itemix {itemix.__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit code; bad input is said in one line on standard error."""
+    try:
+        code = app(args=arguments, prog_name="itemix", standalone_mode=False)
+    except ItemixError as error:
+        return _refuse(in_options(str(error)))
+    except _UsageProblem as error:
+        return _refuse(of_usage_error(error))
+    except typer.Abort:
+        return INTERRUPTED
+    except MemoryError:
+        return _refuse("expected enough memory, got none left; try a higher --min-support, or --max-len")
+    except SystemExit as stop:  # of shell completion, and of typer where nobody reads the output any more
+        return BROKEN_PIPE if isinstance(stop.__context__, BrokenPipeError) else int(stop.code or 0)
+    return code if isinstance(code, int) else 0
+
+
+def _refuse(message: str) -> int:
+    sys.stdout.flush()
+    sys.stderr.write(f"itemix: {' '.join(message.split())}\n")
+    return BAD_INPUT

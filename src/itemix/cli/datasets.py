@@ -1,0 +1,134 @@
+"""``itemix datasets``: the data sets that are known by name."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from itemix.cli.completing import DATASET_PREFIX, dataset_names
+from itemix.cli.help import SectionedCommand
+from itemix.cli.options import option
+from itemix.cli.output import on_terminal, write_lines
+from itemix.cli.sources import summary
+
+if TYPE_CHECKING:
+    from itemix.data.catalogue import DatasetInfo
+
+app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", show_default=False, autocompletion=dataset_names, help="One of itemix datasets."
+    ),
+]
+
+
+@app.callback()
+def datasets(context: typer.Context) -> None:
+    """List, show and fetch known data sets.
+
+    Any command takes dataset:NAME as its SOURCE (dataset:NAME:PART for one part, such as test). The folder
+    that the environment variable ITEMIX_DATA names is looked at first; what is not there is downloaded from
+    its official source, checked, and kept.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from itemix.data.registry import CATALOGUE
+
+    entries = list(CATALOGUE.values())
+    if on_terminal():
+        _draw(entries)
+        return
+    write_lines(
+        ["name", "transactions", "items", "here", "licence", "citation", "description"],
+        (
+            [
+                entry.name,
+                str(entry.n_transactions),
+                str(entry.n_items),
+                _where(entry),
+                entry.licence,
+                entry.citation,
+                entry.description,
+            ]
+            for entry in entries
+        ),
+    )
+
+
+@app.command(cls=SectionedCommand)
+def show(name: Name) -> None:
+    """Show what is known of a data set.
+
+    That is its size, its parts, whom to cite, its licence, and where it comes from.
+    """
+    from itemix.data import datasets as library
+
+    entry = library.info(name)
+    typer.echo(str(entry))
+    typer.echo(f"here      {_where(entry)}")
+
+
+@app.command(cls=SectionedCommand)
+def fetch(
+    name: Name,
+    part: Annotated[
+        str | None,
+        option("--part", panel="Options", metavar="PART", help="Only one part, such as train or test."),
+    ] = None,
+    output: Annotated[
+        str | None,
+        option(
+            "--output",
+            "-o",
+            panel="Options",
+            metavar="FILE",
+            help="Write the transactions to a file: .dat, .csv, .jsonl, .parquet, .arrow, also with .gz.",
+        ),
+    ] = None,
+) -> None:
+    """Get a data set, and write it to a file.
+
+    It is downloaded from its official source if it is not here yet. Without -o, it is only made available.
+    """
+    from itemix.data import datasets as library
+    from itemix.data.writers import write_transactions
+
+    transactions = library.load(name, part)
+    typer.echo(summary(transactions), err=True)
+    if output is None:
+        source = f"{DATASET_PREFIX}{name}{f':{part}' if part else ''}"
+        typer.echo(f"it is here now: try itemix mine {source} --top-k 20", err=True)
+        return
+    write_transactions(transactions, output)
+    typer.echo(f"wrote {output}; cite {library.info(name).citation}", err=True)
+
+
+def _draw(entries: "list[DatasetInfo]") -> None:
+    from itemix.cli.page import Page
+    from itemix.display import Table
+
+    rows = tuple(
+        (entry.name, f"{entry.n_transactions:,}", f"{entry.n_items:,}", _where(entry), entry.description)
+        for entry in entries
+    )
+    headers = ("name", "transactions", "items", "here", "what it is")
+    page = Page()
+    page.table(Table("", headers, rows), words=("name", "here"), crop=True)
+    page.text("itemix datasets show NAME: citation, licence, source; itemix mine dataset:NAME: use it")
+
+
+def _where(entry: "DatasetInfo") -> str:
+    """Say where a data set is now."""
+    from itemix.data import fetch
+    from itemix.data.registry import CATALOGUE
+
+    files = list(entry.files.values())
+    if not files:
+        return "built in"
+    if all(fetch.find_local(file) for file in files):
+        return fetch.DATA_VARIABLE
+    if entry.made_of is not None:
+        return _where(CATALOGUE[entry.made_of])
+    paths = [fetch.cached_path(entry.name, file) for file in files]
+    return "downloaded" if all(path is not None and path.exists() for path in paths) else "not yet"

@@ -1,0 +1,275 @@
+"""The options that several commands share, in groups; `grouping.grouped` unfolds them for typer."""
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
+from typing import Annotated, Any
+
+import typer
+
+from itemix.cli.completing import data_sources, one_of
+from itemix.errors import InvalidInputError
+
+TARGETS = ("all", "closed", "maximal")
+FORMATS = ("fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl")
+
+_WHICH = "Which itemsets"
+_READING = "Reading"
+_OUTPUT = "Output"
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        show_default=False,
+        autocompletion=data_sources,
+        help="A file of transactions, - for standard input, or dataset:NAME (see itemix datasets).",
+    ),
+]
+
+
+def option(*names: str, panel: str, **more: Any) -> Any:  # noqa: ANN401 - what typer takes and returns
+    """Declare an option in a section of the help; its help says the default where that is of interest."""
+    return typer.Option(*names, rich_help_panel=panel, show_default=False, **more)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the file of transactions is to be read."""
+
+    format: Annotated[
+        str | None,
+        option(
+            "--format",
+            "-f",
+            panel=_READING,
+            metavar="|".join(FORMATS),
+            autocompletion=one_of(FORMATS),
+            help="The format of the file; recognised by default.",
+        ),
+    ] = None
+    encoding: Annotated[
+        str, option("--encoding", panel=_READING, metavar="NAME", help="Of text files; utf-8 by default.")
+    ] = "utf-8"
+    delimiter: Annotated[
+        str | None,
+        option(
+            "--delimiter",
+            "-d",
+            panel=_READING,
+            metavar="CHARACTER",
+            help="Between the cells of CSV (\\t for a tab); found out by default.",
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        option(
+            "--header/--no-header",
+            panel=_READING,
+            help="Whether the first line of CSV names the columns; found out by default.",
+        ),
+    ] = None
+    transaction: Annotated[
+        str | None,
+        option("--transaction", panel=_READING, metavar="COLUMN", help="Transactions of a long table."),
+    ] = None
+    item: Annotated[
+        str | None,
+        option(
+            "--item", panel=_READING, metavar="COLUMN", help="Items of a long table, or of a list column."
+        ),
+    ] = None
+    names: Annotated[
+        str | None,
+        option(
+            "--names", panel=_READING, metavar="FILE", help="CSV with the codes of items and their names."
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_choice("--format", self.format, FORMATS)
+
+    def as_arguments(self) -> dict[str, Any]:
+        """Return the arguments of `itemix.read_transactions`."""
+        return {
+            "format": self.format,
+            "encoding": self.encoding,
+            "delimiter": "\t" if self.delimiter in ("\\t", "tab") else self.delimiter,
+            "header": self.header,
+            "transaction": self.transaction,
+            "item": self.item,
+            "names": self.names,
+        }
+
+
+@dataclass(frozen=True)
+class Searching:
+    """Which itemsets are to be found."""
+
+    min_support: Annotated[
+        str | None,
+        option(
+            "--min-support",
+            "-s",
+            panel=_WHICH,
+            metavar="SUPPORT",
+            help="The least support: a fraction (0.01), a percentage (1%) or a whole number of transactions "
+            "(20). Not needed with --top-k.",
+        ),
+    ] = None
+    target: Annotated[
+        str,
+        option(
+            "--target",
+            "-t",
+            panel=_WHICH,
+            metavar="|".join(TARGETS),
+            autocompletion=one_of(TARGETS),
+            help="All frequent itemsets (the default), those without a superset of the same support, or "
+            "those without a frequent superset.",
+        ),
+    ] = "all"
+    min_len: Annotated[
+        int, option("--min-len", panel=_WHICH, metavar="N", help="The fewest items of a set.")
+    ] = 1
+    max_len: Annotated[
+        int | None, option("--max-len", panel=_WHICH, metavar="N", help="The most items of a set.")
+    ] = None
+    include: Annotated[
+        list[str] | None,
+        option(
+            "--include",
+            panel=_WHICH,
+            metavar="ITEM",
+            help="An item that every set must hold; may be repeated.",
+        ),
+    ] = None
+    exclude: Annotated[
+        list[str] | None,
+        option(
+            "--exclude",
+            panel=_WHICH,
+            metavar="ITEM",
+            help="An item to leave out of the data; may be repeated.",
+        ),
+    ] = None
+    top_k: Annotated[
+        int | None,
+        option("--top-k", "-k", panel=_WHICH, metavar="N", help="Only the N sets of the highest support."),
+    ] = None
+    max_itemsets: Annotated[
+        int | None,
+        option(
+            "--max-itemsets",
+            panel=_WHICH,
+            metavar="N",
+            help="Stop with an error at more sets than these; by default at as many as half of the free "
+            "memory holds.",
+        ),
+    ] = None
+    threads: Annotated[
+        int,
+        option(
+            "--threads", "-j", panel=_WHICH, metavar="N", help="Threads to use; by default all processors."
+        ),
+    ] = -1
+
+    def __post_init__(self) -> None:
+        check_choice("--target", self.target, TARGETS)
+        as_support(self.min_support)
+
+    def check(self) -> None:
+        """Check that it is said how many sets are wanted, before anything is read.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is not.
+        """
+        if self.min_support is None and self.top_k is None:
+            raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
+
+    def as_arguments(self) -> dict[str, Any]:
+        """Return the arguments of `itemix.mine`."""
+        return {
+            "min_support": as_support(self.min_support),
+            "target": self.target,
+            "min_len": self.min_len,
+            "max_len": self.max_len,
+            "include": self.include or None,
+            "exclude": self.exclude or None,
+            "top_k": self.top_k,
+            "max_itemsets": self.max_itemsets,
+            "n_jobs": self.threads,
+        }
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a result goes, and how much of it."""
+
+    output: Annotated[
+        str | None,
+        option(
+            "--output",
+            "-o",
+            panel=_OUTPUT,
+            metavar="FILE",
+            help="Write all of the result to a .parquet, .csv or .jsonl file (the last two also with .gz).",
+        ),
+    ] = None
+    limit: Annotated[
+        int | None,
+        option(
+            "--limit",
+            "-n",
+            panel=_OUTPUT,
+            metavar="N",
+            help="The most rows to show, 0 for all; by default 20 on a terminal and all in a pipe.",
+        ),
+    ] = None
+    quiet: Annotated[
+        bool, option("--quiet", "-q", panel=_OUTPUT, help="Say nothing on standard error but errors.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 0:
+            raise InvalidInputError(f"expected --limit as a number of rows, got {self.limit}; try 0 for all")
+
+
+def as_support(text: str | None) -> float | int | None:
+    """Return a support as `itemix.mine` takes it: digits are a count, a decimal or percentage a fraction.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none of these.
+    """
+    if text is None:
+        return None
+    written = text.strip()
+    if written.isascii() and written.removeprefix("-").isdigit():
+        return int(written)
+    try:
+        number = Decimal(written.removesuffix("%"))
+    except InvalidOperation:
+        raise InvalidInputError(
+            "expected --min-support as a fraction (0.01), a percentage (1%) or a whole number of "
+            f"transactions (20), got {text!r}; try 0.01"
+        ) from None
+    return float(number / 100 if written.endswith("%") else number)
+
+
+def check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> None:
+    """Check that an option has one of a few values, before anything is read.
+
+    Raises
+    ------
+    InvalidInputError
+        If it has another one.
+    """
+    if value is not None and value not in choices:
+        raise InvalidInputError(
+            f"expected {option} to be one of {', '.join(choices)}, got {value!r}; "
+            f"try {option} {(get_close_matches(value, choices, n=1, cutoff=0.5) or choices)[0]}"
+        )

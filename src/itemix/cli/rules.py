@@ -1,0 +1,246 @@
+"""``itemix rules``: association rules of transactions, or of itemsets that were saved."""
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+from itemix.cli.compiling import stopwatch
+from itemix.cli.completing import one_of
+from itemix.cli.mine import mined
+from itemix.cli.options import Output, Reading, Searching, Source, as_support, check_choice, option
+from itemix.cli.output import more_rows, names_of, note, on_terminal, rows_shown, save, write_lines
+from itemix.cli.sources import read_itemsets, read_source
+from itemix.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from itemix.itemsets import Itemsets
+    from itemix.mining.rules import Rules
+    from itemix.transactions import Transactions
+
+MEASURES = (
+    "confidence", "lift", "support", "leverage", "conviction", "zhangs_metric", "jaccard", "certainty",
+    "kulczynski", "representativity", "antecedent_support", "consequent_support", "chi_squared", "p_value",
+    "q_value",
+)  # fmt: skip
+
+_PANEL = "Which rules"
+_CONDITION = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+_ALWAYS_SHOWN = ("support", "confidence", "lift")
+
+
+@dataclasses.dataclass(frozen=True)
+class Splitting:
+    """Which rules are to be made of the itemsets."""
+
+    metric: Annotated[
+        str,
+        option(
+            "--metric",
+            "-m",
+            panel=_PANEL,
+            metavar="MEASURE",
+            autocompletion=one_of(MEASURES),
+            help="The measure that selects: confidence (the default), lift, leverage, conviction, ...",
+        ),
+    ] = "confidence"
+    min_threshold: Annotated[
+        float,
+        option("--min-threshold", panel=_PANEL, metavar="X", help="The least value of it; 0.8 by default."),
+    ] = 0.8
+    where: Annotated[
+        list[str] | None,
+        option(
+            "--where",
+            panel=_PANEL,
+            metavar="CONDITION",
+            help="Another condition on a measure, such as 'lift>=1.2' or 'q_value<=0.05'; may be repeated.",
+        ),
+    ] = None
+    antecedent: Annotated[
+        list[str] | None,
+        option(
+            "--antecedent",
+            panel=_PANEL,
+            metavar="ITEM",
+            help="An item that may stand on the left, no others may; may be repeated.",
+        ),
+    ] = None
+    consequent: Annotated[
+        list[str] | None,
+        option(
+            "--consequent",
+            panel=_PANEL,
+            metavar="ITEM",
+            help="An item that may stand on the right, no others may; may be repeated.",
+        ),
+    ] = None
+    min_antecedent_len: Annotated[
+        int, option("--min-antecedent-len", panel=_PANEL, metavar="N", help="The fewest items on the left.")
+    ] = 1
+    max_antecedent_len: Annotated[
+        int | None,
+        option("--max-antecedent-len", panel=_PANEL, metavar="N", help="The most items on the left."),
+    ] = None
+    min_consequent_len: Annotated[
+        int, option("--min-consequent-len", panel=_PANEL, metavar="N", help="The fewest items on the right.")
+    ] = 1
+    max_consequent_len: Annotated[
+        int | None,
+        option("--max-consequent-len", panel=_PANEL, metavar="N", help="The most items on the right."),
+    ] = None
+    support_only: Annotated[
+        bool,
+        option(
+            "--support-only",
+            panel=_PANEL,
+            help="Select by support alone, so that no support of a part is needed; measures are left out.",
+        ),
+    ] = False
+    max_rules: Annotated[
+        int,
+        option("--max-rules", panel=_PANEL, metavar="N", help="Stop with an error at more rules than these."),
+    ] = 10_000_000
+
+    def __post_init__(self) -> None:
+        check_choice("--metric", self.metric, MEASURES)
+        self.bounds()
+
+    def as_arguments(self) -> dict[str, Any]:
+        """Return the arguments of `itemix.rules`."""
+        return {
+            "metric": _in_library(self.metric),
+            "min_threshold": self.min_threshold,
+            "antecedents": self.antecedent or None,
+            "consequents": self.consequent or None,
+            "min_antecedent_len": self.min_antecedent_len,
+            "max_antecedent_len": self.max_antecedent_len,
+            "min_consequent_len": self.min_consequent_len,
+            "max_consequent_len": self.max_consequent_len,
+            "support_only": self.support_only,
+            "max_rules": self.max_rules,
+        }
+
+    def bounds(self) -> dict[str, Any]:
+        """Return the conditions as `Rules.filter` takes them.
+
+        Raises
+        ------
+        InvalidInputError
+            If one is not like lift>=1.2.
+        """
+        found = {}
+        for condition in self.where or ():
+            match = _CONDITION.fullmatch(condition)
+            if match is None or match[1] not in MEASURES:
+                raise InvalidInputError(
+                    f"expected --where with a measure, >= or <=, and a number, got {condition!r}; try "
+                    f"'lift>=1.2' (the measures are {', '.join(MEASURES)})"
+                )
+            found[f"{'min' if match[2] == '>=' else 'max'}_{match[1]}"] = float(match[3])
+        return found
+
+
+def rules(
+    *,
+    source: Source,
+    split: Splitting,
+    search: Searching,
+    reading: Reading,
+    output: Output,
+    data: Annotated[
+        str | None,
+        option(
+            "--data",
+            panel="Reading",
+            metavar="SOURCE",
+            help="Where SOURCE is a file of itemsets: the transactions, to count supports that it lacks.",
+        ),
+    ] = None,
+    sort: Annotated[
+        str,
+        option(
+            "--sort",
+            panel="Output",
+            metavar="MEASURE",
+            autocompletion=one_of(MEASURES),
+            help="The measure whose best rules come first; lift by default.",
+        ),
+    ] = "lift",
+) -> None:
+    """Make association rules.
+
+    SOURCE is transactions, or itemsets that itemix mine -o has written. On a terminal the result is a table;
+    in a pipe, lines with tabs between the columns; with -o, a file.
+    """
+    check_choice("--sort", sort, MEASURES)
+    itemsets, transactions = _itemsets(source, data, search, reading, output)
+    from itemix.display import plural
+    from itemix.mining.rules import rules as split_itemsets
+
+    found = split_itemsets(itemsets, data=transactions, **split.as_arguments())
+    if split.where:
+        found = found.filter(**split.bounds())
+    note(f"{plural(len(found), 'rule')} with {split.metric} >= {split.min_threshold:g}", output)
+    found = found.sort_by(_in_library(sort))
+    if not save(found, "rule", output):
+        _show(found, _in_library(split.metric), output)
+
+
+def _in_library(measure: str) -> str:
+    """Return what the library calls a measure: two of mlxtend's names have a blank."""
+    return measure.replace("_support", " support")
+
+
+def _itemsets(
+    source: str, data: str | None, search: Searching, reading: Reading, output: Output
+) -> "tuple[Itemsets, Transactions | None]":
+    """Return the itemsets of a source, mined if they are not there yet, and the transactions if they are."""
+    saved = read_itemsets(source)
+    if saved is None:
+        if data is not None:
+            raise InvalidInputError(
+                f"expected --data only with a file of itemsets, got it with {source!r}; leave it out"
+            )
+        search.check()
+        with stopwatch() as watch:
+            transactions = read_source(source, reading, output)
+            return mined(transactions, search, output, watch), transactions
+    note(f"{source}: {len(saved):,} itemsets", output)
+    usable = Searching(min_support=search.min_support, max_len=search.max_len, threads=search.threads)
+    if search.as_arguments() != usable.as_arguments():
+        raise InvalidInputError(
+            f"expected only --min-support and --max-len to choose from the file of itemsets {source!r}, got "
+            "other options; leave them out, or name the transactions"
+        )
+    if search.min_support is not None or search.max_len is not None:
+        saved = saved.filter(min_support=as_support(search.min_support), max_len=search.max_len)
+    return saved, None if data is None else read_source(data, reading, output)
+
+
+def _show(rules: "Rules", metric: str, output: Output) -> None:
+    n = rows_shown(len(rules), output)
+    shown = rules[:n]
+    measures = _ALWAYS_SHOWN if metric in _ALWAYS_SHOWN else (*_ALWAYS_SHOWN, metric)
+    if on_terminal():
+        _draw(shown, measures, len(rules) - n)
+        return
+    columns = {name: [f"{value:.6g}" for value in shown.measure(name).tolist()] for name in measures}
+    if shown.count is not None:
+        columns["count"] = [str(value) for value in shown.count.tolist()]
+    write_lines(
+        [*columns, "antecedents", "consequents"],
+        zip(*columns.values(), names_of(shown.antecedents), names_of(shown.consequents), strict=True),
+    )
+
+
+def _draw(shown: "Rules", measures: tuple[str, ...], n_left_out: int) -> None:
+    from itemix.cli.page import Page
+    from itemix.display import format_number
+
+    table = shown.table(len(shown))
+    extra = measures[len(_ALWAYS_SHOWN) :]
+    cells = [[format_number(value) for value in shown.measure(name)] for name in extra]
+    rows = tuple((*(column[r] for column in cells), *row) for r, row in enumerate(table.rows))
+    Page().table(
+        dataclasses.replace(table, headers=(*extra, *table.headers), rows=rows, footer=more_rows(n_left_out))
+    )

@@ -1,0 +1,64 @@
+"""What the tests of the command line share."""
+
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from itemix.cli import main
+
+BASKETS = [
+    ["bread", "milk"],
+    ["bread", "butter", "milk"],
+    ["beer", "milk"],
+    ["bread", "butter"],
+    ["bread", "milk, fresh", "milk"],
+]
+
+
+class Result(NamedTuple):
+    """What a run of the program gave."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def rows(self):
+        """The lines of a table, without the headers, as cells."""
+        return [line.split("\t") for line in self.out.splitlines()[1:]]
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the program in this process."""
+
+    def call(*arguments):
+        capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        return Result(code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def start():
+    """Start the program as its own process; the caller ends it."""
+
+    def call(*arguments, **options):
+        command = [sys.executable, "-m", "itemix", *map(str, arguments)]
+        environment = {**os.environ, **options.pop("env", {})}
+        return subprocess.Popen(command, text=True, env=environment, **options)  # noqa: S603 - our own program
+
+    return call
+
+
+@pytest.fixture
+def baskets(tmp_path):
+    """Write a small basket CSV."""
+    path = tmp_path / "baskets.csv"
+    cells = [[f'"{name}"' if "," in name else name for name in basket] for basket in BASKETS]
+    path.write_text("".join(",".join(row) + "\n" for row in cells))
+    return path

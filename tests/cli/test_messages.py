@@ -1,0 +1,28 @@
+"""The library's messages in the words of the command line."""
+
+import pytest
+
+from itemix.cli.messages import in_options
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("try min_support=0.01", "try --min-support 0.01"),
+        ("expected min_support or top_k, got neither", "expected --min-support or --top-k, got neither"),
+        (
+            "max_len=, target='closed' or 'maximal', or top_k=",
+            "--max-len, --target closed or 'maximal', or --top-k",
+        ),
+        ("at most max_itemsets=1,000 itemsets", "at most --max-itemsets 1,000 itemsets"),
+        ("got transaction 'item'; name it with item=", "got transaction 'item'; name it with --item"),
+        ("a long format with names and a target", "a long format with names and a target"),
+        ("or set support_only=True", "or set --support-only"),
+        ("try encoding='utf-16'", "try --encoding utf-16"),
+        ("n_jobs as a number", "--threads as a number"),
+        ("got 'min_support_x=3'", "got 'min_support_x=3'"),
+    ],
+)
+def test_arguments_become_options(message, expected):
+    """Arguments that are named become options; plain words stay as they are."""
+    assert in_options(message) == expected

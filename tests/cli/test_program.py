@@ -1,0 +1,136 @@
+"""The program as a whole, in processes of its own: start, pipes, terminals, signals."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import itemix
+
+HEAVY = ("numpy", "numba", "pandas", "pyarrow", "scipy", "sklearn", "rich")
+
+
+def modules_of(*arguments):
+    """Return the modules that are imported when the program has run with some arguments."""
+    script = (
+        "import sys, json\n"
+        "from itemix.cli import main\n"
+        f"code = main({list(map(str, arguments))!r})\n"
+        "sys.stderr.write(json.dumps([code, sorted(sys.modules)]))"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own program
+    code, modules = json.loads(done.stderr.splitlines()[-1])
+    assert code == 0
+    return set(modules), done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["mine", "--help"], ["--version"], ["datasets", "--help"]])
+def test_help_imports_nothing_heavy(arguments):
+    """Help and version come at once, since neither NumPy nor Numba nor rich is imported for them."""
+    modules, out = modules_of(*arguments)
+    assert modules.isdisjoint(HEAVY)
+    assert "itemix" in out
+
+
+def test_mining_imports_only_what_it_needs(baskets):
+    """Mining a CSV file into a pipe needs no data frames, no Arrow, no scikit-learn and no rich."""
+    modules, out = modules_of("mine", baskets, "-s", "2", "-q")
+    assert "numba" in modules
+    assert modules.isdisjoint({"pandas", "pyarrow", "sklearn", "narwhals", "rich", "pooch", "requests"})
+    assert out.startswith("support\tcount\titemset\n")
+
+
+def test_the_module_and_the_command_are_the_same(start):
+    """`python -m itemix` calls itself itemix and knows its version."""
+    with start("--version", stdout=subprocess.PIPE) as process:
+        assert process.communicate()[0] == f"itemix {itemix.__version__}\n"
+    with start("mine", stderr=subprocess.PIPE) as process:
+        assert process.communicate()[1] == "itemix: missing argument 'SOURCE'; see itemix mine --help\n"
+    assert process.returncode == 2
+
+
+def test_standard_input_is_a_source(start, baskets):
+    """- reads transactions from standard input, and says what they were taken for."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with start("mine", "-", "-s", "80%", **pipes) as process:
+        out, err = process.communicate(baskets.read_text())
+    assert out == "support\tcount\titemset\n0.8\t4\tbread\n0.8\t4\tmilk\n"
+    assert err.splitlines()[0] == "standard input (basket CSV): 5 transactions, 5 items"
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(start, tmp_path):
+    """`itemix mine ... | head -1` writes no error, whenever the pipe breaks."""
+    path = tmp_path / "dense.dat"
+    path.write_text((" ".join(map(str, range(16))) + "\n") * 3)
+    with start("mine", path, "-s", "1", "-q", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == "support\tcount\titemset\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
+def test_nobody_reads_a_short_result(start, baskets):
+    """A result that fits into the buffer of the pipe ends as quietly."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with start("mine", baskets, "-s", "1", "-q", stdout=writing, stderr=subprocess.PIPE) as process:
+        os.close(writing)
+        assert process.communicate()[1] == ""
+    assert process.returncode == 141
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="looks into /proc to know when to interrupt")
+def test_ctrl_c_is_one_line(start):
+    """Ctrl-C ends the program with one line and code 130."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with start("mine", "-", "-s", "1", **pipes) as process:
+        wait_for_numba(process.pid)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (process.returncode, out, err) == (130, "", "itemix: interrupted\n")
+
+
+def wait_for_numba(pid):
+    """Wait until a process has loaded Numba's library: `main` runs then, and has not read anything yet."""
+    maps = Path(f"/proc/{pid}/maps")
+    for _ in range(600):
+        if "llvmlite" in maps.read_text():
+            return
+        time.sleep(0.05)
+    pytest.fail("the program did not start in 30 s")
+
+
+def blocks_from(terminal):
+    """Read a terminal until the program that writes to it has ended."""
+    while True:
+        try:
+            block = os.read(terminal, 4096)
+        except OSError:  # what Linux says when the other side is closed
+            return
+        if not block:
+            return
+        yield block
+
+
+def test_a_terminal_gets_a_table(start, baskets):
+    """On a terminal the result is drawn with colours, and the rest of the rows is counted."""
+    ours, theirs = pty.openpty()
+    environment = {"TERM": "xterm-256color", "COLUMNS": "80", "NO_COLOR": ""}
+    options = {"stdout": theirs, "stderr": theirs, "env": environment}
+    with start("mine", baskets, "-s", "1", "-n", "2", **options) as process:
+        os.close(theirs)
+        shown = b"".join(blocks_from(ours)).decode()
+    os.close(ours)
+    assert process.returncode == 0
+    assert "\x1b[" in shown
+    assert "━━━" in shown
+    assert "{bread}" in shown
+    assert "... 11 more: --limit 0 shows all, -o FILE writes them" in shown
+    assert "\t" not in shown
