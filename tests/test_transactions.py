@@ -2,12 +2,14 @@ import pickle
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from itemix import InvalidInputError, Items, Transactions, UnknownItemError
+from itemix.transactions import as_transactions
 
 ALPHABET = "abcdef"
 baskets = st.lists(st.sets(st.sampled_from(ALPHABET)).map(sorted), max_size=12)
@@ -133,6 +135,15 @@ def test_empty_transactions_are_dropped(value):
     assert transactions.drop_empty().to_lists() == [row for row in lists if row]
 
 
+@given(values(), itemsets)
+def test_transactions_that_hold_an_itemset(value, itemset):
+    """They are as many as its count, in the old order."""
+    transactions, lists = value
+    held = transactions.holding(itemset)
+    assert held.to_lists() == [row for row in lists if itemset <= set(row)]
+    assert len(held) == transactions.count(itemset)
+
+
 @given(values(), st.permutations(ALPHABET + "xyz"))
 def test_items_are_aligned(value, labels):
     """The same transactions with other codes; items that do not occur may be new."""
@@ -252,6 +263,22 @@ def test_unknown_items_are_refused():
     """With the nearest names."""
     with pytest.raises(UnknownItemError, match=r"got 'mlik'; did you mean 'milk'\?"):
         Transactions.from_lists([["milk"]]).count(["mlik"])
+
+
+def test_whatever_users_have_becomes_transactions():
+    """Transactions stay as they are; lists, frames and matrices are recognised by what they can do."""
+    transactions = Transactions.from_lists([["a", "b"], ["b"]])
+    assert as_transactions(transactions) is transactions
+    assert as_transactions([["b", "a"], ["b"]]) == transactions
+    assert as_transactions(transactions.to_dataframe()) == transactions
+    assert as_transactions(pa.table({"a": [1, 0], "b": [1, 1]})) == transactions
+    assert as_transactions(transactions.to_scipy()).to_lists() == [[0, 1], [1]]
+    with pytest.raises(
+        InvalidInputError, match=r"expected transactions, got the name 'a.csv'; read the file first"
+    ):
+        as_transactions("a.csv")
+    with pytest.raises(InvalidInputError, match=r"expected transactions, a data frame, .*, got int; try"):
+        as_transactions(5)
 
 
 def test_items_may_be_shared():

@@ -316,10 +316,7 @@ class Transactions:
 
     def drop_empty(self) -> Transactions:
         """Leave out the transactions without any item."""
-        rows = frozen(np.flatnonzero(self.lengths()))
-        multiplicities = None if self._multiplicities is None else self._multiplicities[rows]
-        indptr, indices = csr.gather_rows(self._indptr, self._indices, rows)
-        return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)
+        return self._subset(np.flatnonzero(self.lengths()))
 
     def rename_items(self, items: Iterable[Label]) -> Transactions:
         """Give the items other names, in the order of their codes."""
@@ -341,12 +338,8 @@ class Transactions:
         UnknownItemError
             If an item is not one of `items`.
         """
-        rows = np.flatnonzero(
-            csr.rows_with_all(self._indptr, self._indices, frozen(self._items.codes(itemset)))
-        )
-        indptr, indices = csr.gather_rows(self._indptr, self._indices, frozen(rows))
-        multiplicities = None if self._multiplicities is None else self._multiplicities[rows]
-        return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)
+        wanted = frozen(self._items.codes(itemset))
+        return self._subset(np.flatnonzero(csr.rows_with_all(self._indptr, self._indices, wanted)))
 
     def merge_identical(self) -> Transactions:
         """Store identical transactions once, with their number: same counts, fewer rows."""
@@ -385,6 +378,11 @@ class Transactions:
     def _row_of_each_transaction(self) -> npt.NDArray[np.int64]:
         return np.repeat(np.arange(self.n_rows), self._repeats())
 
+    def _subset(self, rows: npt.NDArray[np.int64]) -> Transactions:
+        indptr, indices = csr.gather_rows(self._indptr, self._indices, frozen(rows))
+        multiplicities = None if self._multiplicities is None else self._multiplicities[rows]
+        return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)
+
     def _take(self, rows: npt.NDArray[np.int64]) -> Transactions:
         rows = np.sort(rows)
         multiplicities = None
@@ -413,7 +411,7 @@ def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever use
         return source
     if isinstance(source, str | bytes | os.PathLike):
         raise InvalidInputError(
-            f"expected transactions, got the name {source!r}; read the file first: itemix.read_transactions(...)"
+            f"expected transactions, got the name {source!r}; read the file first: read_transactions(...)"
         )
     if hasattr(source, "columns"):
         return Transactions.from_dataframe(source)
