@@ -49,10 +49,11 @@ def count_of(itemset, baskets):
 
 def is_of_target(itemset, counts, target):
     """Whether a frequent itemset is closed or maximal, from the counts of all frequent ones."""
-    larger = [other for other in counts if len(other) == len(itemset) + 1 and itemset < other]
+    items = frozenset().union(*counts) - itemset
+    larger = [counts[itemset | {item}] for item in items if itemset | {item} in counts]
     if target == "maximal":
         return not larger
-    return target == "all" or all(counts[other] < counts[itemset] for other in larger)
+    return target == "all" or counts[itemset] not in larger
 
 
 def best(counts, top_k, baskets):
