@@ -74,12 +74,12 @@ def test_sets_fit_their_width(names, width):
 
 
 def test_text_tables_are_aligned():
-    """Numbers are aligned to the right, names to the left, without trailing blanks."""
+    """Numbers are lined up by their decimal points, names to the left, without trailing blanks."""
     table = Table(
         "Two rows", ("support", "count", "itemset"), (("0.5", "10", "{a}"), ("0.25", "5", "{b, c}")), "end"
     )
     assert table.as_text() == (
-        "Two rows\n  support  count  itemset\n      0.5     10  {a}\n     0.25      5  {b, c}\nend"
+        "Two rows\n  support  count  itemset\n     0.5      10  {a}\n     0.25      5  {b, c}\nend"
     )
 
 

@@ -28,12 +28,12 @@ class Table:
 
     def as_text(self) -> str:
         """Lay the table out in lines of text, without trailing blanks."""
-        cells = [self.headers, *self.rows] if self.rows else []
-        widths = [max(len(row[j]) for row in cells) for j in range(len(self.headers) - 1)] if cells else []
         lines = [self.title]
-        for row in cells:
-            numbers = [text.rjust(width) for text, width in zip(row, widths, strict=False)]
-            lines.append("  ".join(["", *numbers, row[-1]]).rstrip())
+        if self.rows:
+            *numbers, names = zip(*self.rows, strict=True)
+            columns = [_aligned(h, texts) for h, texts in zip(self.headers, numbers, strict=False)]
+            columns.append([self.headers[-1], *names])
+            lines += ["  ".join(["", *row]).rstrip() for row in zip(*columns, strict=True)]
         if self.footer:
             lines.append(self.footer)
         return "\n".join(lines)
@@ -113,6 +113,16 @@ def shown_of(n_shown: int, n: int) -> str:
 def joined(parts: Sequence[str]) -> str:
     """Join the parts of a title that are not empty."""
     return ", ".join(part for part in parts if part)
+
+
+def _aligned(header: str, texts: Sequence[str]) -> list[str]:
+    """Put numbers under each other by their decimal points, to the right under a header."""
+    split = [text.partition(".") for text in texts]
+    before = max(len(whole) for whole, _, _ in split)
+    lined_up = [whole.rjust(before) + point + digits for whole, point, digits in split]
+    after = max(map(len, lined_up))
+    width = max(len(header), after)
+    return [header.rjust(width), *(text.ljust(after).rjust(width) for text in lined_up)]
 
 
 def _cell(tag: str, text: str, is_name: bool) -> str:

@@ -134,7 +134,7 @@ def test_repr(found):
     assert found.table(2).as_text() == (
         "Rules: 12 rules, support >= 0, of 5 transactions\n"
         "  support  confidence   lift  count  rule\n"
-        "   0.6000       1.000  1.250      3  {bread} -> {milk}\n"
+        "   0.6000      1.000   1.250      3  {bread} -> {milk}\n"
         "   0.6000      0.7500  1.250      3  {milk} -> {bread}\n"
         "... 10 more"
     )
