@@ -33,6 +33,7 @@ from itemix.kernels.jit import inlined, kernel
 
 N_TERMS = 10
 SMALL = 64  # components below this size have near items only
+_TINY = 1e-200  # a product of factors between 1/3 and 3 is taken up before it gets there
 _STRAY = 32  # items are sorted again when the size has strayed by a 32nd
 UNLISTED, _FAR, _NEAR = 0, 1, 2
 
@@ -139,13 +140,14 @@ def _refresh_base(prior: PriorTables, tables: Tables, k: Index) -> None:
 
 
 @inlined
-def _add_powers(series: np.ndarray, value: float, sign: float) -> None:
-    """Add sign * value^-j to series[j] for all j > 0."""
-    inverse = 1.0 / value
-    power = sign
+def _add_powers(series: np.ndarray, new: float, old: float) -> None:
+    """Add new^-j - old^-j to series[j] for all j > 0."""
+    new_inverse, old_inverse = 1.0 / new, 1.0 / old
+    new_power = old_power = 1.0
     for j in range(1, N_TERMS + 1):
-        power *= inverse
-        series[j] += power
+        new_power *= new_inverse
+        old_power *= old_inverse
+        series[j] += new_power - old_power
 
 
 @kernel
@@ -156,6 +158,7 @@ def relist(prior: PriorTables, tables: Tables, k: Index) -> None:
     series = tables.series[k]
     series[:] = 0.0
     n_listed = n_near = 0
+    factor = 1.0
     for j in range(tables.n_listed[k]):
         i = tables.listed[k, j]
         c = tables.counts[i, k]
@@ -171,30 +174,23 @@ def relist(prior: PriorTables, tables: Tables, k: Index) -> None:
         else:
             tables.place[i, k] = _FAR
             g = prior.gamma[i]
-            series[0] += math.log((n - c + g) / (n + g))
-            _add_powers(series, n - c + g, 1.0)
-            _add_powers(series, n + g, -1.0)
+            _add_powers(series, n - c + g, n + g)
+            factor *= (n - c + g) / (n + g)
+            if factor < _TINY:
+                series[0] += math.log(factor)
+                factor = 1.0
         n_listed += 1
+    series[0] += math.log(factor)
     tables.n_listed[k] = n_listed
     tables.n_near[k] = n_near
     tables.anchor[k] = 0 if is_small else n
 
 
-@inlined
-def _update_far(prior: PriorTables, tables: Tables, k: Index, i: Index, sign: int) -> float:
-    """Change the series for one more (or less) point with far item i; return the factor of its logarithm."""
-    before = tables.anchor[k] - tables.counts[i, k] + prior.gamma[i]
-    _add_powers(tables.series[k], before - sign, 1.0)
-    _add_powers(tables.series[k], before, -1.0)
-    factor: float = (before - sign) / before
-    return factor
-
-
 @kernel
 def move_point(prior: PriorTables, tables: Tables, items: np.ndarray, k: Index, sign: int) -> None:
     """Add (sign 1) a point with the given items to component k, or take it out (sign -1)."""
+    series = tables.series[k]
     factor = 1.0
-    in_block = 0
     is_small = tables.anchor[k] == 0
     for i in items:
         if tables.place[i, k] == UNLISTED:
@@ -203,14 +199,14 @@ def move_point(prior: PriorTables, tables: Tables, items: np.ndarray, k: Index, 
             tables.n_near[k] += is_small
             tables.place[i, k] = _NEAR if is_small else _FAR
         if tables.place[i, k] == _FAR:
-            factor *= _update_far(prior, tables, k, i, sign)
-            in_block += 1
-            if in_block == prior.block:
-                tables.series[k, 0] += math.log(factor)
+            before = tables.anchor[k] - tables.counts[i, k] + prior.gamma[i]
+            _add_powers(series, before - sign, before)
+            factor *= (before - sign) / before
+            if not _TINY < factor < 1 / _TINY:
+                series[0] += math.log(factor)
                 factor = 1.0
-                in_block = 0
         tables.counts[i, k] += sign
-    tables.series[k, 0] += math.log(factor)
+    series[0] += math.log(factor)
     tables.sizes[k] += sign
     n = tables.sizes[k]
     if is_small:
