@@ -111,6 +111,7 @@ class Rows:
         frequent = 2 * self.item_totals > self.n_transactions
         fits = 4 * len(data.indices) < _BYTES_OF_COPIES
         self.flipped = frequent if fits else np.zeros_like(frequent)
+        self._cuts: dict[int, npt.NDArray[np.int64]] = {}
         self._indptr, self._indices = data.indptr, data.indices
         if self.flipped.any():
             self._indptr, self._indices = estep.flip_items(data.indptr, data.indices, self.flipped)
@@ -161,6 +162,11 @@ class Rows:
 
     def _blocks(self, n_components: int) -> npt.NDArray[np.int64]:
         """Cut the rows into blocks of equal work; their number depends on the data, never on the threads."""
+        if n_components not in self._cuts:
+            self._cuts[n_components] = self._cut(n_components)
+        return self._cuts[n_components]
+
+    def _cut(self, n_components: int) -> npt.NDArray[np.int64]:
         cells = max(self.n_items * n_components, 1)
         additions = (len(self._indices) + self.n_items) * n_components
         n_blocks = min(

@@ -47,70 +47,68 @@ def _add_rows(
 
 
 @inlined
-def _near(
+def _highest_possible(
     indices: np.ndarray,
     start: int,
     stop: int,
     required_ptr: np.ndarray,
     required: np.ndarray,
+    demanding: np.ndarray,
     held: np.ndarray,
     score: np.ndarray,
-    near: np.ndarray,
-) -> tuple[float, int]:
-    """Find the highest score that the row's items allow, and list the components within `_FAR` of it.
+) -> float:
+    """Return the highest score of a component that allows the row; `demanding` lists those that require any.
 
-    The score of a component becomes -inf if it requires an item which the row does not hold. Only those near
-    the highest are looked at: others would not change a sum of exponentials by a rounding error.
+    The score of a component becomes -inf if it requires an item which the row does not hold. Only those
+    within `_FAR` of the highest are looked at: others would not change a sum of exponentials by a rounding
+    error.
     """
-    if len(required):
-        for j in range(start, stop):
-            held[indices[j]] = True
-    while True:
-        top = vectors.highest(score)
-        n_near = 0
-        for k in range(len(score)):
-            near[n_near] = k
-            n_near += score[k] > top - _FAR
-        n_possible = 0
-        if len(required):
-            for m in range(n_near):
-                k = near[m]
-                possible = True
+    top = vectors.highest(score)
+    if len(required) == 0:
+        return top
+    for j in range(start, stop):
+        held[indices[j]] = True
+    excluded = True
+    while excluded:
+        excluded = False
+        for k in demanding:
+            if score[k] > top - _FAR:
                 for j in range(required_ptr[k], required_ptr[k + 1]):
                     if not held[required[j]]:
-                        possible = False
+                        score[k] = -np.inf
+                        excluded = True
                         break
-                if possible:
-                    n_possible += 1
-                else:
-                    score[k] = -np.inf
-        else:
-            n_possible = n_near
-        if n_possible == n_near:
-            break
-    if len(required):
-        for j in range(start, stop):
-            held[indices[j]] = False
-    return top, n_near
+        if excluded:
+            top = vectors.highest(score)
+    for j in range(start, stop):
+        held[indices[j]] = False
+    return top
 
 
 @inlined
-def _normalise(
-    score: np.ndarray, top: float, shifted: np.ndarray, shifted_bits: np.ndarray, resp: np.ndarray
-) -> float:
-    """Turn scores, of which `top` is the highest, into responsibilities and return their log-sum-exp.
+def _count_near(score: np.ndarray, top: float) -> int:
+    """Return how many components lie within `_FAR` of the top."""
+    n_near = 0
+    for k in range(len(score)):
+        n_near += 1 if score[k] > top - _FAR else 0
+    return n_near
 
-    A row that no component allows gets -inf and equal responsibilities.
+
+@inlined
+def _exponentials(
+    score: np.ndarray, top: float, shifted: np.ndarray, shifted_bits: np.ndarray, out: np.ndarray
+) -> tuple[float, float]:
+    """Write exp(score - top) to `out`; return their sum, and the scores' log-sum-exp.
+
+    For a row that no component allows they are all one, and the log-sum-exp is -inf.
     """
     if top == -np.inf:
         for k in range(len(score)):
-            resp[k] = 1.0 / len(score)
-        return -np.inf
-    vectors.exp_of_difference(score, top, shifted, shifted_bits, resp)
-    total = vectors.total(resp)
-    for k in range(len(score)):
-        resp[k] /= total
-    return top + math.log(total)
+            out[k] = 1.0
+        return float(len(score)), -np.inf
+    vectors.exp_of_difference(score, top, shifted, shifted_bits, out)
+    total = vectors.total(out)
+    return total, top + math.log(total)
 
 
 @inlined
@@ -127,13 +125,17 @@ def _count_few(
     item_counts: np.ndarray,
 ) -> float:
     """Add one row to the counts of the few components that can matter; return its log-sum-exp."""
+    n_near = 0
     total = 0.0
-    for m in range(len(near)):
-        resp[m] = math.exp(score[near[m]] - top)
-        total += resp[m]
+    for k in range(len(score)):
+        if score[k] > top - _FAR:
+            near[n_near] = k
+            resp[n_near] = math.exp(score[k] - top)
+            total += resp[n_near]
+            n_near += 1
     n_kept = 0
     mass = 0.0
-    for m in range(len(near)):
+    for m in range(n_near):
         if resp[m] > NEGLIGIBLE * total:
             near[n_kept] = near[m]
             resp[n_kept] = resp[m]
@@ -156,12 +158,14 @@ def _count_all(
     stop: int,
     weight: float,
     resp: np.ndarray,
+    total: float,
     sizes: np.ndarray,
     item_counts: np.ndarray,
 ) -> None:
-    """Add one row to the counts of all components whose responsibility is not negligible."""
+    """Add one row to the counts of all components whose share of the total is not negligible."""
+    least = NEGLIGIBLE * total
     for k in range(len(resp)):
-        resp[k] = resp[k] if resp[k] > NEGLIGIBLE else 0.0
+        resp[k] = resp[k] if resp[k] > least else 0.0
     scale = weight / vectors.total(resp)
     for k in range(len(resp)):
         resp[k] *= scale
@@ -197,19 +201,19 @@ def expected_counts(
     shifted = np.empty(K, dtype=np.float64)
     shifted_bits = shifted.view(np.int64)
     near = np.empty(K, dtype=np.int64)
+    demanding = np.flatnonzero(required_ptr[1:] > required_ptr[:-1])
     held = np.zeros(odds.shape[0] if len(required) else 0, dtype=np.bool_)
     bound = 0.0
     for t in range(first, last):
         start, stop = indptr[t], indptr[t + 1]
         weight = np.float64(weights[t]) if len(weights) else 1.0
         _add_rows(indices, start, stop, odds, base, score)
-        top, n_near = _near(indices, start, stop, required_ptr, required, held, score, near)
-        if 0 < 4 * n_near < K:
-            few = near[:n_near]
-            value = _count_few(indices, start, stop, weight, score, top, few, resp, sizes, item_counts)
+        top = _highest_possible(indices, start, stop, required_ptr, required, demanding, held, score)
+        if 0 < 4 * _count_near(score, top) < K:
+            value = _count_few(indices, start, stop, weight, score, top, near, resp, sizes, item_counts)
         else:
-            value = _normalise(score, top, shifted, shifted_bits, resp)
-            _count_all(indices, start, stop, weight, resp, sizes, item_counts)
+            total, value = _exponentials(score, top, shifted, shifted_bits, resp)
+            _count_all(indices, start, stop, weight, resp, total, sizes, item_counts)
         bound += weight * value
     return bound
 
@@ -233,16 +237,16 @@ def row_responsibilities(
     one = np.empty(K, dtype=np.float64)
     shifted = np.empty(K, dtype=np.float64)
     shifted_bits = shifted.view(np.int64)
-    near = np.empty(K, dtype=np.int64)
+    demanding = np.flatnonzero(required_ptr[1:] > required_ptr[:-1])
     held = np.zeros(odds.shape[0] if len(required) else 0, dtype=np.bool_)
     for t in range(first, last):
         start, stop = indptr[t], indptr[t + 1]
         _add_rows(indices, start, stop, odds, base, score)
-        top, _ = _near(indices, start, stop, required_ptr, required, held, score, near)
-        values[t - first] = _normalise(score, top, shifted, shifted_bits, one)
+        top = _highest_possible(indices, start, stop, required_ptr, required, demanding, held, score)
+        total, values[t - first] = _exponentials(score, top, shifted, shifted_bits, one)
         if len(resp):
             for k in range(K):
-                resp[t - first, k] = one[k]
+                resp[t - first, k] = one[k] / total
 
 
 @kernel
