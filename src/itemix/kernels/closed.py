@@ -82,7 +82,7 @@ def search(
             base_items = companions[companion_start[root] : companion_start[root + 1]].copy()
             base_counts = pair_counts[companion_start[root] : companion_start[root + 1]].copy()
             arena, digits, digit_words = pack_entries(
-                entries[spans[k, 0] : spans[k, 1]], len(base_items), weights
+                entries[spans[k, 0] : spans[k, 1]], len(base_items), 2, weights
             )
             if len(ends) == state[_N_SETS] or len(codes) < state[_N_CODES] + n_items:
                 ends, counts, codes = longer(ends, 0), longer(counts, 0), longer(codes, 0)

@@ -112,7 +112,7 @@ def search(
                 ext[i, _ITEM], ext[i, _EXT_COUNT], ext[i, _ROW] = companions[j], pair_counts[j], i
             if n_first > 1:
                 arena, digits, digit_words = pack_entries(
-                    entries[spans[k, 0] : spans[k, 1]], n_first, weights
+                    entries[spans[k, 0] : spans[k, 1]], n_first, n_first, weights
                 )
         if n_first > 0 and limits[MAX_LEN] > 1:
             _open_level(levels, 1, 0, n_first, n_first, used, root_counts[root], ext, limits[MIN_LEN])

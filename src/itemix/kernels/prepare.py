@@ -13,6 +13,8 @@ import numpy as np
 from itemix.kernels.bitsets import WORD_BITS, padded_words
 from itemix.kernels.jit import kernel
 
+_LONG_ROW = 64
+
 
 @kernel
 def pack_bitsets(
@@ -34,48 +36,56 @@ def pack_bitsets(
 
 @kernel
 def rows_of_ranks(
-    indptr: np.ndarray, indices: np.ndarray, row_order: np.ndarray, rank_of: np.ndarray, n_ranks: int
+    indptr: np.ndarray, indices: np.ndarray, row_order: np.ndarray, rank_of: np.ndarray, like: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of ascending ranks, for the rows (in `row_order`) with at least two frequent items.
+    """Rows of ascending ranks, for the rows (in `row_order`, if given) with at least two frequent items.
 
-    Transposing twice sorts every row without a comparison. Returns row pointers, ranks, and which rows of
-    `row_order` were kept.
+    Returns row pointers, ranks (of the type of `like`, in which they must fit), and where `row_order` is
+    given which places of it were kept.
     """
     n_rows = len(indptr) - 1
-    row_start = np.zeros(n_rows + 1, dtype=np.int64)
-    kept = np.empty(n_rows, dtype=np.int64)
-    item_start = np.zeros(n_ranks + 1, dtype=np.int64)
-    n_kept = 0
-    for b in range(n_rows):
-        t = row_order[b] if len(row_order) else b
+    n_kept, n_ones = 0, 0
+    for t in range(n_rows):
         length = 0
         for j in range(indptr[t], indptr[t + 1]):
             length += rank_of[indices[j]] >= 0
-        if length < 2:
+        if length >= 2:
+            n_kept += 1
+            n_ones += length
+    row_start = np.zeros(n_kept + 1, dtype=np.int64)
+    ranks = np.empty(n_ones, dtype=like.dtype)
+    kept = np.empty(n_kept if len(row_order) else 0, dtype=np.int64)
+    k, at = 0, 0
+    for b in range(n_rows):
+        t = row_order[b] if len(row_order) else b
+        start = at
+        for j in range(indptr[t], indptr[t + 1]):
+            r = rank_of[indices[j]]
+            # A row of one item may stand behind the last place; it is written over or not at all.
+            if r >= 0 and at < n_ones:
+                ranks[at] = r
+                at += 1
+        if at - start < 2:
+            at = start
             continue
-        for j in range(indptr[t], indptr[t + 1]):
-            r = rank_of[indices[j]]
-            if r >= 0:
-                item_start[r + 1] += 1
-        row_start[n_kept + 1] = row_start[n_kept] + length
-        kept[n_kept] = b
-        n_kept += 1
-    for r in range(n_ranks):
-        item_start[r + 1] += item_start[r]
-    rows = np.empty(item_start[n_ranks], dtype=np.int32)
-    fill = item_start[:-1].copy()
-    for k in range(n_kept):
-        t = row_order[kept[k]] if len(row_order) else kept[k]
-        for j in range(indptr[t], indptr[t + 1]):
-            r = rank_of[indices[j]]
-            if r >= 0:
-                rows[fill[r]] = k
-                fill[r] += 1
-    ranks = np.empty(len(rows), dtype=np.int32)
-    ends = row_start[:n_kept].copy()
-    for r in range(n_ranks):
-        for j in range(item_start[r], item_start[r + 1]):
-            t = rows[j]
-            ranks[ends[t]] = r
-            ends[t] += 1
-    return row_start[: n_kept + 1].copy(), ranks, kept[:n_kept].copy()
+        _sort_row(ranks, start, at)
+        row_start[k + 1] = at
+        if len(row_order):
+            kept[k] = b
+        k += 1
+    return row_start, ranks, kept
+
+
+@kernel
+def _sort_row(ranks: np.ndarray, start: int, stop: int) -> None:
+    """Sort a stretch in place: most rows are short, and insertion needs no memory for them."""
+    if stop - start > _LONG_ROW:
+        ranks[start:stop].sort()
+        return
+    for j in range(start + 1, stop):
+        rank = ranks[j]
+        k = j
+        while k > start and ranks[k - 1] > rank:
+            ranks[k] = ranks[k - 1]
+            k -= 1
+        ranks[k] = rank

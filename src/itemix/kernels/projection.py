@@ -5,9 +5,9 @@ pairs of a range of roots, `deliver` brings to each of them what its rows hold o
 `pack_entries` makes bitsets of that. The first two read all rows in order, which is what makes them quick:
 asking for the rows of each root in turn would miss the cache at every row.
 
-Shapes: F frequent items; `row_start` (N + 1,) int64 and `ranks` (nnz,) int32, rows of ascending ranks;
-`weights` (N,) int64 in descending order, or (0,) int32 where every row counts once. The companions of root
-r are companions[companion_start[r]:companion_start[r + 1]], ascending ranks, int32.
+Shapes: F frequent items; `row_start` (N + 1,) int64 and `ranks` (nnz,) uint16 or int32, rows of ascending
+ranks; `weights` (N,) int64 in descending order, or (0,) int32 where every row counts once. The companions
+of root r are companions[companion_start[r]:companion_start[r + 1]], ascending ranks, int32.
 """
 
 from __future__ import annotations
@@ -66,12 +66,34 @@ def count_pairs(
 
 
 @kernel
+def entry_bounds(
+    companion_start: np.ndarray, companions: np.ndarray, pair_counts: np.ndarray, min_companions: int
+) -> np.ndarray:
+    """How many entries `deliver` can write for each root (F,) int64, where every row counts once.
+
+    A row is kept only with `min_companions` companions before the root, so their counts bound the number of
+    rows, and that bounds what each companion adds; a row has one entry more, its number.
+    """
+    bounds = np.zeros(len(companion_start) - 1, dtype=np.int64)
+    for root in range(len(bounds)):
+        n_rows = 0
+        for c in range(companion_start[root], companion_start[root + 1]):
+            if companions[c] < root:
+                n_rows += pair_counts[c]
+        n_rows //= min_companions
+        bounds[root] = n_rows
+        for c in range(companion_start[root], companion_start[root + 1]):
+            bounds[root] += min(pair_counts[c], n_rows)
+    return bounds
+
+
+@kernel
 def deliver(
     first_root: int,
     stop_root: int,
     companion_start: np.ndarray,
     companions: np.ndarray,
-    pair_counts: np.ndarray,
+    bounds: np.ndarray,
     row_start: np.ndarray,
     ranks: np.ndarray,
     weights: np.ndarray,
@@ -102,12 +124,9 @@ def deliver(
             first_root, row_start, ranks, is_companion, last_word, min_companions, row, spans, nothing
         )
     else:
-        # Where rows count once, the pairs tell how many entries there can be, and one pass is enough.
+        # Where rows count once, `entry_bounds` says how many entries there can be: one pass is enough.
         for k in range(n_roots):
-            visits = 0
-            for c in range(companion_start[first_root + k], companion_start[first_root + k + 1]):
-                visits += pair_counts[c]
-            spans[k, 1] = visits + visits // min_companions
+            spans[k, 1] = bounds[first_root + k]
     total = 0
     for k in range(n_roots):
         size = spans[k, 1]
@@ -183,16 +202,16 @@ def _deliver_rows(
 
 @kernel
 def pack_entries(
-    entries: np.ndarray, n_companions: int, weights: np.ndarray
+    entries: np.ndarray, n_companions: int, n_extra: int, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Bitsets of the companions of one root over its rows, and the planes of the rows' multiplicities.
 
-    The bitsets are the first n_companions rows of an array with room for as many again.
+    The bitsets are the first n_companions rows of an array with n_extra more.
     """
     n_rows = 0
     for e in range(len(entries)):
         n_rows += entries[e] < 0
-    bits = np.zeros((2 * n_companions, padded_words(n_rows)), dtype=np.uint64)
+    bits = np.zeros((n_companions + n_extra, padded_words(n_rows)), dtype=np.uint64)
     kept_weights = np.empty(n_rows if len(weights) else 0, dtype=np.int64)
     b = -1
     for e in range(len(entries)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 # Above this density, bitsets over all transactions beat the projections of each item.
 _DENSE = 0.1
-# Pairs are counted for as many roots at a time as a table of this size holds.
-_PAIR_TABLE_ENTRIES = 1 << 25
+# Pairs are counted, and rows delivered, for as many roots at a time as an array of this size holds.
+_ENTRIES_AT_A_TIME = 1 << 19
 _RANGES_PER_THREAD = 4
 
 
@@ -73,7 +74,7 @@ class _Layout:
     planes: npt.NDArray[np.uint64]
     plane_words: npt.NDArray[np.int64]
     row_start: npt.NDArray[np.int64]
-    ranks: npt.NDArray[np.int32]
+    ranks: npt.NDArray[Any]
     weights: npt.NDArray[Any]
 
     @property
@@ -99,13 +100,15 @@ class _Layout:
             readonly_view(rank_of),
         )
         bits, planes = np.empty((0, 0), dtype=np.uint64), np.empty((0, 0), dtype=np.uint64)
-        plane_words, row_start, ranks = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32)
+        plane_words, row_start = np.empty(0, np.int64), np.empty(0, np.int64)
+        # Half the memory, and half the time to read it, where ranks are small; they mostly are.
+        ranks = np.empty(0, np.uint16 if len(code_of) <= np.iinfo(np.uint16).max else np.int32)
         if rank_counts.sum() >= _DENSE * tx.n_transactions * len(code_of):
             bits = prepare.pack_bitsets(*rows, len(code_of))
             if len(weights):
                 planes, plane_words = bitsets.multiplicity_planes(readonly_view(weights), bits.shape[1])
         else:
-            row_start, ranks, kept = prepare.rows_of_ranks(*rows, len(code_of))
+            row_start, ranks, kept = prepare.rows_of_ranks(*rows, ranks)
             if len(weights):
                 weights = weights[kept]
         arrays = (rank_counts, bits, planes, plane_words, row_start, ranks, weights)
@@ -137,24 +140,33 @@ def _search_sparse(
     if both_sides:
         pairs = _with_both_sides(pairs)
     pairs = _Pairs(*(readonly_view(array) for array in pairs))
+    min_companions = 1 if both_sides else 2
+    bounds = readonly_view(projection.entry_bounds(*pairs, min_companions))
     layout = data.rank_counts, data.bits, data.planes, data.plane_words
 
     def job(first: int, stop: int) -> Found:
-        min_companions = 1 if both_sides else 2
         rows = projection.deliver(
-            first, stop, *pairs, data.row_start, data.ranks, data.weights, min_companions
+            first,
+            stop,
+            pairs.start,
+            pairs.companions,
+            bounds,
+            data.row_start,
+            data.ranks,
+            data.weights,
+            min_companions,
         )
         queue = np.array([stop], dtype=np.int64)
         return kernel(search.shared, limits.as_array(), queue, first, *layout, *pairs, *rows, data.weights)
 
-    ranges = _ranges(np.diff(pairs.start) + 1, search.n_threads)
+    ranges = _ranges(bounds + 1, search.n_threads, at_least=math.ceil(bounds.sum() / _ENTRIES_AT_A_TIME))
     return search.run([partial(job, first, stop) for first, stop in ranges], n_roots)
 
 
 def _count_pairs(search: Search, data: _Layout, min_count: int) -> _Pairs:
     n_roots = len(data.rank_counts)
     rows = data.row_start, data.ranks, data.weights
-    n_tables = int(np.ceil(n_roots * n_roots / 2 / _PAIR_TABLE_ENTRIES))
+    n_tables = math.ceil(n_roots * n_roots / 2 / _ENTRIES_AT_A_TIME)
     # A root's table is as long as its rank, and its time about as its count times its rank.
     bounds = _ranges(data.rank_counts * np.arange(1, n_roots + 1), search.n_threads, at_least=n_tables)
     parts = search.run(
