@@ -1,0 +1,153 @@
+"""The options of `mine`: what has no meaning is refused, in one line that says what to try."""
+
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, inf, nan, nextafter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import itemix
+from itemix import InvalidInputError, UnknownItemError
+from itemix.mining.options import min_count
+
+ROWS = [["bread", "milk"], ["milk", "butter"], ["butter milk"]]
+
+IN_RANGE = "expected min_support as a fraction in (0, 1] or a whole number of transactions, got "
+BAD_OPTIONS = [
+    ({}, "expected min_support or top_k, got neither; try min_support=0.01"),
+    (
+        {"min_support": 0},
+        "expected min_support as a fraction in (0, 1] or a count of at least 1, got 0; try 1",
+    ),
+    (
+        {"min_support": -1},
+        "expected min_support as a fraction in (0, 1] or a count of at least 1, got -1; try 1",
+    ),
+    ({"min_support": 0.0}, IN_RANGE + "0.0; try 0.01"),
+    ({"min_support": -0.5}, IN_RANGE + "-0.5; try 0.01"),
+    ({"min_support": 1.5}, IN_RANGE + "1.5; try 0.01"),
+    ({"min_support": 20.0}, IN_RANGE + "20.0; for a count write 20"),
+    ({"min_support": nan}, IN_RANGE + "nan; try 0.01"),
+    ({"min_support": inf}, IN_RANGE + "inf; try 0.01"),
+    ({"min_support": "a"}, IN_RANGE + "'a' (str); try 0.01"),
+    ({"min_support": True}, IN_RANGE + "True (bool); try 0.01"),
+    ({"min_support": [0.5]}, IN_RANGE + "[0.5] (list); try 0.01"),
+    ({"min_support": Decimal("0.5")}, IN_RANGE + "Decimal('0.5') (Decimal); try 0.01"),
+    (
+        {"target": "most"},
+        "expected target to be one of 'all', 'closed', 'maximal', got 'most'; try 'all'",
+    ),
+    ({"target": None}, "expected target to be one of 'all', 'closed', 'maximal', got None; try 'all'"),
+    ({"min_len": 0}, "expected min_len as a whole number of at least 1, got 0; try 1"),
+    ({"min_len": 1.5}, "expected min_len as a whole number of at least 1, got 1.5; try 1"),
+    ({"max_len": -2}, "expected max_len as a whole number of at least 1, got -2; try 1"),
+    ({"max_len": "2"}, "expected max_len as a whole number of at least 1, got '2'; try 1"),
+    ({"min_len": 3, "max_len": 2}, "expected min_len <= max_len, got 3 and 2; lower min_len"),
+    ({"top_k": 0}, "expected top_k as a whole number of at least 1, got 0; try 1"),
+    ({"top_k": True}, "expected top_k as a whole number of at least 1, got True; try 1"),
+    ({"max_itemsets": 0}, "expected max_itemsets as a whole number of at least 1, got 0; try 1"),
+    ({"max_itemsets": 1e6}, "expected max_itemsets as a whole number of at least 1, got 1000000.0; try 1"),
+    ({"top_k": 9, "max_itemsets": 8}, "expected top_k <= max_itemsets, got 9 and 8; lower top_k"),
+    (
+        {"include": ["milk"], "exclude": ["bread", "milk"]},
+        "expected different items in include and exclude, got 'milk' in both; leave it out of one",
+    ),
+    ({"include": 1.5}, "expected item names in a list, got float; try ['milk', 'bread']"),
+    ({"n_jobs": 0}, "expected n_jobs as a number of threads, got 0; try -1 for all processors"),
+    ({"n_jobs": 1.5}, "expected n_jobs as a number of threads, got 1.5; try -1 for all processors"),
+    ({"n_jobs": "all"}, "expected n_jobs as a number of threads, got 'all'; try -1 for all processors"),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), BAD_OPTIONS, ids=[str(options) for options, _ in BAD_OPTIONS]
+)
+def test_bad_options(options, message):
+    """Each option without a meaning has its own message."""
+    needs_no_threshold = not options or "min_support" in options
+    with pytest.raises(InvalidInputError) as caught:
+        itemix.mine(ROWS, **options if needs_no_threshold else {"min_support": 0.5, **options})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("option", ["include", "exclude"])
+def test_unknown_items(option):
+    """An item that is not in the data is named, and the nearest names are offered."""
+    with pytest.raises(UnknownItemError) as caught:
+        itemix.mine(ROWS, 0.5, **{option: ["bred"]})
+    assert str(caught.value) == "expected one of 4 known items, got 'bred'; did you mean 'bread'?"
+    with pytest.raises(UnknownItemError, match="did you mean 'butter', 'butter milk'"):
+        itemix.mine(ROWS, 0.5, **{option: "buter"})
+
+
+def test_bad_sources():
+    """What is no transactions is refused, and the name of a file is told from its content."""
+    with pytest.raises(InvalidInputError, match=r"got the name 'groceries.csv'; read the file first"):
+        itemix.mine("groceries.csv", 0.1)
+    with pytest.raises(InvalidInputError, match=r"expected transactions, a data frame, a matrix"):
+        itemix.mine(5, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("fraction", "n", "count"),
+    [
+        (0.28, 25, 7),
+        (0.07, 100, 7),
+        (0.29, 100, 29),
+        (0.1 + 0.2, 10, 3),
+        (1.1 - 1.0, 1000, 100),
+        (1 / 3, 3, 1),
+        (1 / 49, 49, 1),
+        (0.281, 25, 8),
+        (1.0, 12345, 12345),
+        (1e-9, 100, 1),
+        (nextafter(0, 1), 10, 1),
+        (0.5, 0, 1),
+        (0.3, 10**10 + 1, 3 * 10**9 + 1),
+        (0.001, 88162, 89),
+        (0.005, 32711, 164),
+        (0.3, 17009, 5103),
+        (np.float64(0.28), 25, 7),
+        (Fraction(7, 25), 25, 7),
+        (7, 25, 7),
+        (np.int32(7), 25, 7),
+        (26, 25, 26),
+    ],
+)
+def test_count_of_a_threshold(fraction, n, count):
+    """A fraction is rounded up to a count, but not because of how computers store fractions."""
+    assert min_count(fraction, n) == count
+    assert isinstance(min_count(fraction, n), int)
+
+
+@given(st.integers(1, 10**7), st.data())
+def test_a_support_is_its_own_threshold(n, data):
+    """The support of a set as threshold finds the set; what is clearly more does not."""
+    count = data.draw(st.integers(1, n))
+    assert min_count(count / n, n) == count
+    assert min_count(nextafter(count / n, 0), n) == count
+    if count < n:
+        assert min_count((count + 0.001) / n, n) == count + 1
+        assert min_count((count + 0.999) / n, n) == count + 1
+
+
+@given(st.integers(1, 10_000), st.integers(1, 10**6))
+def test_decimal_thresholds(hundredths_of_a_percent, n):
+    """What is written with a few decimals means just that."""
+    expected = ceil(Fraction(hundredths_of_a_percent, 10_000) * n)
+    assert min_count(hundredths_of_a_percent / 10_000, n) == expected
+    assert min_count(float(f"{hundredths_of_a_percent / 100:.2f}e-2"), n) == expected
+
+
+def test_exactly_met():
+    """Seven of 25 transactions are 28% of them, six are not."""
+    rows = [["seven", "six"]] * 6 + [["seven"]] + [[]] * 18
+    assert [itemset.items for itemset in itemix.mine(rows, 0.28)] == [("seven",)]
+    assert [itemset.items for itemset in itemix.mine(rows, 6 / 25)] == [
+        ("seven",),
+        ("six",),
+        ("seven", "six"),
+    ]
