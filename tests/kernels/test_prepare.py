@@ -1,6 +1,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import bitsets as naive_bitsets
@@ -34,12 +35,15 @@ def test_bitsets_of_ranks(data):
     assert [naive_bitsets.as_positions(row) for row in bits] == naive.holders(*data)
 
 
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32])
 @given(ranked_data())
-def test_rows_of_ranks(data):
+def test_rows_of_ranks(dtype, data):
     """Rows of ascending ranks; those with fewer than two are left out, and which ones is said."""
-    row_start, ranks, kept = prepare.rows_of_ranks(*as_arguments(*data))
+    *arrays, _ = as_arguments(*data)
+    row_start, ranks, kept = prepare.rows_of_ranks(*arrays, np.empty(0, dtype=dtype))
     expected = naive.rows_of_ranks(*data[:3])
-    assert kept.tolist() == [position for position, _ in expected]
+    assert ranks.dtype == dtype
+    assert kept.tolist() == ([position for position, _ in expected] if data[1] else [])
     assert [ranks[a:b].tolist() for a, b in pairwise(row_start)] == [row for _, row in expected]
 
 
@@ -49,3 +53,12 @@ def test_more_rows_than_a_word():
     data = rows, [], [1, -1, 0], 2
     bits = prepare.pack_bitsets(*as_arguments(*data))
     assert [naive_bitsets.as_positions(row) for row in bits] == naive.holders(*data)
+
+
+def test_long_rows_are_sorted_too():
+    """Rows that are too long to sort by insertion ascend all the same."""
+    rank_of = np.random.default_rng(0).permutation(200).astype(np.int32)
+    arrays = *naive.as_rows([list(range(200)), [3, 5]]), np.empty(0, dtype=np.int64), rank_of
+    row_start, ranks, _ = prepare.rows_of_ranks(*arrays, np.empty(0, dtype=np.uint16))
+    assert ranks[row_start[0] : row_start[1]].tolist() == list(range(200))
+    assert ranks[row_start[1] :].tolist() == sorted(rank_of[[3, 5]].tolist())

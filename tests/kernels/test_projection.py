@@ -46,11 +46,14 @@ def test_rows_are_delivered(data, min_count, both_sides, cut, other_cut):
         pairs = naive.from_both_sides(pairs)
     first, stop = sorted([cut, other_cut])
     min_companions = 1 if both_sides else 2
-    spans, entries = projection.deliver(first, stop, *as_pairs(pairs), *arrays, min_companions)
+    start, companions, counts = as_pairs(pairs)
+    bounds = frozen(projection.entry_bounds(start, companions, counts, min_companions))
+    spans, entries = projection.deliver(first, stop, start, companions, bounds, *arrays, min_companions)
     for root, (start, end) in zip(range(first, stop), spans, strict=True):
         companions = [rank for rank, _ in pairs[root]]
         expected = naive.delivered(root, companions, rows, min_companions)
         assert entries[start:end].tolist() == naive.as_entries(expected)
+        assert end - start <= bounds[root]
     assert all(spans[k, 1] <= spans[k + 1, 0] for k in range(len(spans) - 1))
     assert len(spans) == 0 or spans[-1, 1] <= len(entries)
 
@@ -62,8 +65,8 @@ def test_entries_are_packed(data, root):
     companions = [rank for rank in range(8) if rank != root]
     found = naive.delivered(root, companions, rows, 1)
     entries = np.array(naive.as_entries(found), dtype=np.int32)
-    bits, planes, plane_words = projection.pack_entries(entries, len(companions), array)
-    assert bits.shape == (2 * len(companions), bitsets.padded_words(len(found)))
+    bits, planes, plane_words = projection.pack_entries(entries, len(companions), 3, array)
+    assert bits.shape == (len(companions) + 3, bitsets.padded_words(len(found)))
     held = [{b for b, (_, places) in enumerate(found) if place in places} for place in range(len(companions))]
     assert [naive_bitsets.as_positions(row) for row in bits[: len(companions)]] == held
     kept = [weights[t] for t, _ in found] if len(array) else []
@@ -77,7 +80,9 @@ def test_many_rows():
     weights = list(range(1500, 0, -1))
     arrays = *map(frozen, naive.as_rows(rows)), as_weights(weights)
     pairs = naive.frequent_pairs(rows, weights, 4, 1)
-    spans, entries = projection.deliver(3, 4, *as_pairs(pairs), *arrays, 2)
-    bits, planes, plane_words = projection.pack_entries(entries[spans[0, 0] : spans[0, 1]], 3, arrays[2])
+    start, companions, counts = as_pairs(pairs)
+    bounds = frozen(projection.entry_bounds(start, companions, counts, 2))
+    spans, entries = projection.deliver(3, 4, start, companions, bounds, *arrays, 2)
+    bits, planes, plane_words = projection.pack_entries(entries[spans[0, 0] : spans[0, 1]], 3, 1, arrays[2])
     counts = [bitsets.count_bits(bits, i, planes, plane_words) for i in range(3)]
     assert counts == [count for _, count in pairs[3]]

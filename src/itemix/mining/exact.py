@@ -159,7 +159,8 @@ def _search_sparse(
         queue = np.array([stop], dtype=np.int64)
         return kernel(search.shared, limits.as_array(), queue, first, *layout, *pairs, *rows, data.weights)
 
-    ranges = _ranges(bounds + 1, search.n_threads, at_least=math.ceil(bounds.sum() / _ENTRIES_AT_A_TIME))
+    n_entries = bounds.sum() / (data.weights.mean() if len(data.weights) else 1)
+    ranges = _ranges(bounds + 1, search.n_threads, at_least=math.ceil(n_entries / _ENTRIES_AT_A_TIME))
     return search.run([partial(job, first, stop) for first, stop in ranges], n_roots)
 
 
