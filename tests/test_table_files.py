@@ -102,7 +102,7 @@ def test_hostile_names(extension, itemsets, tmp_path):
 @every_format
 def test_many_rows(extension, tmp_path):
     """More rows than are written at once."""
-    n = 120_000
+    n = 51_000
     itemsets = Itemsets(np.arange(n + 1), np.arange(n), np.linspace(0, 1, n), np.arange(n) * 7)
     itemsets.save(tmp_path / f"x.{extension}")
     assert Itemsets.load(tmp_path / f"x.{extension}") == itemsets

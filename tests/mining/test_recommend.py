@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import lattice as naive_lattice
 from naive import rules as naive
@@ -18,6 +18,7 @@ def found():
     return rules(naive_lattice.as_itemsets(BASKETS, 1), metric="support", min_threshold=0.0)
 
 
+@settings(max_examples=50)
 @given(baskets, baskets, st.sampled_from(["confidence", "lift", "leverage", "p_value"]), st.integers(1, 4))
 def test_best_rules_first(training, new, metric, n):
     """For every basket: the best rule of each distinct consequent, as going through all rules gives it."""

@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import lattice as naive_lattice
 
@@ -150,6 +150,7 @@ def test_html():
 
 
 @pytest.mark.parametrize("extension", ["parquet", "csv", "jsonl", "csv.gz", "jsonl.gz"])
+@settings(max_examples=30)
 @given(data=st.data())
 def test_what_was_written_comes_back(extension, data, tmp_path_factory):
     """Reading gives equal rules back: names, numbers, infinities, q-values, what was asked for."""

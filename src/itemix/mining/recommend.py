@@ -13,6 +13,7 @@ from itemix.errors import InvalidInputError
 from itemix.kernels import csr
 from itemix.kernels import recommend as kernels
 from itemix.mining import measures
+from itemix.sets import readonly
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -124,6 +125,8 @@ def recommend(rules: Rules, baskets: object, n: int, metric: str) -> Recommendat
 def _apply(
     rules: Rules, indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32], n: int, metric: str
 ) -> npt.NDArray[np.int64]:
+    indptr = readonly(indptr, np.int64, copy=False)
+    indices = readonly(indices, np.int32, copy=False)
     scores = rules.measure(metric)
     usable = np.flatnonzero(~np.isnan(scores))
     sign = 1 if metric in measures.LOWER_IS_BETTER else -1

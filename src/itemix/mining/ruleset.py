@@ -277,14 +277,17 @@ class Rules(Tabular):
         ascending : bool, optional
             The direction; by default the best come first: the smallest p-values, the largest of all else.
         """
-        values = self.measure(metric)
-        if ascending is None:
-            ascending = metric in measures.LOWER_IS_BETTER
-        return self.take(np.argsort(values if ascending else -values, kind="stable"))
+        return self.take(self._order(metric, ascending))
 
     def top(self, n: int = 10, by: str = "lift") -> Rules:
         """Return the n best rules by a measure, best first."""
-        return self.sort_by(by)[: max(n, 0)]
+        return self.take(self._order(by, None)[: max(n, 0)])
+
+    def _order(self, metric: str, ascending: bool | None) -> npt.NDArray[np.int64]:
+        values = self.measure(metric)
+        if ascending is None:
+            ascending = metric in measures.LOWER_IS_BETTER
+        return np.argsort(values if ascending else -values, kind="stable")
 
     def recommend(
         self,
@@ -317,21 +320,19 @@ class Rules(Tabular):
 
     def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
         """Return the first n rules as a table of text, for people."""
-        shown = self[:n]
         columns = {
-            name: [display.format_number(x) for x in shown.measure(name)]
+            name: [display.format_number(x) for x in self.measure(name)[:n]]
             for name in ("support", "confidence", "lift")
         }
-        if shown.count is not None:
-            columns["count"] = [display.format_count(int(x)) for x in shown.count]
-        columns["rule"] = [
-            display.format_rule(*sides) for sides in zip(shown.antecedents, shown.consequents, strict=True)
-        ]
+        if self.count is not None:
+            columns["count"] = [display.format_count(int(x)) for x in self.count[:n]]
+        sides = zip(self.antecedents.part(0, n), self.consequents.part(0, n), strict=True)
+        columns["rule"] = [display.format_rule(*both) for both in sides]
         return display.Table(
             title=self._title(),
             headers=tuple(columns),
             rows=tuple(zip(*columns.values(), strict=True)),
-            footer=display.shown_of(len(shown), len(self)),
+            footer=display.shown_of(len(columns["rule"]), len(self)),
         )
 
     def _title(self) -> str:

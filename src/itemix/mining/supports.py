@@ -11,7 +11,7 @@ from itemix.display import format_set, plural
 from itemix.errors import InvalidInputError
 from itemix.kernels import counting, lattice
 from itemix.kernels.rules import Known
-from itemix.sets import Sets
+from itemix.sets import Sets, readonly
 
 if TYPE_CHECKING:
     from itemix.itemsets import Itemsets
@@ -75,7 +75,7 @@ class Supports:
                 "mine with target='all', or set support_only=True"
             )
         self._sets = Sets.concatenate([self._sets, missing])
-        self._support = np.concatenate([self._support, support])
+        self._support = readonly(np.concatenate([self._support, support]), np.float64, copy=False)
 
     def _of_closures(self, missing: Sets) -> npt.NDArray[np.float64]:
         """Take the support of each set's closure: the closed superset with the highest support."""
