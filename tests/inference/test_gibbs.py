@@ -48,6 +48,7 @@ class Joint:
     def __init__(self, n_components, n_rows=8, n_items=4, alpha=1.2):
         self.n_components, self.n_rows, self.alpha = n_components, n_rows, alpha
         self.beta, self.gamma = np.linspace(0.3, 0.9, n_items), np.linspace(0.8, 0.4, n_items)
+        self.model = naive.Model(alpha, self.beta, self.gamma, n_components)
         self.prior_tables = collapsed.prior_tables(Prior(alpha, self.beta, self.gamma), n_rows, n_components)
 
     def draw_labels(self, rng):
@@ -85,7 +86,7 @@ class Joint:
     def summary(self, X, labels):
         """Return statistics of labels and data, some of which depend on how the two fit together."""
         sizes = np.bincount(labels)
-        value = naive.log_joint(X, labels, self.alpha, self.beta, self.gamma, self.n_components)
+        value = naive.log_joint(X, labels, self.model)
         alike = (X[:, None] == X[None]).all(axis=2) & (labels[:, None] == labels[None])
         return [np.count_nonzero(sizes), sizes.max(), (sizes**2).sum(), X.sum(), alike.sum(), value]
 
@@ -136,7 +137,9 @@ def test_the_joint_log_probability_is_kept_exactly(n_components):
     state = steps(sampler, 12)[-1]
     prior = sampler.prior
     X = data.to_scipy().toarray()
-    expected = naive.log_joint(X, state.labels, prior.alpha, prior.beta, prior.gamma, n_components)
+    expected = naive.log_joint(
+        X, state.labels, naive.Model(prior.alpha, prior.beta, prior.gamma, n_components)
+    )
     assert state.log_joint == pytest.approx(expected, abs=1e-8)
 
 

@@ -26,6 +26,7 @@ class Case:
         self.X[:, 0] = 1
         self.alpha, self.n_components = alpha, n_components
         self.beta, self.gamma = rng.gamma(1.0, 1.0, n_items) + 0.01, rng.gamma(1.0, 1.0, n_items) + 0.01
+        self.model = naive.Model(alpha, self.beta, self.gamma, n_components)
         self.prior_tables = collapsed.prior_tables(Prior(alpha, self.beta, self.gamma), n_rows, n_components)
         self.rows = collapsed.expanded_rows(Transactions.from_matrix(self.X))
         self.labels = rng.integers(0, n_labels, n_rows).astype(np.int32)
@@ -39,7 +40,7 @@ class Case:
 
     def log_joint(self):
         """Return the twin's joint log-probability of the present labels."""
-        return naive.log_joint(self.X, self.labels, self.alpha, self.beta, self.gamma, self.n_components)
+        return naive.log_joint(self.X, self.labels, self.model)
 
     def sweep(self):
         """Draw every label once; return the gain."""
@@ -83,7 +84,7 @@ class Case:
 
     def expected_conditional(self, t):
         """Return the twin's conditional."""
-        return naive.conditional(self.X, self.labels, t, self.alpha, self.beta, self.gamma, self.n_components)
+        return naive.conditional(self.X, self.labels, t, self.model)
 
 
 def assert_same_tables(got, expected):
@@ -179,7 +180,7 @@ def test_long_run_frequencies_are_the_posterior(n_components, moves):
     case.X[:] = [[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0]]
     case.rows = collapsed.expanded_rows(Transactions.from_matrix(case.X))
     case.tables = case.fresh_tables()
-    exact = naive.partition_posterior(case.X, 1.5, case.beta, case.gamma, n_components)
+    exact = naive.partition_posterior(case.X, case.model)
     n_draws = 40_000
     seen = Counter()
     for _ in range(n_draws):

@@ -1,12 +1,23 @@
 """Collapsed Gibbs sampling, the obvious way: dense 0/1 matrices, one point at a time, everything recounted.
 
-`n_components` is K for the finite model with its Dir(alpha / K) prior, and None for the Dirichlet process.
+`Model.n_components` is K for the finite model with its Dir(alpha / K) prior, and None for the Dirichlet
+process.
 """
 
 import itertools
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaln, gammaln
+
+
+class Model(NamedTuple):
+    """The hyperparameters."""
+
+    alpha: float
+    beta: np.ndarray
+    gamma: np.ndarray
+    n_components: int | None
 
 
 def log_weights(X, beta, gamma):
@@ -25,18 +36,19 @@ def log_prior(labels, alpha, n_components):
     return float(total + (gammaln(sizes + a) - gammaln(a)).sum())
 
 
-def log_joint(X, labels, alpha, beta, gamma, n_components):
+def log_joint(X, labels, model):
     """Log p(X, z): the quantity whose exponential the samplers visit in proportion."""
-    parts = (log_weights(X[labels == k], beta, gamma) for k in np.unique(labels))
-    return log_prior(labels, alpha, n_components) + sum(parts)
+    parts = (log_weights(X[labels == k], model.beta, model.gamma) for k in np.unique(labels))
+    return log_prior(labels, model.alpha, model.n_components) + sum(parts)
 
 
-def conditional(X, labels, t, alpha, beta, gamma, n_components):
+def conditional(X, labels, t, model):
     """Return p(z_t = k | other labels, X) by equation finGibbs, or infinGibbs and newcom.
 
     The finite model gives K numbers; the process gives one for each label 0..max(labels) (0 where no other
     point has it) and a last one for a new component.
     """
+    alpha, beta, gamma, n_components = model
     others = np.delete(np.arange(len(X)), t)
     n_labels = (labels.max() + 1) if n_components is None else n_components
     weights = []
@@ -63,12 +75,13 @@ def canonical(labels):
     return tuple(names.setdefault(k, len(names)) for k in labels)
 
 
-def partition_posterior(X, alpha, beta, gamma, n_components):
+def partition_posterior(X, model):
     """Return the exact posterior over partitions of the rows, as a dictionary from canonical labels."""
+    n_components = model.n_components
     n_labels = len(X) if n_components is None else n_components
     logs = {}
     for labels in itertools.product(range(n_labels), repeat=len(X)):
-        value = log_joint(X, np.array(labels), alpha, beta, gamma, n_components)
+        value = log_joint(X, np.array(labels), model)
         if n_components is None:
             logs[canonical(labels)] = value
         else:
