@@ -57,6 +57,12 @@ def as_weights(weights):
     return frozen(np.array([], dtype=np.int32) if weights is None else np.array(weights, dtype=np.int64))
 
 
+def as_rows_of_ranks(rows):
+    """Make the arrays of rows of ranks, which are small here as they mostly are."""
+    row_start, ranks = projection.as_rows(rows)
+    return frozen(row_start), frozen(ranks.astype(np.uint16))
+
+
 def as_pairs(pairs):
     """Make the arrays of the companions of all roots: where they start, ranks, counts."""
     start = np.cumsum([0, *map(len, pairs)]).astype(np.int64)
@@ -79,8 +85,10 @@ def _sparse_layout(data, first, stop, kernel):
     weights = data.weights and [data.weights[t] for t in kept]
     pairs = projection.frequent_pairs(rows, weights or [1] * len(rows), len(data.root_counts), data.min_count)
     one_sided = kernel.__module__.endswith("eclat")
+    min_companions = 2 if one_sided else 1
     companions = as_pairs(pairs if one_sided else projection.from_both_sides(pairs))
-    row_arrays = *map(frozen, projection.as_rows(rows)), as_weights(weights)
-    delivered = kernels.deliver(first, stop, *companions, *row_arrays, 2 if one_sided else 1)
+    bounds = frozen(kernels.entry_bounds(*companions, min_companions))
+    row_arrays = *as_rows_of_ranks(rows), as_weights(weights)
+    delivered = kernels.deliver(first, stop, *companions[:2], bounds, *row_arrays, min_companions)
     no_bits = np.empty((0, 0), np.uint64), np.empty((0, 0), np.uint64), np.empty(0, np.int64)
     return *map(frozen, no_bits), *companions, *delivered, as_weights(weights)

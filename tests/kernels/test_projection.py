@@ -1,7 +1,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels.layouts import as_pairs, as_weights
+from kernels.layouts import as_pairs, as_rows_of_ranks, as_weights
 from naive import bitsets as naive_bitsets
 from naive import projection as naive
 
@@ -22,7 +22,7 @@ def weighted_rows(draw):
     weights = None
     if draw(st.booleans()):
         weights = sorted(draw(st.lists(st.integers(1, 9), min_size=len(rows), max_size=len(rows))))[::-1]
-    return rows, weights or [1] * len(rows), (*map(frozen, naive.as_rows(rows)), as_weights(weights))
+    return rows, weights or [1] * len(rows), (*as_rows_of_ranks(rows), as_weights(weights))
 
 
 @given(weighted_rows(), st.integers(1, 6), st.integers(0, N_RANKS), st.integers(0, N_RANKS))
@@ -78,7 +78,7 @@ def test_many_rows():
     """Over a thousand rows of one root: bits beyond the first cache line, weights beyond the first words."""
     rows = [[0, 1, 2, 3] if t % 3 else [0, 2, 3] for t in range(1500)]
     weights = list(range(1500, 0, -1))
-    arrays = *map(frozen, naive.as_rows(rows)), as_weights(weights)
+    arrays = *as_rows_of_ranks(rows), as_weights(weights)
     pairs = naive.frequent_pairs(rows, weights, 4, 1)
     start, companions, counts = as_pairs(pairs)
     bounds = frozen(projection.entry_bounds(start, companions, counts, 2))
