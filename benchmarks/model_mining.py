@@ -1,0 +1,127 @@
+"""Mining a model against mining its data, in one run, as ratios.
+
+    python benchmarks/model_mining.py --data FOLDER [--output docs/benchmarks/model-mining.md]
+
+The full accidents file has 340,183 transactions; as many rows are drawn with replacement from a sample of
+17,009 of them, which the table says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import fim
+from mining import machine
+
+import itemix
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+N_RUNS = 7
+
+
+class Case(NamedTuple):
+    """A data set, its threshold, and the size of the model."""
+
+    name: str
+    path: str
+    min_support: float
+    n_components: int
+    n_rows: int | None
+
+
+CASES = [
+    Case("chess", "chess/chess.dat", 0.5, 50, None),
+    Case("accidents, 17,009 rows", "accidents/accidents_17009.dat", 0.3, 75, None),
+    Case("accidents, 340,183 rows drawn with replacement", "accidents/accidents_17009.dat", 0.3, 75, 340_183),
+]
+COLUMNS = (
+    "data", "K", "sets, model", "sets, data", "model, 1 thread", "data, 1 thread", "pyfim", "data / model",
+    "pyfim / model", "all threads: model", "data", "data / model",
+)  # fmt: skip
+PEERS = ("eclat", "fpgrowth", "relim")
+
+
+def median_seconds(call: Callable[[], Any], n_runs: int = N_RUNS) -> float:
+    """Time a call, after one that is not timed."""
+    call()
+    times = []
+    for _ in range(n_runs):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def measure(case: Case, folder: Path) -> dict[str, Any]:
+    """Fit a model to a sample, then time mining it, mining the data, and pyfim on the data."""
+    sample = itemix.read_transactions(folder / case.path)
+    model = itemix.BernoulliMixture(n_components=case.n_components, random_state=0, max_iter=200, tol=1e-3)
+    mixture = model.fit(sample).mixture_
+    tx = sample if case.n_rows is None else sample.sample(case.n_rows, replace=True, random_state=0)
+    lists = tx.to_lists()
+    result: dict[str, Any] = {"name": case.name, "n_components": case.n_components}
+    for n_threads, label in ((1, "one"), (-1, "all")):
+        for kind, source in (("model", mixture), ("exact", tx)):
+            call = partial(itemix.mine, source, case.min_support, n_jobs=n_threads)
+            result[f"{kind}_{label}"] = median_seconds(call)
+            result[f"n_{kind}"] = len(call())
+    peers = [partial(getattr(fim, name), lists, supp=100 * case.min_support, report="a") for name in PEERS]
+    result["pyfim"] = min(median_seconds(call, 3) for call in peers)
+    return result
+
+
+def as_markdown(results: list[dict[str, Any]]) -> str:
+    """Make the page that the documentation includes."""
+    lines = [
+        "# Mining a model, and mining its data",
+        "",
+        f"Measured by `benchmarks/model_mining.py` on {machine()}; medians, times in ms. The model is a",
+        "mixture of K components fitted by EM. Mining it takes the same time whatever the number of transactions.",
+        "",
+        "| " + " | ".join(COLUMNS) + " |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in results:
+        times = {key: 1e3 * row[key] for key in ("model_one", "exact_one", "pyfim", "model_all", "exact_all")}
+        cells = [
+            row["name"],
+            str(row["n_components"]),
+            f"{row['n_model']:,}",
+            f"{row['n_exact']:,}",
+            *(f"{times[key]:.1f}" for key in ("model_one", "exact_one", "pyfim")),
+            f"{times['exact_one'] / times['model_one']:.1f}",
+            f"{times['pyfim'] / times['model_one']:.1f}",
+            *(f"{times[key]:.1f}" for key in ("model_all", "exact_all")),
+            f"{times['exact_all'] / times['model_all']:.1f}",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join([*lines, ""])
+
+
+def main() -> None:
+    """Run the benchmark and print its table."""
+    parser = argparse.ArgumentParser(description="mining a model against mining its data")
+    parser.add_argument(
+        "--data", type=Path, default=os.environ.get("ITEMIX_DATA"), help="folder of the data sets"
+    )
+    parser.add_argument("--output", type=Path, help="write the table to this Markdown file")
+    arguments = parser.parse_args()
+    if arguments.data is None:
+        parser.error("expected the folder of the data sets: --data FOLDER, or set ITEMIX_DATA")
+    page = as_markdown([measure(case, Path(arguments.data)) for case in CASES])
+    print(page)
+    if arguments.output:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(page)
+
+
+if __name__ == "__main__":
+    main()
