@@ -16,6 +16,7 @@ from itemix.kernels import estep, probability
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator, Sequence
 
     from itemix.itemsets import Itemsets
@@ -25,6 +26,7 @@ Floats = npt.NDArray[np.float64]
 _ROWS_AT_A_TIME = 16_384
 _CELLS_AT_A_TIME = 4_000_000
 _NOT_QUITE_ONE = 1e-6
+_ROUNDING = 1e-12
 
 
 class Mixture:
@@ -158,6 +160,12 @@ class Mixture:
     def __getstate__(self) -> dict[str, Any]:
         """Leave the cached tables out of pickles."""
         return {name: self.__dict__[name] for name in ("_weights", "_probs", "_items")}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the mixture to a file; `itemix.load` reads it back."""
+        from itemix.mixture_files import save_mixture
+
+        save_mixture(self, path)
 
     def take(self, components: npt.ArrayLike) -> Mixture:
         """Return the mixture with its components in another order, `components` naming each once."""
@@ -341,7 +349,9 @@ def _checked_weights(weights: npt.ArrayLike) -> Floats:
         raise InvalidInputError(
             f"expected weights of zero or more that sum to 1, got the sum {array.sum():.6g}; divide by it"
         )
-    array /= array.sum()
+    # Weights that are normalised stay as they are: reading a mixture back gives an equal one.
+    if abs(array.sum() - 1) > _ROUNDING:
+        array /= array.sum()
     array.setflags(write=False)
     return array
 

@@ -22,6 +22,7 @@ from itemix.inference.selection import select_components
 from itemix.threads import Workers, count_threads
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Sequence
 
     from itemix.counts import Counts
@@ -71,6 +72,12 @@ class MixtureEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[mi
     def fit_predict(self, X: Any, y: object = None) -> npt.NDArray[np.int64]:  # noqa: ANN401
         """Fit the model and return the most probable component of each transaction."""
         return self.fit(X, y).predict(X)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file; `itemix.load` reads it back, and it answers as before."""
+        from itemix.storage import save
+
+        save(self, path)
 
     def _fit_batch(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
         n_components = self._checked_components(transactions)

@@ -25,8 +25,8 @@ class Chain:
 
     Attributes
     ----------
-    state : State
-        Its last state, from which it can go on.
+    state : State or None
+        Its last state, from which it can go on; None if the chain comes from a file.
     draws : tuple of Draw
         The posterior samples that were kept; the last state if burn-in never ended.
     log_joint, n_components, alpha : array, shape (n_iter,)
@@ -37,7 +37,7 @@ class Chain:
         Whether the trace had settled then.
     """
 
-    state: State
+    state: State | None
     draws: tuple[Draw, ...]
     log_joint: Floats
     n_components: Floats

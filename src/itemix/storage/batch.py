@@ -1,0 +1,63 @@
+"""What EM and variational inference have learned: counts, from which a stream goes on, and the posterior."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.counts import Counts
+from itemix.posterior import Posterior
+
+if TYPE_CHECKING:
+    from itemix.estimators.base import MixtureEstimator
+    from itemix.mixture import Mixture
+    from itemix.tensor_files import Content
+
+Array = npt.NDArray[Any]
+
+
+def encode(model: MixtureEstimator) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return the fields of the training summary and the arrays."""
+    totals = vars(model)["_totals"]
+    header = {"n_transactions": int(totals.n_transactions), "n_batches": model.n_batches_}
+    tensors = {
+        "counts.sizes": model.counts_.sizes,
+        "counts.item_counts": model.counts_.item_counts,
+        "item_totals": np.asarray(totals.item_totals, dtype=np.int64),
+    }
+    for posterior in model.posteriors_:
+        tensors |= {f"posterior.{name}": getattr(posterior, name) for name in ("rho", "rest", "eta", "nu")}
+    return header, tensors
+
+
+def decode(content: Content, mixture: Mixture, cls: type[MixtureEstimator]) -> dict[str, Any]:
+    """Return the learned attributes by name."""
+    from itemix.estimators.base import _Totals
+    from itemix.estimators.bernoulli import BernoulliMixture
+
+    K, D = mixture.n_components, mixture.n_items
+    totals = content.take("item_totals", np.int64, D)
+    n_transactions = content.whole("training", "n_transactions", low=1)
+    if totals.min(initial=0) < 0 or totals.max(initial=0) > n_transactions:
+        raise content.damaged("its item_totals do not fit its number of transactions")
+    learned = {
+        "counts_": Counts(
+            content.take("counts.sizes", np.float64, K), content.take("counts.item_counts", np.float64, K, D)
+        ),
+        "n_batches_": content.whole("training", "n_batches", low=1),
+        "_totals": _Totals(totals, n_transactions),
+        "posteriors_": (),
+    }
+    if cls is not BernoulliMixture:
+        learned["posterior_"] = _read_posterior(content, mixture)
+        learned["posteriors_"] = (learned["posterior_"],)
+    return learned
+
+
+def _read_posterior(content: Content, mixture: Mixture) -> Posterior:
+    K, D = mixture.n_components, mixture.n_items
+    shapes: dict[str, tuple[int, ...]] = {"rho": (K,), "rest": (K,), "eta": (K, D), "nu": (K, D)}
+    arrays = {name: content.take(f"posterior.{name}", np.float64, *shape) for name, shape in shapes.items()}
+    return Posterior(**arrays, items=mixture.items)
