@@ -84,7 +84,7 @@ def as_markdown(results: list[dict[str, Any]]) -> str:
         "# Mining a model, and mining its data",
         "",
         f"Measured by `benchmarks/model_mining.py` on {machine()}; medians, times in ms. The model is a",
-        "mixture of K components fitted by EM. Mining it takes the same time whatever the number of transactions.",
+        "mixture of K components fitted by EM. Mining it takes the same time whatever the size of the data.",
         "",
         "| " + " | ".join(COLUMNS) + " |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
