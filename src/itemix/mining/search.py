@@ -85,13 +85,14 @@ def mine(
     --------
     >>> import itemix
     >>> baskets = [["milk", "bread"], ["milk", "butter"], ["milk", "bread", "butter"], ["bread"]]
-    >>> itemix.mine(baskets, 0.5).to_pandas()[["support", "itemsets"]]
-       support               itemsets
-    0     0.75     frozenset({bread})
-    1     0.75      frozenset({milk})
-    2     0.50    frozenset({butter})
-    3     0.50  frozenset({milk, bread})
-    4     0.50  frozenset({milk, butter})
+    >>> itemix.mine(baskets, 0.5)
+    Itemsets: 5 itemsets, support >= 50%, of 4 transactions
+      support  count  itemset
+       0.7500      3  {bread}
+       0.7500      3  {milk}
+       0.5000      2  {butter}
+       0.5000      2  {bread, milk}
+       0.5000      2  {milk, butter}
     """
     if min_support is None and top_k is None:
         raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
