@@ -17,7 +17,9 @@ if TYPE_CHECKING:
         InvalidInputError,
         ItemixError,
         MissingExtraError,
+        MissingFileError,
         ModelFileError,
+        OutputError,
         TooManyItemsetsError,
         UnknownItemError,
     )
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from itemix.mining.ruleset import Rules
     from itemix.mining.search import mine
     from itemix.mixture import Mixture
+    from itemix.storage import load
     from itemix.transactions import Transactions
 
 __version__ = "0.1.0"
@@ -42,13 +45,16 @@ __all__ = [
     "Items",
     "Itemsets",
     "MissingExtraError",
+    "MissingFileError",
     "Mixture",
     "ModelFileError",
+    "OutputError",
     "Rules",
     "TooManyItemsetsError",
     "Transactions",
     "UnknownItemError",
     "datasets",
+    "load",
     "mine",
     "read_transactions",
     "rules",
@@ -65,12 +71,15 @@ _HOME = {
     "Items": "itemix.items",
     "Itemsets": "itemix.itemsets",
     "MissingExtraError": "itemix.errors",
+    "MissingFileError": "itemix.errors",
     "Mixture": "itemix.mixture",
     "ModelFileError": "itemix.errors",
+    "OutputError": "itemix.errors",
     "Rules": "itemix.mining.ruleset",
     "TooManyItemsetsError": "itemix.errors",
     "Transactions": "itemix.transactions",
     "UnknownItemError": "itemix.errors",
+    "load": "itemix.storage",
     "mine": "itemix.mining.search",
     "read_transactions": "itemix.data.readers",
     "rules": "itemix.mining.rules",
