@@ -104,6 +104,14 @@ def test_other_values_are_refused(make, values, shown):
         Transactions.from_dataframe(frame)
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "Float64", object])
+def test_missing_values_of_all_types_are_refused(dtype):
+    """Also where pandas keeps them apart from the values."""
+    frame = pd.DataFrame({"milk": pd.Series([1, None], dtype=dtype)})
+    with pytest.raises(InvalidInputError, match=r"got a missing value in column 'milk'"):
+        Transactions.from_dataframe(frame)
+
+
 def test_sparse_frames_are_checked():
     """A count that a sparse column stores is refused too."""
     frame = pd.DataFrame({"milk": [0, 3]}).astype(pd.SparseDtype(int, 0))

@@ -26,10 +26,11 @@ def padded_size(n: int) -> int:
 def parse_narrow(
     text: np.ndarray, n: int, labels: np.ndarray, ends: np.ndarray, seen: np.ndarray
 ) -> tuple[int, int, bool, bool]:
-    """Parse lines of small labels: at most eight digits, and below len(seen) - 1.
+    """Parse lines of small labels: below len(seen) - 1, which is at most ten million.
 
     For each character of a tile, the number that ends there is put together from its last four and eight
     digits. These loops have no branches, so that they compile to vector instructions. A line feed is -1.
+    A number of nine digits shows by its first eight, which are too large already.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def parse_narrow(
         tile = text[start : start + TILE + LEAD + 1]
         _four_digits(tile, digit4, value4)
         _eight_digits(tile, digit4, value4, numbers)
-        _find_odd(tile, digit4, odd)
+        _find_odd(tile, odd)
         if _any(odd.view(np.uint64)) or _largest(numbers) >= len(seen) - 1:
             return 0, 0, False, False
         _find_ends(tile, is_end)
@@ -96,13 +97,11 @@ def _eight_digits(tile: np.ndarray, digit4: np.ndarray, value4: np.ndarray, numb
 
 
 @kernel
-def _find_odd(tile: np.ndarray, digit4: np.ndarray, odd: np.ndarray) -> None:
-    """Mark the characters that belong to no FIMI file, and the ninth digits of numbers."""
+def _find_odd(tile: np.ndarray, odd: np.ndarray) -> None:
+    """Mark the characters that belong to no FIMI file."""
     for i in range(TILE):
         c = tile[i + 8]
         odd[i] = not ((c >= 48) & (c <= 57) | (c == 32) | (c == 10) | (c == 13) | (c == 9))
-    for i in range(TILE):
-        odd[i] |= digit4[i + 8] & digit4[i + 4] & ((tile[i] >= 48) & (tile[i] <= 57))
 
 
 @kernel
