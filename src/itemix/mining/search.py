@@ -11,7 +11,7 @@ from itemix.mining.model_search import ModelSearch, min_probability
 from itemix.mining.options import SearchOptions, min_count
 from itemix.mining.progress import search_progress
 from itemix.mixture import Mixture
-from itemix.threads import count_threads
+from itemix.threads import count_threads, interruptible
 from itemix.transactions import as_transactions
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 T_contra = TypeVar("T_contra", int, float, contravariant=True)
 
 
+@interruptible()
 def mine(
     source: Any,  # noqa: ANN401 - transactions in any form, or a model
     min_support: float | None = None,
