@@ -251,7 +251,10 @@ OF_SAMPLED = [
     ({"training.n_transactions": 201}, "its draws do not fit its number of transactions"),
     ({"draws.n_components": np.array([3, 3, 3, 0])}, "its draws.n_components are not all 1 or more"),
     ({"draws.n_components": np.empty(0, int)}, "its draws.n_components are not all 1 or more"),
-    ({"draws.n_components": np.array([3, 3, 3, 2**62])}, r"draws.sizes is int64 of shape \(12,\), not"),
+    (
+        {"draws.n_components": np.array([2**62, 2**62, 2**62, 2**62 + 12])},
+        r"draws.sizes is int64 of shape \(12,\), not",
+    ),
     ({"draws.n_components": np.array([6, 6])}, r"draws.alpha is float64 of shape \(4,\), not"),
     ({"draws.sizes": np.zeros(12, int)}, "holds an item more often than transactions"),
     ({"draws.item_counts": np.full((12, 9), -1, np.int32)}, "expected counts of zero or more"),
@@ -336,3 +339,16 @@ def test_golden_files_cover_every_kind():
     """There is a golden file for every method, and for a mixture, in the present format."""
     folder = GOLDEN / f"format-{tensor_files.FORMAT}"
     assert {path.stem for path in folder.glob("*.itemix")} == {"mixture", *MAKERS}
+
+
+def test_every_array_and_field_is_documented():
+    """The guide names everything that a file holds."""
+    guide = (Path(__file__).parents[1] / "docs" / "guides" / "model-files.md").read_text()
+    for path in sorted(GOLDEN.glob("*/*.itemix")):
+        content = tensor_files.read(path)
+        for name in {name for name in content._tensors if not name.startswith("parameters.")}:
+            first, _, last = name.partition(".")
+            assert f"`{name}`" in guide or any(
+                f"`{first}." in line and f"`.{last}`" in line for line in guide.splitlines()
+            )
+        assert all(f"`{field}`" in guide for field in content._header)
