@@ -42,7 +42,7 @@ def count_pairs(
         start = row_start[t]
         weight = weights[t] if len(weights) else table.dtype.type(1)
         for p in range(row_start[t + 1] - 1, start, -1):
-            k = np.int64(ranks[p]) - first_root
+            k = int(ranks[p]) - first_root
             if k < 0:
                 break
             if k < n_roots:
