@@ -126,6 +126,30 @@ def test_arrow(itemsets):
     assert Itemsets([0, 1], [1], [0.5], [7, 8]).to_arrow()["itemsets"].to_pylist() == [[8]]
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"itemsets": "int64"}, "expected sets in column 'itemsets', got numbers; write the file again"),
+        ({"support": "sets"}, "expected numbers in column 'support', got sets; write the file again"),
+        ({"lift": "float64"}, r"expected a column 'lift', got \['support', 'itemsets', 'length'\]; write it"),
+    ],
+)
+def test_arrow_tables_that_lie(changes, message):
+    """What a table says of its columns is checked against them."""
+    table = Itemsets([0, 1], [0], [0.5], [7]).to_arrow()
+    header = json.loads(table.schema.metadata[b"itemix"])
+    header["columns"].update(changes)
+    columns = {
+        name: table["support"] if of == "int64" else table["itemsets"]
+        for name, of in changes.items()
+        if name in table.column_names
+    }
+    for name, column in columns.items():
+        table = table.set_column(table.column_names.index(name), name, column)
+    with pytest.raises(InvalidInputError, match=message):
+        Itemsets.from_arrow(table.replace_schema_metadata({"itemix": json.dumps(header)}))
+
+
 def test_polars(itemsets):
     """A polars frame has the same columns and rows."""
     frame = itemsets.to_polars()

@@ -76,12 +76,16 @@ def test_all_rules_are_found_once(transactions, code, threshold):
     assert missing == []
 
 
-@given(baskets, st.integers(1, 5), st.integers(1, 20))
-def test_the_search_can_be_interrupted(transactions, room, budget):
+some_sides = st.lists(st.sampled_from([3, 3, 2, 1]), min_size=5, max_size=5)
+
+
+@given(baskets, st.integers(1, 5), st.integers(1, 20), some_sides)
+def test_the_search_can_be_interrupted(transactions, room, budget, sides):
     """With little room and a small budget, the same rules come in the same order, in several calls."""
     pairs = naive_lattice.mine(transactions, 1)
-    whole, _, calls = split(pairs, len(transactions))
-    parts, _, more_calls = split(pairs, len(transactions), room=room, budget=budget)
+    sides = np.array(sides, dtype=np.int8)
+    whole, _, calls = split(pairs, len(transactions), sides=sides)
+    parts, _, more_calls = split(pairs, len(transactions), room=room, budget=budget, sides=sides)
     assert parts == whole
     assert calls == 1
     assert more_calls >= len(whole) / room

@@ -22,6 +22,8 @@ from itemix.kernels.measures import least_confidence, measure
 ANTECEDENT = 1
 CONSEQUENT = 2
 
+# Where a search was left: the set, how many items were moved to the consequent (and which, of those that are
+# free to move), and one more than the item to try next; 0 there: the set has not been begun.
 PLACE_SET = 0
 PLACE_DEPTH = 1
 PLACE_NEXT = 2
@@ -213,10 +215,10 @@ def split_sets(
                     n_free += 1
         most_c = min(wanted.max_consequent, end - start - wanted.min_antecedent)
         depth = place[PLACE_DEPTH]
-        following = place[PLACE_NEXT]
+        following = max(place[PLACE_NEXT] - 1, 0)
         least = least_confidence(wanted.measure, wanted.threshold, support[s])
         if possible and n_c <= most_c:
-            if depth > 0 or following > 0:
+            if place[PLACE_NEXT] > 0:
                 for d in range(depth):
                     i = free[place[PLACE_STACK + d]]
                     side[i] = CONSEQUENT
@@ -234,7 +236,7 @@ def split_sets(
                     budget -= 1
                     if budget < 0 or max(found.sizes[0], found.sizes[3]) >= room:
                         place[PLACE_DEPTH] = depth
-                        place[PLACE_NEXT] = following
+                        place[PLACE_NEXT] = following + 1
                         return False
                     i = free[following]
                     side[i] = CONSEQUENT
