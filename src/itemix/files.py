@@ -31,15 +31,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     OutputError
         If the file cannot be written, for example because the disk is full.
     """
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise InvalidInputError(
-            f"expected an existing folder to write to, got {str(target.parent)!r}; create it first"
-        )
-    if target.is_dir():
-        raise InvalidInputError(
-            f"expected a file to write to, got the folder {str(target)!r}; add a file name"
-        )
+    target = checked_target(path)
     try:
         if target.exists() and not target.is_file():
             yield target
@@ -52,6 +44,26 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             f"expected to write {str(target)!r}, got {error.strerror or error}; "
             "nothing was changed: try another folder, or make room"
         ) from error
+
+
+def checked_target(path: str | os.PathLike[str]) -> Path:
+    """Return where a file is to be written, links followed; call it first where the work before is long.
+
+    Raises
+    ------
+    InvalidInputError
+        If the folder of `path` does not exist, or `path` is itself a folder.
+    """
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise InvalidInputError(
+            f"expected an existing folder to write to, got {str(target.parent)!r}; create it first"
+        )
+    if target.is_dir():
+        raise InvalidInputError(
+            f"expected a file to write to, got the folder {str(target)!r}; add a file name"
+        )
+    return target
 
 
 def _beside(target: Path) -> Iterator[Path]:

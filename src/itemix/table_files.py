@@ -22,7 +22,7 @@ import numpy.typing as npt
 from itemix import exchange
 from itemix.errors import InvalidInputError
 from itemix.exchange import Columns
-from itemix.files import replacing
+from itemix.files import checked_target, replacing
 from itemix.sets import Sets
 
 if TYPE_CHECKING:
@@ -41,6 +41,18 @@ class _Format(NamedTuple):
     write: Callable[[Columns, IO[bytes]], None]
     read: Callable[[IO[bytes], str], Columns]
     read_header: Callable[[IO[bytes]], Any]
+
+
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Check that a file of this name can be written; call it first where the work before is long.
+
+    Raises
+    ------
+    InvalidInputError
+        If the extension is not known or the folder does not exist.
+    """
+    _format_of(path)
+    checked_target(path)
 
 
 def write(columns: Columns, path: str | os.PathLike[str]) -> None:

@@ -238,6 +238,13 @@ def test_bad_arguments_are_one_line(run, tmp_path, monkeypatch, arguments, messa
     assert result.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("command", ["mine", "rules"])
+def test_a_bad_output_is_refused_first(run, command):
+    """What cannot be written is not computed: the name of the file is looked at before the source."""
+    refused = run(command, "no such source", "-s", "1", "-o", "x.txt")
+    assert refused.err.startswith("itemix: expected a name that ends in .parquet")
+
+
 def test_results_are_not_mined_again(run, baskets, tmp_path):
     """A file that itemix has written itself is not taken for transactions."""
     sets, rules = tmp_path / "sets.csv", tmp_path / "rules.jsonl"
@@ -246,7 +253,7 @@ def test_results_are_not_mined_again(run, baskets, tmp_path):
     assert run("mine", sets, "-s", "1").err == (
         f"itemix: expected transactions, got {str(sets)!r}, which holds itemsets; try itemix rules {sets}\n"
     )
-    assert run("mine", rules, "-s", "1").err.endswith("which holds rules; name the data that they are of\n")
+    assert run("mine", rules, "-s", "1").err.endswith("which holds rules; name the data behind it\n")
 
 
 def test_support_that_is_no_number_names_what_is():

@@ -47,6 +47,15 @@ def test_mining_imports_only_what_it_needs(baskets):
     assert out.startswith("support\tcount\titemset\n")
 
 
+def test_questions_to_a_model_need_no_scikit_learn(baskets, run, tmp_path):
+    """A saved model is mined, shown and asked without the packages that only fitting needs."""
+    path = tmp_path / "m.itemix"
+    run("fit", baskets, "--method", "vfbm", "-K", "2", "--seed", "0", "-o", path)
+    modules, out = modules_of("query", path, "milk", "--given", "bread", "-q")
+    assert modules.isdisjoint({"pandas", "pyarrow", "sklearn", "narwhals", "rich", "pooch", "requests"})
+    assert out.startswith("probability\tlower\tupper\t")
+
+
 def test_the_module_and_the_command_are_the_same(start):
     """`python -m itemix` calls itself itemix and knows its version."""
     with start("--version", stdout=subprocess.PIPE) as process:
@@ -76,11 +85,13 @@ def test_a_reader_that_goes_away_ends_it_quietly(start, tmp_path):
     assert process.returncode == 141
 
 
-def test_nobody_reads_a_short_result(start, baskets):
-    """A result that fits into the buffer of the pipe ends as quietly."""
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_nobody_reads_a_short_result(start, baskets, unbuffered):
+    """A result that fits into Python's buffer ends as quietly, when that is written at last."""
     reading, writing = os.pipe()
     os.close(reading)
-    with start("mine", baskets, "-s", "1", "-q", stdout=writing, stderr=subprocess.PIPE) as process:
+    options = {"stdout": writing, "stderr": subprocess.PIPE, "env": {"PYTHONUNBUFFERED": unbuffered}}
+    with start("mine", baskets, "-s", "1", "-q", **options) as process:
         os.close(writing)
         assert process.communicate()[1] == ""
     assert process.returncode == 141

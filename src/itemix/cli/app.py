@@ -10,11 +10,15 @@ import itemix
 from itemix.cli import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from itemix.cli.datasets import app as datasets
 from itemix.cli.demo import demo
+from itemix.cli.fit import fit
 from itemix.cli.grouping import grouped
 from itemix.cli.help import SectionedCommand
 from itemix.cli.messages import in_options, of_usage_error
 from itemix.cli.mine import mine
+from itemix.cli.query import query
+from itemix.cli.recommend import recommend
 from itemix.cli.rules import rules
+from itemix.cli.show import show
 from itemix.errors import ItemixError
 
 # The base class of usage errors: of the copy of click inside typer, or of click in earlier versions.
@@ -26,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (mine, rules, demo):
+for _command in (mine, rules, fit, show, query, recommend, demo):
     app.command(cls=SectionedCommand)(grouped(_command))
 app.add_typer(datasets, name="datasets")
 
@@ -36,7 +40,7 @@ def _root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
-    """Frequent itemsets and association rules of transactions, exactly and quickly."""
+    """Itemsets, rules and mixture models of transactions."""
     if version:
         typer.echo(f"itemix {itemix.__version__}")
     elif context.invoked_subcommand is None:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from itemix.cli.compiling import Stopwatch, stopwatch
+from itemix.cli.demo_model import plus, tell_of_model
 
 if TYPE_CHECKING:
     from itemix.cli.page import Page
@@ -14,7 +15,6 @@ _MIN_SUPPORT = 0.01
 _MIN_CONFIDENCE = 0.5
 _ROWS_BY_LENGTH = {1: 3, 2: 3, 3: 2, 4: 2}
 _N_RULES = 6
-_BASKET = ("tortillas", "ground beef")
 
 
 def demo() -> None:
@@ -30,8 +30,8 @@ def demo() -> None:
         store = grocery_store()
         _describe(page, store)
         itemsets = _mine(page, store, watch)
-        rules = _make_rules(page, itemsets)
-        _recommend(page, rules)
+        _make_rules(page, itemsets)
+        tell_of_model(page, store, itemsets, watch)
     _go_on(page)
 
 
@@ -58,7 +58,7 @@ def _mine(page: "Page", store: "Transactions", watch: Stopwatch) -> "Itemsets":
         for length, n in _ROWS_BY_LENGTH.items()
         for itemset in itemsets.filter(min_len=length, max_len=length).top(n)
     ]
-    rows = tuple((f"{itemset.support:.1%}", _plus(itemset.items)) for itemset in shown)
+    rows = tuple((f"{itemset.support:.1%}", plus(itemset.items)) for itemset in shown)
     page.heading(
         "What is bought together",
         f"all {len(itemsets):,} itemsets in 1% of the baskets, exactly, in {milliseconds:.0f} ms",
@@ -74,14 +74,14 @@ def _mine(page: "Page", store: "Transactions", watch: Stopwatch) -> "Itemsets":
     return itemsets
 
 
-def _make_rules(page: "Page", itemsets: "Itemsets") -> "Rules":
+def _make_rules(page: "Page", itemsets: "Itemsets") -> None:
     from itemix.display import Table
     from itemix.mining.rules import rules as split
 
     rules = split(itemsets, min_threshold=_MIN_CONFIDENCE, max_consequent_len=1)
     strongest = _one_of_each_kind(rules.filter(max_antecedent_len=2).sort_by("lift"))
     rows = tuple(
-        (f"{rule.lift:.1f}", f"{rule.confidence:.0%}", f"{_plus(rule.antecedents)} -> {rule.consequents[0]}")
+        (f"{rule.lift:.1f}", f"{rule.confidence:.0%}", f"{plus(rule.antecedents)} -> {rule.consequents[0]}")
         for rule in strongest
     )
     page.heading("What goes with what", f"the strongest of {len(rules):,} rules with confidence >= 50%")
@@ -91,7 +91,6 @@ def _make_rules(page: "Page", itemsets: "Itemsets") -> "Rules":
         f"{first.confidence:.0%} of the baskets with {' and '.join(map(str, first.antecedents))} have "
         f"{first.consequents[0]} too, {first.lift:.0f} times as many as of all baskets."
     )
-    return rules
 
 
 def _one_of_each_kind(rules: "Rules") -> "list[Rule]":
@@ -107,24 +106,10 @@ def _one_of_each_kind(rules: "Rules") -> "list[Rule]":
     return taken
 
 
-def _recommend(page: "Page", rules: "Rules") -> None:
-    from itemix.display import Table
-
-    offers = rules.recommend(list(_BASKET), 4)
-    page.heading("What to offer next", f"to somebody with {' and '.join(_BASKET)} in the basket")
-    rows = tuple((f"{offer.score:.0%}", _plus(offer.items)) for offer in offers)  # type: ignore[union-attr]
-    page.table(Table("", ("would take", "item"), rows), bars=[offer.score for offer in offers])  # type: ignore[union-attr]
-
-
 def _go_on(page: "Page") -> None:
     page.heading("Now with your own data")
     page.command("itemix mine baskets.csv --min-support 0.01", "CSV, Parquet, JSON lines, FIMI: recognised")
     page.command(
-        "itemix rules baskets.csv --min-support 0.01 --where 'lift>=2' -o rules.parquet",
-        "rules, for your own tools",
+        "itemix fit baskets.csv -o model.itemix", "learn it once, then ask: itemix query, itemix show"
     )
-    page.command("itemix mine dataset:groceries --top-k 20", "a real data set (itemix datasets has more)")
-
-
-def _plus(names: "tuple[object, ...]") -> str:
-    return " + ".join(map(str, names))
+    page.command("itemix recommend model.itemix milk bread", "what goes with these two")

@@ -6,14 +6,19 @@ from typing import Any
 _OPTION_OF = {
     "antecedents": "--antecedent",
     "consequents": "--consequent",
+    "n_components": "--components",
+    "n_init": "--starts",
     "n_jobs": "--threads",
+    "random_state": "--seed",
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
-            "data", "delimiter", "encoding", "exclude", "format", "header", "include", "item",
-            "max_antecedent_len", "max_consequent_len", "max_itemsets", "max_len", "max_rules", "metric",
-            "min_antecedent_len", "min_consequent_len", "min_len", "min_support", "min_threshold", "names",
-            "part", "support_only", "target", "top_k", "transaction",
+            "absent", "alpha", "beta", "criterion", "data", "delimiter", "encoding", "exclude", "format",
+            "gamma", "given", "given_absent", "header", "include", "init", "item", "level",
+            "max_antecedent_len", "max_consequent_len", "max_itemsets", "max_iter", "max_len",
+            "max_rules", "method", "metric", "min_antecedent_len", "min_consequent_len", "min_len",
+            "min_support", "min_threshold", "names", "part", "support_only", "target", "thin", "tol",
+            "top_k", "transaction",
         )
     },
 }  # fmt: skip

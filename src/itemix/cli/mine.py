@@ -1,69 +1,132 @@
-"""``itemix mine``: the frequent itemsets of transactions."""
+"""``itemix mine``: the frequent itemsets of transactions, or of a model."""
 
 import dataclasses
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from itemix.cli.compiling import Stopwatch, stopwatch
 from itemix.cli.completing import one_of
-from itemix.cli.options import Output, Reading, Searching, Source, check_choice
-from itemix.cli.output import more_rows, names_of, note, on_terminal, rows_shown, save, write_lines
-from itemix.cli.sources import read_source
+from itemix.cli.options import ModelOrData, Output, Reading, Searching, check_choice, option
+from itemix.cli.output import (
+    check_output,
+    more_rows,
+    names_of,
+    note,
+    on_terminal,
+    rows_shown,
+    save,
+    write_lines,
+)
+from itemix.cli.sources import read_model_or_data
+from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from itemix.itemsets import Itemsets
+    from itemix.posterior import Posterior
+    from itemix.storage.stored import StoredModel
     from itemix.transactions import Transactions
 
 SORTS = ("support", "length", "order")
 
 
 def mine(
-    source: Source,
+    *,
+    source: ModelOrData,
     search: Searching,
+    level: Annotated[
+        float | None,
+        option(
+            "--level",
+            panel="Which itemsets",
+            metavar="X",
+            help="Of a Bayesian model: give each support its credible interval of this probability, as 0.9.",
+        ),
+    ] = None,
     reading: Reading,
     output: Output,
     sort: Annotated[
         str,
-        typer.Option(
+        option(
             "--sort",
+            panel="Output",
             metavar="|".join(SORTS),
             autocompletion=one_of(SORTS),
-            show_default=False,
-            rich_help_panel="Output",
             help="What is shown first: the highest support (the default), the longest sets, or the order of "
             "mining, which files always have.",
         ),
     ] = "support",
 ) -> None:
-    """Find frequent itemsets, exactly.
+    """Find frequent itemsets, of data or of a model.
 
-    On a terminal the result is a table; in a pipe, lines with tabs between the columns; with -o, a file.
+    Of transactions the result is exact; of a model that itemix fit has saved, it is what the model expects.
+    On a terminal it is a table; in a pipe, lines with tabs between the columns; with -o, a file.
     """
     check_choice("--sort", sort, SORTS)
     search.check()
+    check_output(output)
     with stopwatch() as watch:
-        itemsets = mined(read_source(source, reading, output), search, output, watch)
+        found = read_model_or_data(source, reading, quiet=output.quiet)
+        posteriors = () if level is None else _posteriors(found)
+        itemsets = mined(found, search, output, watch)
+    if level is not None:
+        itemsets = _with_intervals(itemsets, posteriors, level)
     if not save(itemsets, "itemset", output):
         _show(itemsets, sort, output)
 
 
-def mined(transactions: "Transactions", search: Searching, output: Output, watch: Stopwatch) -> "Itemsets":
-    """Mine transactions, and say on standard error how many itemsets there are."""
+def mined(
+    source: "StoredModel | Transactions", search: Searching, output: Output, watch: Stopwatch
+) -> "Itemsets":
+    """Mine transactions or a model, and say on standard error how many itemsets there are."""
     from itemix.display import plural
     from itemix.mining.search import mine as find
+    from itemix.transactions import Transactions
 
     began = watch.seconds()
-    itemsets = find(transactions, **search.as_arguments(), progress=True)
+    data = source if isinstance(source, Transactions) else source.mixture
+    itemsets = find(data, **search.as_arguments(), progress=True)
     seconds = watch.seconds() - began
     kind = "" if search.target == "all" else f"{search.target} "
-    threshold = ""
-    if search.min_support is not None and itemsets.min_support is not None:
-        n = transactions.n_transactions
-        least = round(itemsets.min_support * n)
-        threshold = f" in at least {least:,} of {n:,} transactions ({itemsets.min_support:.3%})"
-    note(f"{plural(len(itemsets), f'{kind}itemset')}{threshold}, mined in {seconds:.2f} s", output)
+    found = plural(len(itemsets), f"{kind}itemset") + _threshold(itemsets, search)
+    note(f"{found}, mined in {seconds:.2f} s", quiet=output.quiet)
     return itemsets
+
+
+def _threshold(itemsets: "Itemsets", search: Searching) -> str:
+    least, n = itemsets.min_support, itemsets.n_transactions
+    if search.min_support is None or least is None:
+        return ""
+    if n is None:
+        return f" of probability >= {least:.3%}"
+    return f" in at least {round(least * n):,} of {n:,} transactions ({least:.3%})"
+
+
+def _posteriors(source: "StoredModel | Transactions") -> "tuple[Posterior, ...]":
+    from itemix.storage.stored import StoredModel
+
+    posteriors = source.posteriors if isinstance(source, StoredModel) else ()
+    if not posteriors:
+        raise InvalidInputError(
+            "expected a Bayesian model for --level, got a source without a posterior; fit one with itemix fit"
+        )
+    return posteriors
+
+
+def _with_intervals(itemsets: "Itemsets", posteriors: "tuple[Posterior, ...]", level: float) -> "Itemsets":
+    from itemix.itemsets import Itemsets
+    from itemix.mining.intervals import intervals
+
+    _, lower, upper = intervals(posteriors, itemsets, level=level)
+    return Itemsets(
+        itemsets.offsets,
+        itemsets.codes,
+        itemsets.support,
+        itemsets.items,
+        lower=lower,
+        upper=upper,
+        min_support=itemsets.min_support,
+        target=itemsets.target,
+        check=False,
+    )
 
 
 def _show(itemsets: "Itemsets", sort: str, output: Output) -> None:
@@ -75,7 +138,12 @@ def _show(itemsets: "Itemsets", sort: str, output: Output) -> None:
         table = dataclasses.replace(shown.table(n), footer=more_rows(len(itemsets) - n))
         Page().table(table, bars=(shown.support / max(shown.support.max(initial=0), 1e-300)).tolist())
         return
-    columns = {"support": [f"{value:.6g}" for value in shown.support.tolist()]}
+    numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper}
+    columns = {
+        name: [f"{value:.6g}" for value in values.tolist()]
+        for name, values in numbers.items()
+        if values is not None
+    }
     if shown.count is not None:
         columns["count"] = [str(value) for value in shown.count.tolist()]
     write_lines([*columns, "itemset"], zip(*columns.values(), names_of(shown.sets), strict=True))

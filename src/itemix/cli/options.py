@@ -17,6 +17,12 @@ _WHICH = "Which itemsets"
 _READING = "Reading"
 _OUTPUT = "Output"
 
+
+def option(*names: str, panel: str, **more: Any) -> Any:  # noqa: ANN401 - what typer takes and returns
+    """Declare an option in a section of the help; its help says the default where that is of interest."""
+    return typer.Option(*names, rich_help_panel=panel, show_default=False, **more)
+
+
 Source = Annotated[
     str,
     typer.Argument(
@@ -28,9 +34,18 @@ Source = Annotated[
 ]
 
 
-def option(*names: str, panel: str, **more: Any) -> Any:  # noqa: ANN401 - what typer takes and returns
-    """Declare an option in a section of the help; its help says the default where that is of interest."""
-    return typer.Option(*names, rich_help_panel=panel, show_default=False, **more)
+ModelOrData = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        show_default=False,
+        autocompletion=data_sources,
+        help="A model that itemix fit has saved; or transactions: a file, - or dataset:NAME.",
+    ),
+]
+Quiet = Annotated[
+    bool, option("--quiet", "-q", panel=_OUTPUT, help="Say nothing on standard error but errors.")
+]
 
 
 @dataclass(frozen=True)
@@ -228,9 +243,7 @@ class Output:
             help="The most rows to show, 0 for all; by default 20 on a terminal and all in a pipe.",
         ),
     ] = None
-    quiet: Annotated[
-        bool, option("--quiet", "-q", panel=_OUTPUT, help="Say nothing on standard error but errors.")
-    ] = False
+    quiet: Quiet = False
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 0:

@@ -19,9 +19,9 @@ ROWS_ON_TERMINAL = 20
 _LINES_AT_ONCE = 1000
 
 
-def note(message: str, output: Output) -> None:
+def note(message: str, *, quiet: bool) -> None:
     """Say something on standard error, unless it should be quiet."""
-    if not output.quiet:
+    if not quiet:
         sys.stderr.write(f"{message}\n")
         sys.stderr.flush()
 
@@ -31,6 +31,14 @@ def on_terminal() -> bool:
     return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
 
+def check_output(output: Output) -> None:
+    """Check that the file that was asked for can be written, before long work is done for it."""
+    if output.output is not None:
+        from itemix.table_files import check_path
+
+        check_path(output.output)
+
+
 def save(result: Itemsets | Rules, noun: str, output: Output) -> bool:
     """Write a result to the file that was asked for, if one was, and say so."""
     if output.output is None:
@@ -38,7 +46,7 @@ def save(result: Itemsets | Rules, noun: str, output: Output) -> bool:
     from itemix.display import plural
 
     result.save(output.output)
-    note(f"wrote {plural(len(result), noun)} to {output.output}", output)
+    note(f"wrote {plural(len(result), noun)} to {output.output}", quiet=output.quiet)
     return True
 
 

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 from itemix.cli.compiling import stopwatch
 from itemix.cli.completing import one_of
 from itemix.cli.mine import mined
-from itemix.cli.options import Output, Reading, Searching, Source, as_support, check_choice, option
-from itemix.cli.output import more_rows, names_of, note, on_terminal, rows_shown, save, write_lines
-from itemix.cli.sources import read_itemsets, read_source
+from itemix.cli.options import ModelOrData, Output, Reading, Searching, as_support, check_choice, option
+from itemix.cli.output import (
+    check_output,
+    more_rows,
+    names_of,
+    note,
+    on_terminal,
+    rows_shown,
+    save,
+    write_lines,
+)
+from itemix.cli.sources import read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -142,7 +151,7 @@ class Splitting:
 
 def rules(
     *,
-    source: Source,
+    source: ModelOrData,
     split: Splitting,
     search: Searching,
     reading: Reading,
@@ -169,10 +178,11 @@ def rules(
 ) -> None:
     """Make association rules.
 
-    SOURCE is transactions, or itemsets that itemix mine -o has written. On a terminal the result is a table;
-    in a pipe, lines with tabs between the columns; with -o, a file.
+    SOURCE is transactions, a model that itemix fit has saved, or itemsets that itemix mine -o has written.
+    On a terminal the result is a table; in a pipe, lines with tabs between the columns; with -o, a file.
     """
     check_choice("--sort", sort, MEASURES)
+    check_output(output)
     itemsets, transactions = _itemsets(source, data, search, reading, output)
     from itemix.display import plural
     from itemix.mining.rules import rules as split_itemsets
@@ -180,7 +190,7 @@ def rules(
     found = split_itemsets(itemsets, data=transactions, **split.as_arguments())
     if split.where:
         found = found.filter(**split.bounds())
-    note(f"{plural(len(found), 'rule')} with {split.metric} >= {split.min_threshold:g}", output)
+    note(f"{plural(len(found), 'rule')} with {split.metric} >= {split.min_threshold:g}", quiet=output.quiet)
     found = found.sort_by(_in_library(sort))
     if not save(found, "rule", output):
         _show(found, _in_library(split.metric), output)
@@ -195,7 +205,10 @@ def _itemsets(
     source: str, data: str | None, search: Searching, reading: Reading, output: Output
 ) -> "tuple[Itemsets, Transactions | None]":
     """Return the itemsets of a source, mined if they are not there yet, and the transactions if they are."""
-    saved = read_itemsets(source)
+    from itemix.itemsets import Itemsets
+    from itemix.transactions import Transactions
+
+    saved = read_result(source)
     if saved is None:
         if data is not None:
             raise InvalidInputError(
@@ -203,9 +216,14 @@ def _itemsets(
             )
         search.check()
         with stopwatch() as watch:
-            transactions = read_source(source, reading, output)
-            return mined(transactions, search, output, watch), transactions
-    note(f"{source}: {len(saved):,} itemsets", output)
+            found = read_model_or_data(source, reading, quiet=output.quiet)
+            itemsets = mined(found, search, output, watch)
+        return itemsets, found if isinstance(found, Transactions) else None
+    if not isinstance(saved, Itemsets):
+        raise InvalidInputError(
+            f"expected transactions, a model or itemsets, got {source!r}, which holds rules; try itemix show"
+        )
+    note(f"{source}: {len(saved):,} itemsets", quiet=output.quiet)
     usable = Searching(min_support=search.min_support, max_len=search.max_len, threads=search.threads)
     if search.as_arguments() != usable.as_arguments():
         raise InvalidInputError(
@@ -214,7 +232,7 @@ def _itemsets(
         )
     if search.min_support is not None or search.max_len is not None:
         saved = saved.filter(min_support=as_support(search.min_support), max_len=search.max_len)
-    return saved, None if data is None else read_source(data, reading, output)
+    return saved, None if data is None else read_source(data, reading, quiet=output.quiet)
 
 
 def _show(rules: "Rules", metric: str, output: Output) -> None:

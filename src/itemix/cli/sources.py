@@ -1,4 +1,4 @@
-"""What SOURCE names: a file, standard input, or a data set."""
+"""What SOURCE names: a file of transactions, of a model or of itemsets, standard input, or a data set."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from itemix.cli import models
 from itemix.cli.completing import DATASET_PREFIX
 from itemix.cli.output import note
 from itemix.errors import InvalidInputError, MissingFileError
 
 if TYPE_CHECKING:
-    from itemix.cli.options import Output, Reading
+    from itemix.cli.options import Reading
     from itemix.itemsets import Itemsets
+    from itemix.mining.rules import Rules
+    from itemix.storage.stored import StoredModel
     from itemix.transactions import Transactions
 
 
-def read_source(source: str, reading: Reading, output: Output) -> Transactions:
+def read_source(source: str, reading: Reading, *, quiet: bool) -> Transactions:
     """Return the transactions that a source names, and say on standard error what they are.
 
     Raises
@@ -25,8 +28,19 @@ def read_source(source: str, reading: Reading, output: Output) -> Transactions:
         If there are none.
     """
     transactions = _named_dataset(source) if source.startswith(DATASET_PREFIX) else _file(source, reading)
-    note(summary(transactions), output)
+    note(summary(transactions), quiet=quiet)
     return transactions
+
+
+def read_model_or_data(source: str, reading: Reading, *, quiet: bool) -> StoredModel | Transactions:
+    """Return the model or the transactions that a source names, and say on standard error what it is."""
+    if not models.is_model(source):
+        return read_source(source, reading, quiet=quiet)
+    from itemix.storage.stored import StoredModel
+
+    model = StoredModel(source)
+    note(models.summary(model), quiet=quiet)
+    return model
 
 
 def summary(transactions: Transactions) -> str:
@@ -35,13 +49,18 @@ def summary(transactions: Transactions) -> str:
     return f"{transactions.source}: {n:,} transactions, {n_items:,} items"
 
 
-def read_itemsets(source: str) -> Itemsets | None:
-    """Return the itemsets that a file holds, or None if it is no such file."""
-    if not _is_file(source) or _kind_of(source) != "itemsets":
-        return None
-    from itemix.itemsets import Itemsets
+def read_result(source: str) -> Itemsets | Rules | None:
+    """Return the itemsets or rules that a file holds, or None if it is no such file."""
+    kind = _kind_of(source)
+    if kind == "itemsets":
+        from itemix.itemsets import Itemsets
 
-    return Itemsets.load(source)
+        return Itemsets.load(source)
+    if kind == "rules":
+        from itemix.mining.rules import Rules
+
+        return Rules.load(source)
+    return None
 
 
 def _named_dataset(source: str) -> Transactions:
@@ -57,21 +76,17 @@ def _file(source: str, reading: Reading) -> Transactions:
     if source == "-":
         if sys.stdin.isatty():
             sys.stderr.write("reading standard input; Ctrl-D ends it\n")
-    elif _is_file(source):
+    elif Path(source).is_file():
         _refuse_results(source)
     elif not Path(source).exists():
         _hint_at_dataset(source)
     return read_transactions(source, **reading.as_arguments(), progress=True)
 
 
-def _is_file(source: str) -> bool:
-    return source != "-" and Path(source).is_file()
-
-
 def _refuse_results(path: str) -> None:
-    kind = _kind_of(path)
+    kind = "a model" if models.is_model(path) else _kind_of(path)
     if kind is not None:
-        hint = f"try itemix rules {path}" if kind == "itemsets" else "name the data that they are of"
+        hint = f"try itemix rules {path}" if kind == "itemsets" else "name the data behind it"
         raise InvalidInputError(f"expected transactions, got {path!r}, which holds {kind}; {hint}")
 
 
@@ -85,7 +100,8 @@ def _hint_at_dataset(source: str) -> None:
         )
 
 
-def _kind_of(path: str) -> str | None:
+def _kind_of(source: str) -> str | None:
+    """Return what a file of results holds, or None if it is another file, or none."""
     from itemix.table_files import kind_of
 
-    return kind_of(path)
+    return kind_of(source) if Path(source).is_file() else None

@@ -51,12 +51,13 @@ def decode(content: Content, mixture: Mixture, cls: type[MixtureEstimator]) -> d
         "posteriors_": (),
     }
     if cls is not BernoulliMixture:
-        learned["posterior_"] = _read_posterior(content, mixture)
+        learned["posterior_"] = read_posterior(content, mixture)
         learned["posteriors_"] = (learned["posterior_"],)
     return learned
 
 
-def _read_posterior(content: Content, mixture: Mixture) -> Posterior:
+def read_posterior(content: Content, mixture: Mixture) -> Posterior:
+    """Return the posterior of a variational method."""
     K, D = mixture.n_components, mixture.n_items
     shapes: dict[str, tuple[int, ...]] = {"rho": (K,), "rest": (K,), "eta": (K, D), "nu": (K, D)}
     arrays = {name: content.take(f"posterior.{name}", np.float64, *shape) for name, shape in shapes.items()}

@@ -39,7 +39,7 @@ def encode(model: MixtureEstimator) -> tuple[dict[str, Any], dict[str, Array]]:
 
 def decode(content: Content, mixture: Mixture, cls: type[MixtureEstimator]) -> dict[str, Any]:
     """Return the learned attributes by name."""
-    draws = _read_draws(content, mixture, weights=vars(cls)["_weights"])
+    draws = read_draws(content, mixture, weights=vars(cls)["_weights"])
     posteriors = tuple(draw.posterior() for draw in draws)
     if sum(posterior.n_components for posterior in posteriors) != mixture.n_components:
         raise content.damaged("its mixture is not that of its draws")
@@ -69,7 +69,8 @@ def _of_draws(draws: Sequence[Draw]) -> dict[str, Array]:
     }
 
 
-def _read_draws(content: Content, mixture: Mixture, weights: Weights) -> tuple[Draw, ...]:
+def read_draws(content: Content, mixture: Mixture, weights: Weights) -> tuple[Draw, ...]:
+    """Return the draws of all chains, one after the other."""
     D = mixture.n_items
     lengths = content.take("draws.n_components", np.int64, None)
     slices = _slices(content, "draws.n_components", lengths)

@@ -1,0 +1,39 @@
+"""Models that were saved, as the commands name and describe them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from itemix.storage.stored import StoredModel
+
+SUFFIX = ".itemix"
+
+
+def is_model(source: str) -> bool:
+    """Whether a source is a file with a model, or is called like one."""
+    from itemix.tensor_files import is_model_file
+
+    return source.endswith(SUFFIX) or is_model_file(source)
+
+
+def summary(model: StoredModel) -> str:
+    """Say what a file holds."""
+    from itemix.display import joined, plural
+
+    n = model.training.get("n_transactions")
+    parts = [
+        "a mixture" if model.method is None else model.method,
+        components(model.components.n_components, len(model.posteriors)),
+        plural(model.mixture.n_items, "item"),
+        "" if n is None else f"fitted on {n:,} transactions",
+    ]
+    return f"{model.path.name}: {joined(parts)}"
+
+
+def components(n_components: int, n_samples: int) -> str:
+    """Say how many components a model has; the samples of a sampler have different numbers."""
+    from itemix.display import plural
+
+    found = plural(n_components, "component")
+    return f"{found} in the last of {n_samples} samples" if n_samples > 1 else found

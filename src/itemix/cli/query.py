@@ -1,0 +1,119 @@
+"""``itemix query``: the probability of items, from a model or counted in data."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from itemix.cli.options import ModelOrData, Quiet, Reading, option
+from itemix.cli.output import on_terminal, write_lines
+from itemix.cli.sources import read_model_or_data
+from itemix.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from itemix.mixture import Mixture
+    from itemix.storage.stored import StoredModel
+    from itemix.transactions import Transactions
+
+_EVENT = "The question"
+
+Event = dict[str, list[str]]
+
+
+def query(
+    *,
+    source: ModelOrData,
+    items: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ITEM...", show_default=False, help="Items that are present together."),
+    ] = None,
+    absent: Annotated[
+        list[str] | None,
+        option("--absent", panel=_EVENT, metavar="ITEM", help="An item that is absent; may be repeated."),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        option("--given", panel=_EVENT, metavar="ITEM", help="An item known to be present; may be repeated."),
+    ] = None,
+    given_absent: Annotated[
+        list[str] | None,
+        option(
+            "--given-absent",
+            panel=_EVENT,
+            metavar="ITEM",
+            help="An item known to be absent; may be repeated.",
+        ),
+    ] = None,
+    level: Annotated[
+        float,
+        option(
+            "--level",
+            panel=_EVENT,
+            metavar="X",
+            help="The probability inside the credible interval of a Bayesian model; 0.9 by default.",
+        ),
+    ] = 0.9,
+    reading: Reading,
+    quiet: Quiet = False,
+) -> None:
+    """Ask for the probability of items.
+
+    SOURCE is a model that itemix fit has saved, or transactions, in which the answer is counted. Shown are
+    the probability that the items are present together (and others absent), given the items that are known;
+    with a condition also the probability without it, and the lift: how many times as large it is with it.
+    """
+    event: Event = {"itemset": items or [], "absent": absent or []}
+    condition: Event = {"given": given or [], "given_absent": given_absent or []}
+    if not any(event.values()):
+        raise InvalidInputError(
+            "expected items to ask for, got none; try itemix query SOURCE milk --given bread"
+        )
+    asked = read_model_or_data(source, reading, quiet=quiet)
+    row = _answer(asked, event, condition, level)
+    if on_terminal():
+        _draw(
+            row,
+            _words(event["itemset"], event["absent"]),
+            _words(condition["given"], condition["given_absent"]),
+        )
+    else:
+        write_lines(list(row), [[f"{value:.6g}" for value in row.values()]])
+
+
+def _answer(
+    asked: "StoredModel | Transactions", event: Event, condition: Event, level: float
+) -> dict[str, float]:
+    """Return the numbers to show, by the headers of their columns."""
+    from itemix.mining.intervals import interval
+    from itemix.storage.stored import StoredModel
+
+    posteriors = asked.posteriors if isinstance(asked, StoredModel) else ()
+    mixture = asked.mixture if isinstance(asked, StoredModel) else _counted(asked, event, condition)
+    row = {"probability": mixture.probability(**event, **condition)}
+    if posteriors:
+        found = interval(posteriors, **event, **condition, level=level)
+        row |= {"lower": found.lower, "upper": found.upper}
+    if any(condition.values()):
+        row["unconditional"] = mixture.probability(**event)
+        row["lift"] = row["probability"] / row["unconditional"] if row["unconditional"] else float("nan")
+    return row
+
+
+def _counted(transactions: "Transactions", event: Event, condition: Event) -> "Mixture":
+    """Return the data as a mixture: of the few items that are asked for, few transactions are different."""
+    from itemix.mixture import Mixture
+
+    named = [name for names in (*event.values(), *condition.values()) for name in names]
+    return Mixture.from_transactions(transactions.select_items(named).merge_identical())
+
+
+def _draw(row: dict[str, float], event: str, condition: str) -> None:
+    from itemix.cli.page import Page
+    from itemix.display import Table, format_number
+
+    question = f"P({event} | {condition})" if condition else f"P({event})"
+    cells = (*(format_number(value) for value in row.values()), question)
+    Page().table(Table("", (*row, ""), (cells,)))
+
+
+def _words(present: list[str], absent: list[str]) -> str:
+    return ", ".join([*present, *(f"no {name}" for name in absent)])

@@ -1,0 +1,177 @@
+"""``itemix recommend``: what else a basket would hold, from a model, from rules or counted in data."""
+
+from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
+
+import typer
+
+from itemix.cli.options import ModelOrData, Quiet, Reading, option
+from itemix.cli.output import note, on_terminal, write_lines
+from itemix.cli.sources import read_model_or_data, read_result, read_source
+from itemix.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from itemix.items import Label
+    from itemix.mining.recommend import Recommendations
+    from itemix.mining.rules import Rules
+    from itemix.storage.stored import StoredModel
+    from itemix.transactions import Transactions
+
+_WHAT = "What to recommend"
+
+
+class Offer(NamedTuple):
+    """Something for a basket: its probability there, and how many times as large that is as anywhere."""
+
+    probability: float
+    lift: float
+    item: str
+
+
+def recommend(
+    *,
+    source: ModelOrData,
+    items: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ITEM...", show_default=False, help="Items that the basket holds."),
+    ] = None,
+    absent: Annotated[
+        list[str] | None,
+        option("--absent", panel=_WHAT, metavar="ITEM", help="An item that is not wanted; may be repeated."),
+    ] = None,
+    number: Annotated[
+        int,
+        option("--number", "-n", panel=_WHAT, metavar="N", help="The most items to recommend; 5 by default."),
+    ] = 5,
+    baskets: Annotated[
+        str | None,
+        option(
+            "--baskets",
+            panel=_WHAT,
+            metavar="SOURCE",
+            help="Transactions to recommend items for, instead of one basket; from a model or rules.",
+        ),
+    ] = None,
+    reading: Reading,
+    quiet: Quiet = False,
+) -> None:
+    """Recommend items for a basket.
+
+    SOURCE is a model that itemix fit has saved, rules that itemix rules -o has written, or transactions, in
+    which the answer is counted. The items with the highest probability given the basket come first.
+    """
+    if number < 1:
+        raise InvalidInputError(f"expected --number of at least 1, got {number}; try 5")
+    basket, unwanted = items or [], absent or []
+    asked = _read(source, reading, quiet=quiet)
+    if baskets is not None:
+        if basket or unwanted:
+            raise InvalidInputError("expected either items or --baskets, got both; leave out one of them")
+        write_lines(
+            ["basket", "rank", "probability", "item"],
+            _for_many(asked, read_source(baskets, reading, quiet=quiet), number),
+        )
+        return
+    offers = _for_one(asked, basket, unwanted, number)
+    if on_terminal():
+        _draw(offers)
+    else:
+        write_lines(Offer._fields, ([f"{p:.6g}", f"{lift:.6g}", item] for p, lift, item in offers))
+
+
+def _read(source: str, reading: Reading, *, quiet: bool) -> "StoredModel | Rules | Transactions":
+    from itemix.itemsets import Itemsets
+
+    saved = read_result(source)
+    if isinstance(saved, Itemsets):
+        raise InvalidInputError(
+            f"expected a model, rules or transactions, got {source!r}, which holds itemsets; make rules of "
+            "them with itemix rules -o"
+        )
+    if saved is None:
+        return read_model_or_data(source, reading, quiet=quiet)
+    note(f"{source}: {len(saved):,} rules", quiet=quiet)
+    return saved
+
+
+def _for_one(
+    asked: "StoredModel | Rules | Transactions", basket: list[str], absent: list[str], n: int
+) -> list[Offer]:
+    from itemix.mining import query
+    from itemix.mining.rules import Rules
+    from itemix.storage.stored import StoredModel
+
+    if isinstance(asked, StoredModel):
+        found = query.recommend(asked.mixture, basket, n, absent=absent)
+        return [Offer(offer.probability, offer.lift, str(offer.item)) for offer in found]
+    if isinstance(asked, Rules):
+        known = asked.items.names(asked.items.codes(basket))
+        rules = asked.filter(exclude=absent) if absent else asked
+        lift = rules.lift
+        return [
+            Offer(offer.score, float(lift[offer.rule]), ", ".join(map(str, offer.items)))
+            for offer in _applied(rules, [known], n)[0]
+        ]
+    return _counted(asked, basket, absent, n)
+
+
+def _counted(transactions: "Transactions", basket: list[str], absent: list[str], n: int) -> list[Offer]:
+    """Count what else the transactions hold that hold a basket and nothing that is not wanted."""
+    import numpy as np
+
+    known = np.union1d(transactions.items.codes(basket), transactions.items.codes(absent))
+    like_it = transactions.holding(basket).to_scipy()
+    like_it = like_it[like_it[:, transactions.items.codes(absent)].sum(axis=1) == 0]
+    if like_it.shape[0] == 0:
+        raise InvalidInputError(
+            f"expected transactions with {', '.join(basket)}, got none; try fewer items, or fit a model"
+        )
+    share = like_it.sum(axis=0, dtype=np.int64) / like_it.shape[0]
+    overall = transactions.item_counts() / transactions.n_transactions
+    share[known] = -1.0
+    best = np.argsort(-share, kind="stable")[: min(n, transactions.n_items - len(known))]
+    return [
+        Offer(float(share[i]), float(share[i] / overall[i]), str(transactions.items[int(i)]))
+        for i in best
+        if share[i] > 0
+    ]
+
+
+def _for_many(
+    asked: "StoredModel | Rules | Transactions", baskets: "Transactions", n: int
+) -> "Iterator[list[str]]":
+    """Yield a row for each recommendation: the number of the basket from 1, the rank, and the item."""
+    from itemix.mining import query
+    from itemix.mining.rules import Rules
+    from itemix.storage.stored import StoredModel
+
+    if isinstance(asked, StoredModel):
+        mixture = asked.mixture
+        codes, chances = query.recommend_many(mixture, baskets.align_items(mixture.items), n)
+        for b, row in enumerate(codes.tolist()):
+            for rank, code in enumerate(row):
+                if code >= 0:
+                    yield [str(b + 1), str(rank + 1), f"{chances[b, rank]:.6g}", str(mixture.items[code])]
+    elif isinstance(asked, Rules):
+        for b, offers in enumerate(_applied(asked, baskets, n)):
+            for rank, offer in enumerate(offers):
+                yield [str(b + 1), str(rank + 1), f"{offer.score:.6g}", ", ".join(map(str, offer.items))]
+    else:
+        raise InvalidInputError(
+            "expected a model or rules to recommend for many baskets, got transactions; fit a model first: "
+            "itemix fit"
+        )
+
+
+def _applied(rules: "Rules", baskets: "Transactions | list[list[Label]]", n: int) -> "Recommendations":
+    """Apply rules to several baskets, be it only one."""
+    return cast("Recommendations", rules.recommend(baskets, n))
+
+
+def _draw(offers: list[Offer]) -> None:
+    from itemix.cli.page import Page
+    from itemix.display import Table, format_number
+
+    rows = tuple((format_number(p), format_number(lift), item) for p, lift, item in offers)
+    Page().table(Table("", Offer._fields, rows), bars=[offer.probability for offer in offers])

@@ -1,0 +1,79 @@
+"""A model in a file as far as questions need it: read without the estimator, and so without scikit-learn."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from itemix import mixture_files, tensor_files
+from itemix.errors import InvalidInputError
+from itemix.storage import batch, sampled
+
+if TYPE_CHECKING:
+    import os
+
+    from itemix.inference.priors import Weights
+    from itemix.mixture import Mixture
+    from itemix.posterior import Posterior
+    from itemix.tensor_files import Content
+
+_WEIGHTS_OF_SAMPLED: dict[str, Weights] = {"gsfbm": "dirichlet", "gsdpm": "sticks"}
+_WITH_POSTERIOR = ("vfbm", "vdpm")
+
+
+class StoredModel:
+    """A model that was saved: the mixture that answers, its posterior, and what is known of the fit.
+
+    Parameters
+    ----------
+    path : path
+        A file that `itemix.storage.save` has written.
+
+    Attributes
+    ----------
+    path : Path
+        Where it is.
+    mixture : Mixture
+        The fitted model.
+    method : str or None
+        How it was fitted, by its short name such as gsdpm; None for a plain mixture.
+    training : dict
+        What the file says of the fit: n_transactions, n_iter, converged and more; empty for a plain mixture.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    ModelFileError
+        If it is no model file, damaged, or of a newer version.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._content: Content = tensor_files.read(path)
+        self.path = Path(path)
+        try:
+            self.mixture: Mixture = mixture_files.read_main_mixture(self._content)
+        except InvalidInputError as error:
+            raise self._content.damaged(str(error).partition(";")[0]) from None
+        is_plain = self._content.field(str, "kind") == mixture_files.KIND
+        self.method = None if is_plain else self._content.field(str, "method")
+        self.training: dict[str, Any] = {} if is_plain else self._content.field(dict, "training")
+
+    @cached_property
+    def posteriors(self) -> tuple[Posterior, ...]:
+        """The distribution of the parameters, for each sample of a sampler; none of maximum likelihood."""
+        try:
+            if self.method in _WEIGHTS_OF_SAMPLED:
+                draws = sampled.read_draws(self._content, self.mixture, _WEIGHTS_OF_SAMPLED[self.method])
+                return tuple(draw.posterior() for draw in draws)
+            if self.method in _WITH_POSTERIOR:
+                return (batch.read_posterior(self._content, self.mixture),)
+        except InvalidInputError as error:
+            raise self._content.damaged(str(error).partition(";")[0]) from None
+        return ()
+
+    @cached_property
+    def components(self) -> Mixture:
+        """The mixture of one sample, the last: an average of samples has the components of each."""
+        return self.posteriors[-1].mixture() if len(self.posteriors) > 1 else self.mixture

@@ -1,0 +1,190 @@
+"""`itemix fit`: options, files, the live display and Ctrl-C."""
+
+import os
+import pty
+import signal
+import sys
+import time
+
+import pytest
+
+import itemix
+from itemix.cli.fit import CRITERIA, INITS, METHODS, Fitting
+from itemix.storage import load
+
+FEW = ["--max-iter", "20", "--seed", "0"]
+SAMPLING = [*FEW, "--samples", "2", "--thin", "2"]
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "expected"),
+    [
+        ("nbm", [*FEW, "-K", "2"], itemix.BernoulliMixture(2, max_iter=20, random_state=0)),
+        ("vfbm", [*FEW, "-K", "2"], itemix.BayesianMixture(2, max_iter=20, random_state=0)),
+        (
+            "gsfbm",
+            [*SAMPLING, "-K", "2"],
+            itemix.BayesianMixture(2, inference="gibbs", max_iter=20, n_samples=2, thin=2, random_state=0),
+        ),
+        ("vdpm", FEW, itemix.DirichletProcessMixture(max_iter=20, random_state=0)),
+        (
+            "gsdpm",
+            SAMPLING,
+            itemix.DirichletProcessMixture(
+                inference="gibbs", max_iter=20, n_samples=2, thin=2, random_state=0
+            ),
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_method_is_its_estimator(run, baskets, tmp_path, method, options, expected):
+    """The saved model is the one that the class fits with the same parameters and seed."""
+    path = tmp_path / "m.itemix"
+    result = run("fit", baskets, "--method", method, *options, "-o", path)
+    assert result.code == 0
+    assert result.out == ""
+    assert f"\n{method}: " in result.err
+    assert result.err.endswith(f"wrote {path}: itemix show {path} shows what it has found\n")
+    expected.fit(itemix.read_transactions(baskets))
+    loaded = load(path)
+    assert type(loaded) is type(expected)
+    assert loaded.mixture_ == expected.mixture_
+
+
+def test_options_are_the_parameters():
+    """Each option is the parameter of that name; words and numbers are told apart."""
+    fitting = Fitting(
+        method="gsdpm",
+        components="7",
+        alpha="learn",
+        beta="2.5",
+        gamma=0.5,
+        init="one",
+        starts=3,
+        max_iter=11,
+        tol=0.5,
+        samples=4,
+        thin=6,
+        seed=8,
+        threads=2,
+    )
+    assert fitting.estimator().get_params() == {
+        **itemix.DirichletProcessMixture().get_params(),
+        "inference": "gibbs",
+        "n_components": 7,
+        "alpha": "learn",
+        "beta": 2.5,
+        "gamma": 0.5,
+        "init": "one",
+        "n_init": 3,
+        "max_iter": 11,
+        "tol": 0.5,
+        "n_samples": 4,
+        "thin": 6,
+        "random_state": 8,
+        "n_jobs": 2,
+    }
+    chosen = Fitting(method="nbm", components="auto", criterion="held-out").estimator()
+    assert (chosen.n_components, chosen.criterion) == ("auto", "held-out")
+
+
+def test_choices_are_those_of_the_library(run, baskets, tmp_path):
+    """What help offers, the library takes."""
+    assert set(METHODS) == {"nbm", "vfbm", "gsfbm", "vdpm", "gsdpm"}
+    for options in (
+        *(["--method", "nbm", "--components", "auto", "--criterion", name] for name in CRITERIA),
+        *(["--method", "gsfbm", "-K", "2", "--init", name, *SAMPLING] for name in INITS),
+    ):
+        result = run("fit", baskets, "-q", *options, "-o", tmp_path / "m.itemix")
+        assert (result.code, result.err) == (0, "")
+
+
+def test_warnings_are_notes(run, baskets, tmp_path):
+    """A fit that did not converge is saved, and says so."""
+    path = tmp_path / "m.itemix"
+    options = ["--method", "vfbm", "-K", "2", "--max-iter", "1", "--seed", "0"]
+    result = run("fit", baskets, *options, "-o", path)
+    assert result.code == 0
+    assert "did not converge in max_iter=1 iterations" in result.err
+    assert "vfbm: 2 components, not converged after 1 iteration, " in result.err
+    assert not load(path).converged_
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "expected -o with a file to save the model to, got none; try -o model.itemix"),
+        (["-o", "nowhere/m.itemix"], "expected an existing folder to write to, got "),
+        (
+            ["-o", "m", "--method", "em"],
+            "expected --method to be one of gsdpm, vdpm, gsfbm, vfbm, nbm, got 'em'",
+        ),
+        (
+            ["-o", "m", "-K", "many"],
+            "expected --components as a whole number or auto, got 'many'; try --components auto",
+        ),
+        (["-o", "m", "-K", "0"], "expected --components as a whole number of 1 or more, got 0"),
+        (["-o", "m", "-K", "9"], "expected --components of at most n_samples=5, the transactions, got 9"),
+        (["-o", "m", "--alpha", "x"], "expected --alpha as a number or learn, got 'x'; try --alpha learn"),
+        (["-o", "m", "--alpha", "-1"], "expected"),
+        (["-o", "m", "--init", "zero"], "expected --init to be one of k-means++, random, one, got 'zero'"),
+        (["-o", "m", "--seed", "-1"], "expected --seed as a whole number of 0 or more, got -1"),
+        (
+            ["-o", "m", "--method", "nbm", "--alpha", "1"],
+            "expected options that nbm has, got --alpha; leave it out",
+        ),
+        (
+            ["-o", "m", "--method", "vdpm", "--thin", "1"],
+            "expected --thin only with the sampling methods gsdpm and gsfbm",
+        ),
+    ],
+)
+def test_bad_options_are_one_line(run, baskets, tmp_path, monkeypatch, options, message):
+    """Every error is one line, code 2, and no file is written."""
+    monkeypatch.chdir(tmp_path)
+    before = set(tmp_path.iterdir())
+    result = run("fit", baskets, "-q", *options)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"itemix: {message}")
+    assert result.err.count("\n") == 1
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_model_is_no_data(run, baskets, tmp_path):
+    """A model cannot be fitted to a model."""
+    path = tmp_path / "m.itemix"
+    run("fit", baskets, "--method", "nbm", "-K", "2", "-o", path)
+    refused = run("fit", path, "-o", path)
+    assert refused.code == 2
+    assert "which holds a model; name the data behind it" in refused.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_ctrl_c_keeps_the_best_so_far(start, baskets, tmp_path):
+    """On a terminal the iterations are shown; Ctrl-C ends the fit, and what it has is saved."""
+    path = tmp_path / "m.itemix"
+    endless = ["--method", "gsfbm", "-K", "2", "--thin", "1000000000", "--seed", "0"]
+    ours, theirs = pty.openpty()
+    options = {"stdout": theirs, "stderr": theirs, "env": {"TERM": "xterm", "COLUMNS": "120"}}
+    with start("fit", baskets, *endless, "-o", path, **options) as process:
+        os.close(theirs)
+        shown = read_until(ours, b"iteration ")
+        assert b"a transaction" in shown
+        process.send_signal(signal.SIGINT)
+        shown += read_until(ours, b"shows what it has found")
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"was interrupted; the best state so far is kept" in shown
+    assert load(path).n_iter_ >= 1
+
+
+def read_until(terminal, words, seconds=60):
+    """Read a terminal until some words have come."""
+    text, end = b"", time.monotonic() + seconds
+    while words not in text:
+        assert time.monotonic() < end, text
+        try:
+            text += os.read(terminal, 4096)
+        except OSError:  # what Linux says when the program has ended
+            pytest.fail(f"it ended before it wrote {words!r}, with {text!r}")
+    return text

@@ -1,0 +1,266 @@
+"""Models as sources: `itemix mine`, `rules`, `query`, `recommend` and `show`."""
+
+import pytest
+
+import itemix
+from itemix.cli import main
+from itemix.mining.characteristics import characteristic_items
+from itemix.storage import load
+from itemix.storage.stored import StoredModel
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Write some baskets of the synthetic store."""
+    path = tmp_path_factory.mktemp("store") / "store.csv"
+    baskets = itemix.datasets.load("grocery_store").sample(600, random_state=0)
+    itemix.write_transactions(baskets, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def models(store):
+    """Fit a model of maximum likelihood, a variational one and a sampled one."""
+    options = {
+        "nbm": ["-K", "6"],
+        "vdpm": ["-K", "10"],
+        "gsdpm": ["--max-iter", "20", "--samples", "2", "--thin", "2"],
+    }
+    paths = {name: store.with_name(f"{name}.itemix") for name in options}
+    for name, more in options.items():
+        arguments = ["fit", str(store), "--method", name, *more, "--seed", "0", "-q", "-o", str(paths[name])]
+        assert main(arguments) == 0
+    return paths
+
+
+def test_mine_takes_a_model(run, models):
+    """The itemsets are those that `itemix.mine` gives of the model; there are no counts."""
+    result = run("mine", models["vdpm"], "-s", "0.05", "--sort", "order")
+    expected = itemix.mine(load(models["vdpm"]), 0.05)
+    assert result.out.splitlines()[0] == "support\titemset"
+    assert [row[1] for row in result.rows] == [", ".join(itemset.items) for itemset in expected]
+    notes = result.err.splitlines()
+    assert notes[0] == "vdpm.itemix: vdpm, 10 components, 92 items, fitted on 600 transactions"
+    assert notes[1].startswith(f"{len(expected)} itemsets of probability >= 5.000%, mined in ")
+
+
+@pytest.mark.parametrize("method", ["vdpm", "gsdpm"])
+def test_intervals_of_mined_itemsets(run, models, method, tmp_path):
+    """--level adds the ends of the credible intervals, in lines and in files."""
+    path = tmp_path / "sets.parquet"
+    run("mine", models[method], "-s", "0.1", "--level", "0.8", "-o", path)
+    itemsets = itemix.Itemsets.load(path)
+    _, lower, upper = load(models[method]).intervals(itemsets, level=0.8)
+    assert itemsets.lower.tolist() == lower.tolist()
+    assert itemsets.upper.tolist() == upper.tolist()
+    assert run("mine", models[method], "-s", "0.1", "--level", "0.8").out.startswith(
+        "support\tlower\tupper\titemset\n"
+    )
+
+
+@pytest.mark.parametrize("source", ["nbm", "data"])
+def test_intervals_need_a_posterior(run, models, store, source):
+    """Neither data nor maximum likelihood has credible intervals."""
+    result = run("mine", {**models, "data": store}[source], "-s", "0.1", "--level", "0.9", "-q")
+    message = (
+        "expected a Bayesian model for --level, got a source without a posterior; fit one with itemix fit"
+    )
+    assert result.err == f"itemix: {message}\n"
+
+
+def test_rules_take_a_model(run, models):
+    """Rules of a model are those of its itemsets."""
+    rows = run("rules", models["vdpm"], "-s", "0.02", "--min-threshold", "0.6").rows
+    expected = itemix.rules(itemix.mine(load(models["vdpm"]), 0.02), min_threshold=0.6).sort_by("lift")
+    assert [row[-2:] for row in rows] == [
+        [", ".join(rule.antecedents), ", ".join(rule.consequents)] for rule in expected
+    ]
+    assert rows
+
+
+def test_a_count_is_no_support_of_a_model(run, models):
+    """A model has no transactions to count."""
+    result = run("mine", models["nbm"], "-s", "50", "-q")
+    assert result.code == 2
+    assert result.err.startswith("itemix: expected --min-support as a fraction in (0, 1], for a model has no")
+
+
+@pytest.mark.parametrize("method", ["nbm", "vdpm", "gsdpm"])
+def test_query_answers_as_the_model(run, models, method):
+    """Probability, interval and lift are the estimator's, for present, absent and known items."""
+    model = load(models[method])
+    event = {"itemset": ["whole milk", "yogurt"], "absent": ["beer"]}
+    known = {"given": ["bread"], "given_absent": ["soda"]}
+    options = ["--absent", "beer", "--given", "bread", "--given-absent", "soda", "--level", "0.8"]
+    result = run("query", models[method], "whole milk", "yogurt", *options)
+    found = dict(zip(result.out.splitlines()[0].split("\t"), map(float, result.rows[0]), strict=True))
+    assert found["probability"] == pytest.approx(model.probability(**event, **known), rel=1e-5)
+    assert found["unconditional"] == pytest.approx(model.probability(**event), rel=1e-5)
+    assert found["lift"] == pytest.approx(found["probability"] / found["unconditional"], rel=1e-4)
+    if method == "nbm":
+        assert "lower" not in found
+    else:
+        _, lower, upper = model.interval(**event, **known, level=0.8)
+        assert (found["lower"], found["upper"]) == pytest.approx((lower, upper), rel=1e-5)
+
+
+def test_query_counts_in_data(run, store):
+    """Of transactions, the answer is a count."""
+    data = itemix.read_transactions(store).to_lists()
+    known = [basket for basket in data if "bread" in basket and "soda" not in basket]
+    event = [basket for basket in known if {"whole milk"} <= set(basket) and "beer" not in basket]
+    options = ["--absent", "beer", "--given", "bread", "--given-absent", "soda"]
+    row = run("query", store, "whole milk", *options).rows[0]
+    assert float(row[0]) == pytest.approx(len(event) / len(known), rel=1e-5)
+    everywhere = [basket for basket in data if "whole milk" in basket and "beer" not in basket]
+    assert float(row[1]) == pytest.approx(len(everywhere) / len(data), rel=1e-5)
+
+
+def test_query_on_a_terminal(run, models, monkeypatch):
+    """On a terminal the question is written out."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    out = run("query", models["vdpm"], "salsa", "--given", "tortillas", "--given-absent", "beer").out
+    assert "P(salsa | tortillas, no beer)" in out
+    assert "upper" in out
+
+
+def test_recommend_from_a_model(run, models):
+    """The items are those that the model recommends, with what they gain."""
+    expected = load(models["vdpm"]).recommend(["tortillas"], 3, absent=["salsa"])
+    rows = run("recommend", models["vdpm"], "tortillas", "--absent", "salsa", "-n", "3").rows
+    assert [row[2] for row in rows] == [offer.item for offer in expected]
+    assert [float(row[0]) for row in rows] == pytest.approx(
+        [offer.probability for offer in expected], rel=1e-5
+    )
+    assert [float(row[1]) for row in rows] == pytest.approx([offer.lift for offer in expected], rel=1e-5)
+
+
+def test_recommend_from_data(run, store):
+    """Of transactions, the answer is what baskets like this one hold."""
+    data = itemix.read_transactions(store).to_lists()
+    like_it = [set(basket) for basket in data if "tortillas" in basket and "salsa" not in basket]
+    rows = run("recommend", store, "tortillas", "--absent", "salsa", "-n", "4").rows
+    assert len(rows) == 4
+    for probability, lift, item in rows:
+        share = sum(item in basket for basket in like_it) / len(like_it)
+        overall = sum(item in basket for basket in data) / len(data)
+        assert float(probability) == pytest.approx(share, rel=1e-5)
+        assert float(lift) == pytest.approx(share / overall, rel=1e-5)
+    shares = [float(row[0]) for row in rows]
+    assert shares == sorted(shares, reverse=True)
+    refused = run("recommend", store, "tortillas", "diapers", "cat food", "dog food", "charcoal", "-q")
+    assert refused.err.startswith("itemix: expected transactions with tortillas, diapers, cat food, ")
+
+
+def test_recommend_from_rules(run, store, tmp_path, monkeypatch):
+    """Rules that were saved recommend what follows from the basket."""
+    path = tmp_path / "rules.csv"
+    run("rules", store, "-s", "0.02", "--min-threshold", "0.3", "--max-consequent-len", "1", "-o", path)
+    rules = itemix.Rules.load(path)
+    expected = rules.recommend(["tortillas"], 3)
+    rows = run("recommend", path, "tortillas", "-n", "3").rows
+    assert [row[2] for row in rows] == [offer.items[0] for offer in expected]
+    without = run("recommend", path, "tortillas", "--absent", expected[0].items[0]).rows
+    assert [row[2] for row in without][:2] == [offer.items[0] for offer in expected[1:]]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "━━" in run("recommend", path, "tortillas").out
+
+
+def test_recommend_for_many_baskets(run, models, store, tmp_path):
+    """--baskets takes transactions, and gives lines with the number of the basket."""
+    baskets = tmp_path / "new.csv"
+    baskets.write_text("tortillas\ncereal,bread\n")
+    rows = run("recommend", models["vdpm"], "--baskets", baskets, "-n", "2").rows
+    model = load(models["vdpm"])
+    expected = [
+        offer.item for basket in (["tortillas"], ["cereal", "bread"]) for offer in model.recommend(basket, 2)
+    ]
+    assert [row[:2] for row in rows] == [["1", "1"], ["1", "2"], ["2", "1"], ["2", "2"]]
+    assert [row[3] for row in rows] == expected
+    path = tmp_path / "rules.csv"
+    run("rules", store, "-s", "0.02", "--min-threshold", "0.3", "-o", path)
+    assert {row[0] for row in run("recommend", path, "--baskets", baskets).rows} == {"1", "2"}
+    refused = run("recommend", store, "--baskets", baskets, "-q")
+    assert refused.err.startswith(
+        "itemix: expected a model or rules to recommend for many baskets, got transactions"
+    )
+    both = run("recommend", models["vdpm"], "milk", "--baskets", baskets, "-q")
+    assert both.err == "itemix: expected either items or --baskets, got both; leave out one of them\n"
+
+
+@pytest.mark.parametrize("method", ["nbm", "vdpm", "gsdpm"])
+def test_show_names_components(run, models, method, monkeypatch):
+    """Components come largest first with their characteristic items; of a sampler, of its last sample."""
+    stored = StoredModel(models[method])
+    rows = run("show", models[method], "-n", "3", "--items", "2").rows
+    order = (-stored.components.weights).argsort(kind="stable")[:3]
+    expected = [
+        [str(number), item]
+        for number, k in enumerate(order, 1)
+        for item, _, _ in characteristic_items(stored.components, int(k), 2)
+    ]
+    assert [[row[0], row[2]] for row in rows] == expected
+    assert [float(row[1]) for row in rows][::2] == pytest.approx(
+        stored.components.weights[order].tolist(), rel=1e-5
+    )
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    drawn = run("show", models[method], "-n", "1").out
+    assert f"{expected[0][1]} " in drawn
+    assert "more: --limit 0 shows all" in drawn
+
+
+def test_show_says_what_was_fitted(run, models):
+    """The line on standard error says the method, the size, and of how many transactions."""
+    assert run("show", models["gsdpm"]).err.startswith("gsdpm.itemix: gsdpm, ")
+    assert (
+        " in the last of 2 samples, 92 items, fitted on 600 transactions" in run("show", models["gsdpm"]).err
+    )
+
+
+def test_show_prints_tables(run, store, tmp_path):
+    """A file of itemsets or rules is shown as its table."""
+    path = tmp_path / "sets.jsonl"
+    run("mine", store, "-s", "0.1", "-o", path)
+    assert run("show", path, "-n", "3").out == itemix.Itemsets.load(path).table(3).as_text() + "\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["query", "{vdpm}"], "expected items to ask for, got none; try itemix query"),
+        (["query", "{vdpm}", "salsaa"], "expected one of 92 known items, got 'salsaa'; did you mean 'salsa'"),
+        (
+            ["query", "{vdpm}", "salsa", "--absent", "salsa"],
+            "expected items to be present or absent, got 'salsa' as both",
+        ),
+        (["query", "{vdpm}", "salsa", "--level", "2"], "expected a level between 0 and 1, got 2.0; try 0.9"),
+        (["query", "no.itemix", "salsa"], "expected a model file to read, got no such file 'no.itemix'"),
+        (["show", "{store}"], "expected a model file, got "),
+        (["recommend", "{vdpm}", "salsa", "-n", "0"], "expected --number of at least 1, got 0; try 5"),
+        (["recommend", "{vdpm}", "salsaa"], "expected one of 92 known items, got 'salsaa'"),
+    ],
+)
+def test_bad_questions_are_one_line(run, models, store, arguments, message):
+    """Every error is one line, and code 2."""
+    paths = {"vdpm": models["vdpm"], "store": store}
+    result = run(*(argument.format(**paths) for argument in arguments), "-q")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"itemix: {message}")
+    assert result.err.count("\n") == 1
+
+
+def test_a_damaged_model_is_refused(run, models, tmp_path):
+    """A model file that was cut is refused, whatever is asked."""
+    cut = tmp_path / "cut.itemix"
+    cut.write_bytes(models["vdpm"].read_bytes()[:500])
+    for arguments in (
+        ["mine", cut, "-s", "0.1"],
+        ["query", cut, "salsa"],
+        ["show", cut],
+        ["recommend", cut, "salsa"],
+    ):
+        result = run(*arguments)
+        assert result.code == 2
+        assert "which is damaged" in result.err

@@ -1,0 +1,36 @@
+"""Characteristic items of components."""
+
+import numpy as np
+import pytest
+
+from itemix.errors import InvalidInputError
+from itemix.mining.characteristics import characteristic_items
+from itemix.mixture import Mixture
+
+MIXTURE = Mixture([0.5, 0.5], [[0.9, 0.5, 0.2, 0.0], [0.1, 0.5, 0.3, 0.0]], ["a", "b", "c", "never"])
+
+
+def test_ranked_by_what_they_tell():
+    """Items that are more probable in the component come first, by p log(p / q); the others do not come."""
+    assert [found.item for found in characteristic_items(MIXTURE, 0)] == ["a"]
+    (found,) = characteristic_items(MIXTURE, 1)
+    assert found == ("c", pytest.approx(0.3), pytest.approx(1.2))
+
+
+def test_against_the_formula():
+    """On random mixtures the ranking is that of the formula."""
+    rng = np.random.default_rng(0)
+    mixture = Mixture(rng.dirichlet(np.ones(4)), rng.random((4, 30)), [f"i{i}" for i in range(30)])
+    for k in range(4):
+        found = characteristic_items(mixture, k, 30)
+        told = [item.probability * np.log(item.lift) for item in found]
+        assert told == sorted(told, reverse=True)
+        more = mixture.probs[k] > mixture.item_probabilities
+        assert {item.item for item in found} == {mixture.items[int(i)] for i in np.flatnonzero(more)}
+    assert len(characteristic_items(mixture, 0, 3)) == 3
+
+
+def test_no_such_component():
+    """A component that is not there is refused."""
+    with pytest.raises(InvalidInputError, match="expected a component from 0 to 1, got 2; try 0"):
+        characteristic_items(MIXTURE, 2)
