@@ -1,7 +1,7 @@
 """Apply rules to baskets.
 
-Baskets are compressed rows (see `csr`), the sides of the rules are sets (see `lattice`), best rule first: r is
-better than r + 1. `consequent_id` (n_rules,) int64 is the same for rules with the same consequents.
+Baskets are compressed rows (see `csr`), the sides of the rules are sets (see `lattice`), best rule first: r
+is better than r + 1. `consequent_id` (n_rules,) int64 is the same for rules with the same consequents.
 """
 
 from __future__ import annotations
