@@ -234,3 +234,16 @@ def from_mlxtend(frame: pd.DataFrame, items: Items | None) -> Columns:
 
 def _type_of(values: Sets | npt.NDArray[Any]) -> str:
     return "sets" if isinstance(values, Sets) else str(values.dtype)
+
+
+def in_arrow_memory(content: bytes) -> pa.BufferReader:
+    """Copy bytes into memory that is not Python's.
+
+    Arrow's threads may let go of what they have read after Python has begun to shut down, and a Python object
+    must not be touched then: the process would abort.
+    """
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    sink.write(content)
+    return pa.BufferReader(sink.getvalue())

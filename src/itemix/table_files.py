@@ -145,29 +145,16 @@ def _read_parquet(stream: IO[bytes], kind: str) -> Columns:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(_in_arrow_memory(stream.read()))
+        table = pq.read_table(exchange.in_arrow_memory(stream.read()))
     except OSError as error:  # what pyarrow calls damage to the compressed pages
         raise ValueError(error) from None
     return exchange.from_arrow(table, kind)
 
 
-def _in_arrow_memory(content: bytes) -> pa.BufferReader:
-    """Copy bytes into memory that is not Python's.
-
-    Arrow's threads may let go of what they have read after Python has begun to shut down, and a Python object
-    must not be touched then: the process would abort.
-    """
-    import pyarrow as pa
-
-    sink = pa.BufferOutputStream()
-    sink.write(content)
-    return pa.BufferReader(sink.getvalue())
-
-
 def _parquet_header(stream: IO[bytes]) -> Any:  # noqa: ANN401 - what a file says
     import pyarrow.parquet as pq
 
-    return exchange.header_in(pq.read_schema(_in_arrow_memory(stream.read())))
+    return exchange.header_in(pq.read_schema(exchange.in_arrow_memory(stream.read())))
 
 
 def _write_csv(columns: Columns, stream: IO[bytes]) -> None:
@@ -196,7 +183,7 @@ def _read_csv(stream: IO[bytes], kind: str) -> Columns:
     if not body.endswith(b"\n"):
         raise ValueError("its last line is not complete")
     table = pa_csv.read_csv(
-        _in_arrow_memory(body),
+        exchange.in_arrow_memory(body),
         read_options=pa_csv.ReadOptions(block_size=_LONGEST_LINE),
         convert_options=pa_csv.ConvertOptions(column_types=types, include_columns=list(types)),
     )

@@ -117,7 +117,7 @@ def mine(
         else:
             n = data.n_transactions
             threshold = 1 if min_support is None else min_count(min_support, n)
-            fraction = threshold / max(n, 1)
+            fraction = float(min_support) if isinstance(min_support, float) else threshold / max(n, 1)
             found = _found(ExactSearch(data, options, n_threads, on_progress), threshold, options.top_k)
     is_whole = min_len == 1 and all(option is None for option in (max_len, include, exclude, top_k))
     return Itemsets(

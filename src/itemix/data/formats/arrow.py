@@ -11,6 +11,7 @@ from itemix.data.growing import GrowingArray
 from itemix.data.options import LIST_NAMES, find_column, looks_long, pair_of_columns
 from itemix.encoding import Encoded
 from itemix.errors import InvalidInputError
+from itemix.exchange import in_arrow_memory
 from itemix.frames import (
     check_column,
     columns_shown,
@@ -83,7 +84,7 @@ def _open_ipc(source: Source) -> tuple[pa.Schema, Batches]:
 def _seekable(source: Source) -> pa.NativeFile:
     import pyarrow as pa
 
-    return pa.memory_map(str(source.path)) if source.path else pa.BufferReader(source.readall())
+    return pa.memory_map(str(source.path)) if source.path else in_arrow_memory(source.readall())
 
 
 def _layout_of(schema: pa.Schema, options: ReadOptions) -> str:
