@@ -23,6 +23,9 @@ unit: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/mining.py --output docs/benchmarks/mining.md
+	$(BIN)/python benchmarks/model_mining.py --output docs/benchmarks/model-mining.md
+	$(BIN)/python benchmarks/rules.py --output docs/benchmarks/rules.md
+	$(BIN)/python benchmarks/read_fimi.py
 
 clean:
 	rm -rf $(VENV) build dist
