@@ -17,7 +17,7 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
-# Imports make objects that stay: looking for garbage among them again and again costs a tenth of a short run.
+# Imports make objects that stay: looking for garbage among them again and again takes 5% of a short run.
 _NEW_OBJECTS_PER_COLLECTION = 50_000
 
 

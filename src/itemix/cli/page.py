@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _WIDTH_IN_PIPES = 100
 _ACCENT = "cyan"
 _BAR_WIDTH = 16
+_PADDING = 2
+_LEAST_CROPPED = 10
 
 
 class Page:
@@ -61,16 +63,19 @@ class Page:
         """
         drawn = RichTable(box=None, header_style="dim")
         *others, last = table.headers
-        for j, header in enumerate(others):
-            width = max(len(row[j]) for row in [table.headers, *table.rows])
+        widths = [max(len(row[j]) for row in [table.headers, *table.rows]) for j in range(len(others))]
+        for header, width in zip(others, widths, strict=True):
             justify: JustifyMethod = "left" if header in words else "right"
             drawn.add_column(header, justify=justify, no_wrap=True, min_width=width)
         if bars and not self._is_plain:
-            drawn.add_column(style=_ACCENT, no_wrap=True)
-        drawn.add_column(last, overflow="ellipsis" if crop else "fold", no_wrap=crop)
+            drawn.add_column(style=_ACCENT, no_wrap=True, min_width=_BAR_WIDTH)
+            widths.append(_BAR_WIDTH)
+        drawn.add_column(last, overflow="fold")
+        room = max(self._console.width - sum(widths) - _PADDING * (len(widths) + 1), _LEAST_CROPPED)
         for position, row in enumerate(table.rows):
             bar = [_bar(bars[position])] if bars and not self._is_plain else []
-            drawn.add_row(*map(Text, row[:-1]), *bar, Text(row[-1]))
+            text = _cropped(row[-1], room) if crop else row[-1]
+            drawn.add_row(*map(Text, row[:-1]), *bar, Text(text))
         self._print(drawn)
         if table.footer:
             self._print(Text(f" {table.footer}", style="dim"))
@@ -82,6 +87,10 @@ class Page:
         with self._console.capture() as captured:
             self._console.print(what)
         sys.stdout.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
+
+
+def _cropped(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _bar(fraction: float) -> str:
