@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from itemix.kernels.intrinsics import trailing_zeros
+from itemix.kernels.intrinsics import popcount, trailing_zeros
 from itemix.kernels.jit import kernel
 
 LEAD = 8
 TILE = 4096
+SLACK = 9
+"""How much longer than the text the outputs must be: a few entries too many are written."""
+
 WIDEST = 10**18
 """Labels below this number are read: one digit more would still fit 64 bits."""
 
@@ -29,16 +32,16 @@ def parse_narrow(
     """Parse lines of small labels: below len(seen) - 1, which is at most ten million.
 
     For each character of a tile, the number that ends there is put together from its last four and eight
-    digits. These loops have no branches, so that they compile to vector instructions. A line feed is -1.
-    A number of nine digits shows by its first eight, which are too large already.
+    digits. These loops have no branches, so that they compile to vector instructions. A number of nine
+    digits shows by its first eight, which are too large already.
 
     Parameters
     ----------
     text, n
         As above.
-    labels : (n,) int32
+    labels : (n + SLACK,) int32
         Filled with the labels.
-    ends : (n,) int64
+    ends : (n + SLACK,) int64
         Filled with the end of each row.
     seen : (largest label + 2,) uint8
         Entry v + 1 is set to 1 for each label v.
@@ -58,17 +61,22 @@ def parse_narrow(
     value4 = np.zeros(TILE + LEAD, dtype=np.uint16)
     numbers = np.zeros(TILE, dtype=np.int32)
     odd = np.zeros(TILE, dtype=np.uint8)
-    is_end = np.zeros(TILE, dtype=np.uint8)
+    number_ends = np.zeros(TILE, dtype=np.uint8)
+    line_ends = np.zeros(TILE, dtype=np.uint8)
+    number_bits = np.zeros(TILE // 8, dtype=np.uint8)
+    line_bits = np.zeros(TILE // 8, dtype=np.uint8)
     filled = np.zeros(2, dtype=np.int64)
     for start in range(0, n, TILE):
         tile = text[start : start + TILE + LEAD + 1]
         _four_digits(tile, digit4, value4)
-        _eight_digits(tile, digit4, value4, numbers)
+        _eight_digits(digit4, value4, numbers)
         _find_odd(tile, odd)
         if _any(odd.view(np.uint64)) or _largest(numbers) >= len(seen) - 1:
             return 0, 0, False, False
-        _find_ends(tile, is_end)
-        _to_rows(numbers, is_end.view(np.uint64), filled, labels, ends)
+        _find_ends(tile, number_ends, line_ends)
+        _pack(number_ends, number_bits)
+        _pack(line_ends, line_bits)
+        _to_rows(numbers, number_bits.view(np.uint64), line_bits.view(np.uint64), filled, labels, ends)
     n_labels, n_rows = int(filled[0]), int(filled[1])
     _mark(labels[:n_labels], seen)
     return n_labels, n_rows, _all_ascend(labels[:n_labels], ends[:n_rows]), True
@@ -90,10 +98,9 @@ def _four_digits(tile: np.ndarray, digit4: np.ndarray, value4: np.ndarray) -> No
 
 
 @kernel
-def _eight_digits(tile: np.ndarray, digit4: np.ndarray, value4: np.ndarray, numbers: np.ndarray) -> None:
+def _eight_digits(digit4: np.ndarray, value4: np.ndarray, numbers: np.ndarray) -> None:
     for i in range(TILE):
-        number = np.int32(value4[i + 8]) + (np.int32(value4[i + 4]) * 10_000 if digit4[i + 8] else 0)
-        numbers[i] = -1 if tile[i + 8] == 10 else number
+        numbers[i] = np.int32(value4[i + 8]) + (np.int32(value4[i + 4]) * 10_000 if digit4[i + 8] else 0)
 
 
 @kernel
@@ -105,13 +112,14 @@ def _find_odd(tile: np.ndarray, odd: np.ndarray) -> None:
 
 
 @kernel
-def _find_ends(tile: np.ndarray, is_end: np.ndarray) -> None:
+def _find_ends(tile: np.ndarray, number_ends: np.ndarray, line_ends: np.ndarray) -> None:
     """Mark the last digits of numbers, and the line feeds."""
     for i in range(TILE):
         c, after = tile[i + 8], tile[i + 9]
         is_digit = (c >= 48) & (c <= 57)
         goes_on = (after >= 48) & (after <= 57)
-        is_end[i] = (is_digit & (not goes_on)) | (c == 10)
+        number_ends[i] = is_digit & (not goes_on)
+        line_ends[i] = c == 10
 
 
 @kernel
@@ -131,34 +139,44 @@ def _largest(numbers: np.ndarray) -> int:
 
 
 @kernel
-def _gather_bits(flags: np.ndarray, first: int) -> np.uint64:
-    """Gather 64 flags, bytes of 0 and 1 in eight words, into the bits of one word."""
-    bits = np.uint64(0)
-    for k in range(8):
-        word = flags[np.uint64(first + k)]
-        word |= word >> np.uint64(7)
-        word |= word >> np.uint64(14)
-        word |= word >> np.uint64(28)
-        bits |= (word & np.uint64(255)) << np.uint64(8 * k)
-    return bits
+def _pack(flags: np.ndarray, packed: np.ndarray) -> None:
+    """Turn bytes of 0 and 1 into bits: the product brings eight of them together in its highest byte.
+
+    Equivalent to packed[:] = np.packbits(flags, bitorder="little").
+    """
+    packed[:] = (flags.view(np.uint64) * np.uint64(0x0102040810204080)) >> np.uint64(56)
 
 
 @kernel
 def _to_rows(
-    numbers: np.ndarray, is_end: np.ndarray, filled: np.ndarray, labels: np.ndarray, ends: np.ndarray
+    numbers: np.ndarray,
+    number_bits: np.ndarray,
+    line_bits: np.ndarray,
+    filled: np.ndarray,
+    labels: np.ndarray,
+    ends: np.ndarray,
 ) -> None:
-    """Append the numbers that end to `labels`, and close a row at each -1; `filled` counts both."""
+    """Append the numbers that end to `labels`, and close a row at each line feed; `filled` counts both.
+
+    Branches that go either way cost most here, so a few steps too many are made and then written over: two
+    line feeds for each 64 characters, and numbers by eights.
+    """
+    one, highest = np.uint64(1), np.uint64(1 << 63)
     place, row = np.uint64(filled[0]), np.uint64(filled[1])
-    for word in range(0, len(is_end), 8):
-        bits = _gather_bits(is_end, word)
-        while bits != 0:
-            label = numbers[np.uint64(8 * word + trailing_zeros(bits))]
-            bits &= bits - np.uint64(1)
-            is_line_end = np.uint64(label < 0)
-            labels[place] = label
-            place += np.uint64(1) - is_line_end
-            ends[row] = place
-            row += is_line_end
+    for word in range(len(number_bits)):
+        bits, lines = number_bits[word], line_bits[word]
+        for _ in range(max(2, popcount(lines))):
+            before = (one << np.uint64(trailing_zeros(lines | highest))) - one
+            ends[row] = place + np.uint64(popcount(bits & before))
+            row += np.uint64(lines != 0)
+            lines &= lines - one
+        n_numbers = popcount(bits)
+        for first in range(0, n_numbers, 8):
+            for k in range(8):
+                i = 64 * word + trailing_zeros(bits | highest)
+                labels[place + np.uint64(first + k)] = numbers[np.uint64(i)]
+                bits &= bits - one
+        place += np.uint64(n_numbers)
     filled[0], filled[1] = place, row
 
 

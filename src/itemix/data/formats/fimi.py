@@ -158,8 +158,8 @@ class _Desk:
         self._size = size
         self._text = np.full(fimi.padded_size(size + 1), _BLANK, dtype=np.uint8)
         self._inside = self._text[fimi.LEAD :]
-        self._labels = np.empty(size + 1, dtype=np.int32)
-        self._ends = np.empty(size + 1, dtype=np.int64)
+        self._labels = np.empty(size + fimi.SLACK, dtype=np.int32)
+        self._ends = np.empty(size + fimi.SLACK, dtype=np.int64)
 
 
 class _Rows:
