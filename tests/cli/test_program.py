@@ -145,3 +145,15 @@ def test_a_terminal_gets_a_table(start, baskets):
     assert "{bread}" in shown
     assert "... 11 more: --limit 0 shows all, -o FILE writes them" in shown
     assert "\t" not in shown
+    assert "mined in" in shown
+
+
+def test_quiet_on_a_terminal(start, baskets):
+    """With --quiet there are neither notes nor bars, also on a terminal."""
+    ours, theirs = pty.openpty()
+    options = {"stdout": subprocess.DEVNULL, "stderr": theirs, "env": {"TERM": "xterm-256color"}}
+    with start("mine", baskets, "-s", "1", "--quiet", **options) as process:
+        os.close(theirs)
+        assert b"".join(blocks_from(ours)) == b""
+    os.close(ours)
+    assert process.returncode == 0

@@ -33,12 +33,12 @@ class Stopwatch:
 
 
 @contextmanager
-def stopwatch() -> Iterator[Stopwatch]:
+def stopwatch(*, quiet: bool) -> Iterator[Stopwatch]:
     """Yield a stopwatch that starts now; on a terminal, say it when kernels have to be compiled."""
     from numba.core import event
 
     class Compiling(event.TimingListener):
-        is_said = not sys.stderr.isatty()
+        is_said = quiet or not sys.stderr.isatty()
 
         def on_start(self, started: Any) -> None:  # noqa: ANN401 - numba's Event
             if not self.is_said:

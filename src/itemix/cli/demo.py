@@ -26,7 +26,7 @@ def demo() -> None:
     from itemix.data.synthetic import grocery_store
 
     page = Page()
-    with stopwatch() as watch:
+    with stopwatch(quiet=False) as watch:
         store = grocery_store()
         _describe(page, store)
         itemsets = _mine(page, store, watch)

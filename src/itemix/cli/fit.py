@@ -223,9 +223,9 @@ def fit(
     transactions = read_source(source, reading, quiet=quiet)
     from sklearn.exceptions import ConvergenceWarning
 
-    with stopwatch() as watch, warnings.catch_warnings(record=True) as warned:
+    with stopwatch(quiet=quiet) as watch, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
-        with watching(fitting.method, len(transactions)) as callbacks:
+        with watching(fitting.method, len(transactions), quiet=quiet) as callbacks:
             model.fit(transactions, callbacks=callbacks)
         seconds = watch.seconds()
     for warning in warned:

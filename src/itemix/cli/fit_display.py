@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def watching(method: str, n_transactions: int) -> Iterator[list[Callback]]:
-    """Yield what a fit is to call after every iteration: nothing, unless standard error is a terminal.
+def watching(method: str, n_transactions: int, *, quiet: bool) -> Iterator[list[Callback]]:
+    """Yield what a fit is to call after every iteration: nothing, unless there is a terminal to show it on.
 
     Shown are the iterations of all starts or chains, the bound or the joint log-probability a transaction,
     the number of components, and the time until the last iteration, before which a fit may well converge.
     """
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield []
         return
     from rich.console import Console

@@ -63,7 +63,7 @@ def mine(
     check_choice("--sort", sort, SORTS)
     search.check()
     check_output(output)
-    with stopwatch() as watch:
+    with stopwatch(quiet=output.quiet) as watch:
         found = read_model_or_data(source, reading, quiet=output.quiet)
         posteriors = () if level is None else _posteriors(found)
         itemsets = mined(found, search, output, watch)
@@ -83,7 +83,7 @@ def mined(
 
     began = watch.seconds()
     data = source if isinstance(source, Transactions) else source.mixture
-    itemsets = find(data, **search.as_arguments(), progress=True)
+    itemsets = find(data, **search.as_arguments(), progress=not output.quiet)
     seconds = watch.seconds() - began
     kind = "" if search.target == "all" else f"{search.target} "
     found = plural(len(itemsets), f"{kind}itemset") + _threshold(itemsets, search)

@@ -215,7 +215,7 @@ def _itemsets(
                 f"expected --data only with a file of itemsets, got it with {source!r}; leave it out"
             )
         search.check()
-        with stopwatch() as watch:
+        with stopwatch(quiet=output.quiet) as watch:
             found = read_model_or_data(source, reading, quiet=output.quiet)
             itemsets = mined(found, search, output, watch)
         return itemsets, found if isinstance(found, Transactions) else None

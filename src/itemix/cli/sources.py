@@ -27,7 +27,9 @@ def read_source(source: str, reading: Reading, *, quiet: bool) -> Transactions:
     InvalidInputError
         If there are none.
     """
-    transactions = _named_dataset(source) if source.startswith(DATASET_PREFIX) else _file(source, reading)
+    transactions = (
+        _named_dataset(source) if source.startswith(DATASET_PREFIX) else _file(source, reading, quiet)
+    )
     note(summary(transactions), quiet=quiet)
     return transactions
 
@@ -70,17 +72,17 @@ def _named_dataset(source: str) -> Transactions:
     return datasets.load(name, part or None)
 
 
-def _file(source: str, reading: Reading) -> Transactions:
+def _file(source: str, reading: Reading, quiet: bool) -> Transactions:
     from itemix.data.readers import read_transactions
 
     if source == "-":
-        if sys.stdin.isatty():
+        if sys.stdin.isatty() and not quiet:
             sys.stderr.write("reading standard input; Ctrl-D ends it\n")
     elif Path(source).is_file():
         _refuse_results(source)
     elif not Path(source).exists():
         _hint_at_dataset(source)
-    return read_transactions(source, **reading.as_arguments(), progress=True)
+    return read_transactions(source, **reading.as_arguments(), progress=not quiet)
 
 
 def _refuse_results(path: str) -> None:
