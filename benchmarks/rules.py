@@ -82,7 +82,7 @@ def main() -> None:
             "# Rules: speed",
             "",
             f"Measured by `benchmarks/rules.py` on {machine()}; medians, from the same itemsets. *Ratio* is",
-            "mlxtend's time divided by ours, *ratio, frames* the same with our rules made into a pandas frame.",
+            "mlxtend's time divided by ours, *ratio, frames* the same with our rules made into a frame.",
             "",
             "| " + " | ".join(COLUMNS) + " |",
             "|---|" + "---:|" * (len(COLUMNS) - 1),
