@@ -97,7 +97,9 @@ def _threshold(itemsets: "Itemsets", search: Searching) -> str:
         return ""
     if n is None:
         return f" of probability >= {least:.3%}"
-    return f" in at least {round(least * n):,} of {n:,} transactions ({least:.3%})"
+    from itemix.mining.options import min_count
+
+    return f" in at least {min_count(least, n):,} of {n:,} transactions ({least:.3%})"
 
 
 def _posteriors(source: "StoredModel | Transactions") -> "tuple[Posterior, ...]":
