@@ -122,7 +122,7 @@ def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str |
         return encoded, f"{FORMATS[found.format]}, {LAYOUTS[layout]}"
     said = FORMATS[found.format]
     if found.format == "fimi":
-        return read_fimi(source), said
+        return read_fimi(source, options.encoding), said
     if found.format == "jsonl":
         return read_jsonl(source, options), said
     if found.format == "basket":

@@ -96,6 +96,11 @@ def decoder_of(encoding: str) -> codecs.IncrementalDecoder:
         ) from None
 
 
+def is_plain(source: Source, encoding: str) -> bool:
+    """Whether digits, blanks and line feeds are the same bytes as in ASCII, from the first byte on."""
+    return "0 \n".encode(encoding) == b"0 \n" and not source.head.startswith(codecs.BOM_UTF8)
+
+
 class Utf8Stream(io.RawIOBase):
     """The text of a source as UTF-8 bytes, checked as they are read and without a byte order mark."""
 

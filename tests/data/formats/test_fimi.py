@@ -122,6 +122,16 @@ def test_other_words_are_refused_with_their_line(word, message, lines_before):
         read("1 2 3\n" * lines_before + f"4 {word} 5\n6\n-7\n")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-32-le"])
+def test_other_encodings(encoding):
+    """A byte order mark, and letters of several bytes, are no obstacle."""
+    text = ("\ufeff" if encoding == "utf-8" else "") + "1 22\n333\n"
+    assert read_transactions(io.BytesIO(text.encode(encoding)), encoding=encoding).to_lists() == [
+        [1, 22],
+        [333],
+    ]
+
+
 def test_the_result_does_not_depend_on_the_way_in(tmp_path):
     """A path, a stream and a gzipped file give equal values."""
     text, _ = random_text(50_000, 500, seed=1)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from itemix.data.growing import GrowingArray
 from itemix.data.source import BLOCK_SIZE
+from itemix.data.text import Utf8Stream, is_plain
 from itemix.encoding import Encoded
 from itemix.errors import InvalidInputError
 from itemix.items import Items
@@ -23,6 +24,7 @@ from itemix.kernels import csr, fimi
 from itemix.threads import count_threads
 
 if TYPE_CHECKING:
+    import io
     from collections.abc import Callable, Iterable
 
     from itemix.data.source import Source
@@ -33,7 +35,7 @@ _BLANK, _LINE_FEED = b" \n"
 _SHOWN = 30
 
 
-def read_fimi(source: Source) -> Encoded:
+def read_fimi(source: Source, encoding: str = "utf-8") -> Encoded:
     """Read FIMI text; rows come out ascending and without repeated items.
 
     Raises
@@ -41,21 +43,22 @@ def read_fimi(source: Source) -> Encoded:
     InvalidInputError
         If a line has anything but non-negative whole numbers; the message names the line.
     """
+    text = source if is_plain(source, encoding) else Utf8Stream(source, encoding)
     rows = _Rows(source)
     desk = _Desk(rows.seen)
-    n, rest, more = desk.load(source, b"")
+    n, rest, more = desk.load(text, b"")
     if not more:
         rows.add(desk.parse(n))
         return rows.encoded(map, 1)
     n_threads = min(count_threads(-1), _MOST_THREADS)
     with ThreadPoolExecutor(n_threads) as pool:
         at_work = deque([(desk, pool.submit(desk.parse, n))])
-        _read_blocks(source, rest, rows, pool=pool, at_work=at_work, n_desks=n_threads + 1)
+        _read_blocks(text, rest, rows, pool=pool, at_work=at_work, n_desks=n_threads + 1)
         return rows.encoded(pool.map, n_threads)
 
 
 def _read_blocks(
-    source: Source,
+    text: io.RawIOBase,
     rest: bytes,
     rows: _Rows,
     *,
@@ -73,7 +76,7 @@ def _read_blocks(
         else:
             desk = _Desk(np.zeros(_DIRECT, dtype=np.uint8))
             desks.append(desk)
-        n, rest, more = desk.load(source, rest)
+        n, rest, more = desk.load(text, rest)
         at_work.append((desk, pool.submit(desk.parse, n)))
     for _, parsed in at_work:
         rows.add(parsed.result())
@@ -97,8 +100,8 @@ class _Desk:
         self.seen = seen
         self._resize(BLOCK_SIZE)
 
-    def load(self, source: Source, rest: bytes) -> tuple[int, bytes, bool]:
-        """Fill the desk with whole lines: the rest of the last block, and more from the source.
+    def load(self, text: io.RawIOBase, rest: bytes) -> tuple[int, bytes, bool]:
+        """Fill the desk with whole lines: the rest of the last block, and more of the text.
 
         Returns the number of characters, the rest after the last whole line, and whether there is more.
         """
@@ -107,7 +110,7 @@ class _Desk:
             self._grow()
         self._inside[:filled] = np.frombuffer(rest, dtype=np.uint8)
         while True:
-            filled += source.readinto(self._inside[filled : self._size])
+            filled += text.readinto(memoryview(self._inside[filled : self._size])) or 0
             if filled < self._size:
                 return self._close(filled), b"", False
             n = _end_of_last_line(self._inside[:filled])
@@ -118,9 +121,10 @@ class _Desk:
 
     def parse(self, n: int) -> _Parsed:
         """Parse the n characters on the desk; the result uses the desk's memory."""
-        n_labels, n_rows, ascending, ok = fimi.parse_narrow(
-            self._text, n, self._labels, self._ends, self.seen
-        )
+        with np.errstate(over="ignore"):  # without Numba, words that wrap around would warn
+            n_labels, n_rows, ascending, ok = fimi.parse_narrow(
+                self._text, n, self._labels, self._ends, self.seen
+            )
         if not ok:
             return self._parse_wide(n)
         if not ascending:

@@ -38,6 +38,11 @@ def read_long(source: Source, found: Recognised, options: ReadOptions) -> Encode
         If a column is not there, a row is too short or too long, or a value is missing.
     """
     pair = pair_of_columns(found.columns, options)
+    for name in pair:
+        if found.columns.count(name) > 1:
+            raise InvalidInputError(
+                f"expected one column {name!r}, got {found.columns.count(name)} in {source.label}; rename one"
+            )
     table = _read_columns(source, found, pair, options.encoding)
     rows, ids = _number_names(table[pair[0]])
     codes, names = _number_names(table[pair[1]])
