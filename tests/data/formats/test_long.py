@@ -47,6 +47,7 @@ def test_usual_names_are_found(header, transaction, item):
             r"expected a column 'x', got columns 'order', 'item'; .* with item=",
         ),
         ("order,item\n1,a\n", {"transaction": "x"}, r"expected a column 'x', .* with transaction="),
+        ("order,item,item\n1,a,b\n", {}, r"expected one column 'item', got 2 in a file object; rename one"),
         (
             "order,item\n1,a\n2\n",
             {},

@@ -110,7 +110,7 @@ class _Desk:
             self._grow()
         self._inside[:filled] = np.frombuffer(rest, dtype=np.uint8)
         while True:
-            filled += text.readinto(memoryview(self._inside[filled : self._size])) or 0
+            filled += text.readinto(self._inside[filled : self._size].data) or 0
             if filled < self._size:
                 return self._close(filled), b"", False
             n = _end_of_last_line(self._inside[:filled])
