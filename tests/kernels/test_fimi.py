@@ -52,7 +52,7 @@ def wide(text):
 @given(texts(small))
 @example("\n")
 @example("0\n")
-@example("00000001 0001000\n")
+@example("0000001 0001000\n")
 @example("12345678 1\n".replace("12345678", str(LIMIT - 2)))
 def test_small_labels_are_parsed(text):
     """Labels, rows, the labels that occur and whether rows ascend are those of the plain loop."""
@@ -84,7 +84,7 @@ def test_numbers_may_lie_across_tiles(shift):
 
 
 @pytest.mark.parametrize(
-    "word", ["-1", "x", "1.5", "1,2", "é", "100000001", "9" * 17, str(LIMIT - 1), "\x00"]
+    "word", ["-1", "x", "1.5", "1,2", "é", "00000001", "100000001", "9" * 17, str(LIMIT - 1), "\x00"]
 )
 def test_anything_else_is_left_to_the_wide_parser(word):
     """A character that is no digit or blank, a ninth digit, or a label too large for the table."""

@@ -29,11 +29,10 @@ def padded_size(n: int) -> int:
 def parse_narrow(
     text: np.ndarray, n: int, labels: np.ndarray, ends: np.ndarray, seen: np.ndarray
 ) -> tuple[int, int, bool, bool]:
-    """Parse lines of small labels: below len(seen) - 1, which is at most ten million.
+    """Parse lines of small labels: at most seven digits, and below len(seen) - 1.
 
     For each character of a tile, the number that ends there is put together from its last four and eight
-    digits. These loops have no branches, so that they compile to vector instructions. A number of nine
-    digits shows by its first eight, which are too large already.
+    digits. These loops have no branches, so that they compile to vector instructions.
 
     Parameters
     ----------
@@ -70,14 +69,16 @@ def parse_narrow(
         tile = text[start : start + TILE + LEAD + 1]
         _four_digits(tile, digit4, value4)
         _eight_digits(digit4, value4, numbers)
-        _find_odd(tile, odd)
-        if _any(odd.view(np.uint64)) or _largest(numbers) >= len(seen) - 1:
+        _find_odd(tile, digit4, odd)
+        if _any(odd.view(np.uint64)):
             return 0, 0, False, False
         _find_ends(tile, number_ends, line_ends)
         _pack(number_ends, number_bits)
         _pack(line_ends, line_bits)
         _to_rows(numbers, number_bits.view(np.uint64), line_bits.view(np.uint64), filled, labels, ends)
     n_labels, n_rows = int(filled[0]), int(filled[1])
+    if _largest(labels[:n_labels]) >= len(seen) - 1:
+        return 0, 0, False, False
     _mark(labels[:n_labels], seen)
     return n_labels, n_rows, _all_ascend(labels[:n_labels], ends[:n_rows]), True
 
@@ -104,11 +105,12 @@ def _eight_digits(digit4: np.ndarray, value4: np.ndarray, numbers: np.ndarray) -
 
 
 @kernel
-def _find_odd(tile: np.ndarray, odd: np.ndarray) -> None:
-    """Mark the characters that belong to no FIMI file."""
+def _find_odd(tile: np.ndarray, digit4: np.ndarray, odd: np.ndarray) -> None:
+    """Mark the characters that belong to no FIMI file, and the eighth digits of numbers."""
     for i in range(TILE):
         c = tile[i + 8]
-        odd[i] = not ((c >= 48) & (c <= 57) | (c == 32) | (c == 10) | (c == 13) | (c == 9))
+        is_usual = (c >= 48) & (c <= 57) | (c == 32) | (c == 10) | (c == 13) | (c == 9)
+        odd[i] = (digit4[i + 8] & digit4[i + 4]) | (not is_usual)
 
 
 @kernel
@@ -131,10 +133,10 @@ def _any(words: np.ndarray) -> bool:
 
 
 @kernel
-def _largest(numbers: np.ndarray) -> int:
+def _largest(labels: np.ndarray) -> int:
     largest = np.int32(-1)
-    for k in range(len(numbers)):
-        largest = max(largest, numbers[k])
+    for j in range(len(labels)):
+        largest = max(largest, labels[j])
     return int(largest)
 
 
