@@ -34,6 +34,7 @@ ENDINGS = {
 }  # fmt: skip
 
 _ROWS_AT_A_TIME = 20_000
+_GZIP_LEVEL = 6
 
 
 def write_transactions(
@@ -81,7 +82,7 @@ def write_transactions(
     mark = checked_delimiter(delimiter) or ("\t" if ".tsv" in target.suffixes else ",")
     with replacing(target) as temporary, temporary.open("wb") as file:
         if target.suffix == ".gz":
-            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
+            with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as compressed:
                 _WRITERS[kind](transactions, cast("IO[bytes]", compressed), mark)
         else:
             _WRITERS[kind](transactions, file, mark)

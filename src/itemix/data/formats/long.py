@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _BLOCK_SIZE = 1 << 22
 _TEXT_SHOWN = 40
+_ROLES = ("transaction", "item")
 
 
 def read_long(source: Source, found: Recognised, options: ReadOptions) -> Encoded:
@@ -44,17 +45,11 @@ def read_long(source: Source, found: Recognised, options: ReadOptions) -> Encode
                 f"expected one column {name!r}, got {found.columns.count(name)} in {source.label}; rename one"
             )
     table = _read_columns(source, found, pair, options.encoding)
-    rows, ids = _number_names(table[pair[0]])
-    codes, names = _number_names(table[pair[1]])
-    for role, name, numbers, values in (("transaction", pair[0], rows, ids), ("item", pair[1], codes, names)):
-        missing = int((numbers == values.index("")).sum()) if "" in values else 0
-        if missing:
-            raise InvalidInputError(
-                f"expected a value in every row of the {role} column {name!r}, got {missing:,} missing in "
-                f"{source.label}; fill them in, or drop those rows"
-            )
+    (rows, ids), (codes, names) = (
+        _numbered(source, table, *column) for column in zip(_ROLES, pair, strict=True)
+    )
     indptr, indices = csr.rows_of_pairs(rows.astype(np.int64), codes, len(ids))
-    return sorted_by_label(indptr, indices, labels_from_text(names))
+    return sorted_by_label(indptr, indices, labels_from_text(names.to_pylist()))
 
 
 def _read_columns(source: Source, found: Recognised, wanted: tuple[str, str], encoding: str) -> pa.Table:
@@ -100,9 +95,20 @@ def _malformed(source: Source, wrong: Sequence[csv.InvalidRow], error: Exception
     )
 
 
-def _number_names(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], list[str]]:
-    """Return the number of each entry and the names, without the blanks around them."""
-    codes, values = number_values(column)
-    code_of: dict[str, int] = {}
-    merged = [code_of.setdefault(name.strip(), len(code_of)) for name in values.to_pylist()]
-    return np.array(merged, dtype=np.int32)[codes], list(code_of)
+def _numbered(
+    source: Source, table: pa.Table, role: str, name: str
+) -> tuple[npt.NDArray[np.int32], pa.Array]:
+    """Return the number of each entry of a column and the values, without the blanks around them."""
+    import pyarrow.compute as pc
+
+    numbers, values = number_values(table[name])
+    trimmed = pc.utf8_trim_whitespace(values).dictionary_encode()
+    numbers = trimmed.indices.to_numpy()[numbers]
+    empty = pc.index(trimmed.dictionary, "").as_py()
+    missing = int((numbers == empty).sum()) if empty >= 0 else 0
+    if missing:
+        raise InvalidInputError(
+            f"expected a value in every row of the {role} column {name!r}, got {missing:,} missing in "
+            f"{source.label}; fill them in, or drop those rows"
+        )
+    return numbers, trimmed.dictionary
