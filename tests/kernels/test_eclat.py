@@ -20,8 +20,10 @@ every_target = pytest.mark.parametrize("target", KERNELS)
 
 @st.composite
 def small_data(draw):
-    """Rows of few items, some of which always come together, with or without weights."""
+    """Rows that hold or that lack few items, some of which always come together, with or without weights."""
     rows = draw(st.lists(st.sets(st.integers(0, 6)), min_size=1, max_size=14))
+    if draw(st.booleans()):
+        rows = [set(range(7)) - row for row in rows]
     together = draw(st.sets(st.integers(0, 9), max_size=4))
     rows = [row | together if row & together else row for row in rows]
     everywhere = draw(st.sets(st.integers(10, 11)))
