@@ -2,7 +2,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from itemix import InvalidInputError, Transactions, read_transactions, write_transactions
@@ -51,6 +51,11 @@ def folder(tmp_path_factory):
     ],
 )
 @given(lists=named_baskets)
+@example(lists=[[";"]])
+@example(lists=[["a|b"], ["a\tb"]])
+@example(lists=[["0\r0"]])
+@example(lists=[["two\nlines", 'a "quote"'], []])
+@example(lists=[["0"], ["true", "x"]])
 def test_names_come_back(folder, ending, options, lists):
     """Reading what was written gives an equal value: any names, empty transactions, all formats."""
     transactions = Transactions.from_lists(lists)
@@ -116,7 +121,7 @@ def test_files_are_readable_by_people(tmp_path):
     transactions = Transactions.from_lists([["milk", "dark, bread"], [], ["milk"]])
     expected = {
         "a.csv": '"dark, bread",milk\n\nmilk\n',
-        "a.tsv": "dark, bread\tmilk\n\nmilk\n",
+        "a.tsv": '"dark, bread"\tmilk\n\nmilk\n',
         "a.jsonl": '["dark, bread", "milk"]\n[]\n["milk"]\n',
     }
     for name, text in expected.items():
@@ -125,7 +130,7 @@ def test_files_are_readable_by_people(tmp_path):
     write_transactions(transactions, tmp_path / "o.csv", format="onehot")
     assert (tmp_path / "o.csv").read_text() == '"dark, bread",milk\n1,1\n0,0\n0,1\n'
     write_transactions(transactions.drop_empty(), tmp_path / "l.csv", format="long", delimiter=";")
-    assert (tmp_path / "l.csv").read_text() == "transaction;item\n0;dark, bread\n0;milk\n1;milk\n"
+    assert (tmp_path / "l.csv").read_text() == 'transaction;item\n0;"dark, bread"\n0;milk\n1;milk\n'
     write_transactions(Transactions.from_lists([[3, 1], []]), tmp_path / "a.dat")
     assert (tmp_path / "a.dat").read_text() == "1 3\n\n"
 

@@ -55,9 +55,10 @@ def text_lines(source: Source, encoding: str) -> Iterator[str]:
 def line_blocks(source: Source, encoding: str, *, skip: int = 0) -> Iterator[bytes]:
     """Yield blocks of whole lines in UTF-8, each line with its line feed; the first `skip` are left out."""
     for text in _whole_lines(source, encoding):
-        parts = text.split("\n", skip)
-        skip -= len(parts) - 1
-        kept = parts[-1] if skip == 0 else ""
+        lines = io.StringIO(text, newline="")
+        while skip and lines.readline():
+            skip -= 1
+        kept = lines.read()
         if kept:
             yield (kept if kept.endswith("\n") else kept + "\n").encode()
 

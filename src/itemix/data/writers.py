@@ -13,6 +13,7 @@ import numpy as np
 
 from itemix.data.formats.arrow import ITEMS_KEY
 from itemix.data.options import checked_delimiter
+from itemix.data.recognise import DELIMITERS
 from itemix.errors import InvalidInputError
 from itemix.files import replacing
 
@@ -196,9 +197,9 @@ _WRITERS: dict[str, Callable[[Transactions, IO[bytes], str], None]] = {
 
 
 def _as_cell(delimiter: str, label: Label) -> str:
-    """Return a name as a cell of CSV, in quotes where it needs them."""
+    """Return a name as a cell of CSV, in quotes where it holds what could be taken for a delimiter."""
     name = str(label)
-    if any(mark in name for mark in (delimiter, '"', "\n", "\r")):
+    if any(mark in name for mark in f'{delimiter}{DELIMITERS}"\n\r'):
         name = '"' + name.replace('"', '""') + '"'
     return name
 
