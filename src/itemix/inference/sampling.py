@@ -107,7 +107,7 @@ def sample(
         try:
             futures += [pool.submit(run.run) for run in runs]
             flags.go.set()
-            # A signal that comes just before the wait begins is seen only when it ends: so it ends now and then.
+            # A signal that comes just before the wait begins is seen only when it ends.
             while wait(futures, timeout=_WAKE_SECONDS).not_done:
                 pass
         except KeyboardInterrupt:

@@ -97,7 +97,10 @@ def assemble_records(
     out[0][-1] = n_codes
 
     places = positions, length_start, code_start, code_of
-    search.run([partial(assemble.place_records, *part, *places, *out) for part in parts], len(code_of))
+    if len(parts) == 1:
+        assemble.place_records(*parts[0], *places, *out)
+    else:
+        search.run([partial(assemble.place_records, *part, *places, *out) for part in parts], len(code_of))
     return Columns(*out)
 
 
