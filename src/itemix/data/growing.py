@@ -38,7 +38,10 @@ class GrowingArray(Generic[S]):
         stop = self._size + len(values)
         if stop > len(self._values):
             self.reserve(max(stop, 3 * len(self._values) // 2))
-        np.add(values, plus, out=self._values[self._size : stop], casting="same_kind")
+        if plus:
+            np.add(values, plus, out=self._values[self._size : stop], casting="same_kind")
+        else:
+            self._values[self._size : stop] = values
         self._size = stop
 
     def finish(self) -> npt.NDArray[S]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PathOrStream: TypeAlias = "str | os.PathLike[str] | IO[Any]"
 
 HEAD_SIZE = 1 << 16
-BLOCK_SIZE = 1 << 21
+BLOCK_SIZE = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 
 

@@ -31,8 +31,8 @@ def parse_narrow(
 ) -> tuple[int, int, bool, bool]:
     """Parse lines of small labels: at most seven digits, and below len(seen) - 1.
 
-    For each character of a tile, the number that ends there is put together from its last four and eight
-    digits. These loops have no branches, so that they compile to vector instructions.
+    For each character of a tile, the number that ends there is put together from its last two, four and
+    eight digits. These loops have no branches, so that they compile to vector instructions.
 
     Parameters
     ----------
@@ -56,6 +56,8 @@ def parse_narrow(
 
     Equivalent to [[int(word) for word in line.split()] for line in lines].
     """
+    digit2 = np.zeros(TILE + LEAD, dtype=np.uint8)
+    value2 = np.zeros(TILE + LEAD, dtype=np.uint8)
     digit4 = np.zeros(TILE + LEAD, dtype=np.uint8)
     value4 = np.zeros(TILE + LEAD, dtype=np.uint16)
     numbers = np.zeros(TILE, dtype=np.int32)
@@ -67,7 +69,8 @@ def parse_narrow(
     filled = np.zeros(2, dtype=np.int64)
     for start in range(0, n, TILE):
         tile = text[start : start + TILE + LEAD + 1]
-        _four_digits(tile, digit4, value4)
+        _two_digits(tile, digit2, value2)
+        _four_digits(digit2, value2, digit4, value4)
         _eight_digits(digit4, value4, numbers)
         _find_odd(tile, digit4, odd)
         if _any(odd.view(np.uint64)):
@@ -84,18 +87,22 @@ def parse_narrow(
 
 
 @kernel
-def _four_digits(tile: np.ndarray, digit4: np.ndarray, value4: np.ndarray) -> None:
-    """Find the number of the last four digits up to each character, and whether all four are digits."""
+def _two_digits(tile: np.ndarray, digit2: np.ndarray, value2: np.ndarray) -> None:
+    """Find the number of the last two digits up to each character, and whether both are digits."""
+    for i in range(TILE + LEAD - 1):
+        c, before = tile[i + 1], tile[i]
+        one = (c >= 48) & (c <= 57)
+        two = (before >= 48) & (before <= 57) & one
+        value2[i + 1] = (c - 48 if one else 0) + ((before - 48) * 10 if two else 0)
+        digit2[i + 1] = 1 if two else 0
+
+
+@kernel
+def _four_digits(digit2: np.ndarray, value2: np.ndarray, digit4: np.ndarray, value4: np.ndarray) -> None:
     for i in range(TILE + LEAD - 3):
-        a, b = np.uint16(tile[i + 3]), np.uint16(tile[i + 2])
-        c, d = np.uint16(tile[i + 1]), np.uint16(tile[i])
-        one = (a >= 48) & (a <= 57)
-        two = (b >= 48) & (b <= 57) & one
-        three = (c >= 48) & (c <= 57) & two
-        four = (d >= 48) & (d <= 57) & three
-        value = (a - 48 if one else 0) + (10 * b - 480 if two else 0)
-        value4[i + 3] = value + (100 * c - 4800 if three else 0) + (1000 * d - 48_000 if four else 0)
-        digit4[i + 3] = 1 if four else 0
+        value4[i + 3] = np.uint16(value2[i + 3]) + (np.uint16(value2[i + 1]) * 100 if digit2[i + 3] else 0)
+    for i in range(TILE + LEAD - 3):
+        digit4[i + 3] = digit2[i + 3] & digit2[i + 1]
 
 
 @kernel

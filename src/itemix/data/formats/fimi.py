@@ -160,7 +160,8 @@ class _Desk:
 
     def _resize(self, size: int) -> None:
         self._size = size
-        self._text = np.full(fimi.padded_size(size + 1), _BLANK, dtype=np.uint8)
+        self._text = np.empty(fimi.padded_size(size + 1), dtype=np.uint8)
+        self._text[: fimi.LEAD] = _BLANK
         self._inside = self._text[fimi.LEAD :]
         self._labels = np.empty(size + fimi.SLACK, dtype=np.int32)
         self._ends = np.empty(size + fimi.SLACK, dtype=np.int64)
