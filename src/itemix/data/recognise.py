@@ -39,7 +39,7 @@ _FOREIGN = {
 _YES_OR_NO = frozenset(TRUE_WORDS + FALSE_WORDS)
 _JSON_ENDING = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
 _TAB_ENDING = re.compile(r"\.tsv(\.gz)?$", re.IGNORECASE)
-_FIMI_LINE = re.compile(r"[ \t]*(?:-?\d+[ \t]+)*(?:-?\d+)?[ \t]*[\r\n]*")
+_FIMI_TEXT = re.compile(r"\s*(?:-?[0-9]+\s+)*(?:-?[0-9]+)?")
 
 
 class Recognised(NamedTuple):
@@ -102,8 +102,9 @@ def _format_of(source: Source, lines: Sequence[str], options: ReadOptions) -> st
     """Return fimi, jsonl, or None for CSV."""
     if _is_json(lines, certain=_JSON_ENDING.search(source.label) is not None):
         return "jsonl"
-    is_table = options.delimiter or options.transaction or options.item or options.header
-    return "fimi" if not is_table and all(map(_FIMI_LINE.fullmatch, lines)) else None
+    if options.delimiter or options.transaction or options.item or options.header:
+        return None
+    return "fimi" if _FIMI_TEXT.fullmatch("".join(lines)) else None
 
 
 def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:

@@ -1,5 +1,6 @@
 import gzip
 import io
+import threading
 
 import numpy as np
 import pytest
@@ -29,6 +30,17 @@ class Trickle(io.RawIOBase):
         data = self._data.read(min(len(buffer), self._size))
         buffer[: len(data)] = data
         return len(data)
+
+
+class Broken(Trickle):
+    """A stream that breaks off after some bytes."""
+
+    def readinto(self, buffer):
+        """Fill the buffer, or fail."""
+        n = super().readinto(buffer)
+        if self._data.tell() > 3 * source.BLOCK_SIZE:
+            raise ConnectionResetError("gone")
+        return n
 
 
 def read(text, **options):
@@ -71,6 +83,14 @@ def test_slow_streams_are_read_whole(size):
     """A stream may hand out fewer bytes than were asked for."""
     text, rows = random_text(20_000, 10**4)
     assert read_transactions(Trickle(text.encode(), size)).to_lists() == rows
+
+
+def test_a_stream_that_breaks_off_is_an_error():
+    """Whichever thread was reading, the error comes out, and no thread is left behind."""
+    before = threading.active_count()
+    with pytest.raises(ConnectionResetError, match="gone"):
+        read_transactions(Broken(b"1 2 3\n" * source.BLOCK_SIZE, 1 << 16))
+    assert threading.active_count() == before
 
 
 def test_a_line_may_be_longer_than_a_block(tmp_path):
