@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         UnknownItemError,
     )
     from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
+    from itemix.evaluation import Evaluation, evaluate
     from itemix.items import Items
     from itemix.itemsets import Itemsets
     from itemix.mining.rules import rules
@@ -40,6 +41,7 @@ __all__ = [
     "BernoulliMixture",
     "DatasetUnavailableError",
     "DirichletProcessMixture",
+    "Evaluation",
     "InvalidInputError",
     "ItemixError",
     "Items",
@@ -54,6 +56,7 @@ __all__ = [
     "Transactions",
     "UnknownItemError",
     "datasets",
+    "evaluate",
     "load",
     "mine",
     "read_transactions",
@@ -66,6 +69,7 @@ _HOME = {
     "BernoulliMixture": "itemix.estimators",
     "DatasetUnavailableError": "itemix.errors",
     "DirichletProcessMixture": "itemix.estimators",
+    "Evaluation": "itemix.evaluation",
     "InvalidInputError": "itemix.errors",
     "ItemixError": "itemix.errors",
     "Items": "itemix.items",
@@ -79,6 +83,7 @@ _HOME = {
     "TooManyItemsetsError": "itemix.errors",
     "Transactions": "itemix.transactions",
     "UnknownItemError": "itemix.errors",
+    "evaluate": "itemix.evaluation",
     "load": "itemix.storage",
     "mine": "itemix.mining.search",
     "read_transactions": "itemix.data.readers",

@@ -1,0 +1,170 @@
+"""What is predicted: the frequent itemsets, and the support of any other set that is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.display import format_percent, format_set
+from itemix.errors import InvalidInputError
+from itemix.itemsets import Itemsets
+from itemix.kernels import lattice
+from itemix.mining.search import mine
+from itemix.mining.supports import Supports, count
+from itemix.sets import Sets
+from itemix.transactions import Transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemix.items import Items
+
+Floats = npt.NDArray[np.float64]
+
+_ROUNDING = 1e-12
+
+
+class Prediction(NamedTuple):
+    """A prediction, whatever it comes from.
+
+    Attributes
+    ----------
+    frequent : Itemsets
+        The itemsets predicted to be frequent.
+    support_of : function
+        Takes other sets over the same items and returns their predicted supports.
+    log_likelihood : function or None
+        Takes transactions over the same items and returns the log-probability of each; None if the prediction
+        is no model.
+    """
+
+    frequent: Itemsets
+    support_of: Callable[[Sets], Floats]
+    log_likelihood: Callable[[Transactions], Floats] | None = None
+
+
+def predict(
+    source: Any,  # noqa: ANN401 - itemsets, data or any model
+    min_support: float,
+    train: Transactions | None,
+    n_jobs: int | None,
+) -> Prediction:
+    """Return what a source predicts.
+
+    Parameters
+    ----------
+    source : Itemsets, Transactions or a model
+        Itemsets and transactions predict by their supports.
+    min_support : float
+        The threshold, as a fraction.
+    train : Transactions or None
+        The data that itemsets were mined from, to count those that are not among them.
+    n_jobs : int or None
+        The number of threads.
+
+    Raises
+    ------
+    InvalidInputError
+        If the source predicts nothing, or itemsets are not all that are frequent.
+    """
+    if isinstance(source, Itemsets):
+        return _by_itemsets(source, min_support, train)
+    if isinstance(source, Transactions):
+        return _by_data(source, min_support, n_jobs)
+    if hasattr(source, "probabilities"):
+        return _by_model(source, min_support, n_jobs)
+    raise InvalidInputError(
+        f"expected a model, itemsets or transactions to evaluate, got {type(source).__name__}; "
+        "try a fitted model, or itemix.mine(train, min_support)"
+    )
+
+
+def translate(sets: Sets, items: Items) -> tuple[npt.NDArray[np.int64], Sets]:
+    """Return sets in the codes of other items, matched by name: positions of those that have a name there.
+
+    Returns the positions (m,) of the sets whose items are all among the others, and these m sets.
+    """
+    if sets.items == items:
+        return np.arange(len(sets)), sets
+    used = np.unique(sets.codes)
+    code_in = np.full(len(sets.items), -1, dtype=np.int32)
+    code_in[used] = [items.code(name) if name in items else -1 for name in sets.items.names(used)]
+    known = np.flatnonzero(lattice.count_members(sets.offsets, sets.codes, code_in < 0) == 0)
+    kept = sets.take(known)
+    return known, Sets(kept.offsets, code_in[kept.codes], items, check=False)
+
+
+def _by_model(model: Any, min_support: float, n_jobs: int | None) -> Prediction:  # noqa: ANN401 - any
+    if hasattr(model, "fit"):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(model)
+    frequent = mine(model, min_support, n_jobs=n_jobs)
+
+    def support_of(sets: Sets) -> Floats:
+        asked = Itemsets(sets.offsets, sets.codes, np.zeros(len(sets)), sets.items, check=False)
+        found: Floats = model.probabilities(asked)
+        return found
+
+    score = model.score_samples if hasattr(model, "score_samples") else model.log_likelihood
+    return Prediction(frequent, support_of, score)
+
+
+def _by_data(data: Transactions, min_support: float, n_jobs: int | None) -> Prediction:
+    if data.n_transactions == 0:
+        raise InvalidInputError(
+            "expected at least one training transaction, got none; supports are fractions of them"
+        )
+    return Prediction(mine(data, min_support, n_jobs=n_jobs), lambda sets: _counted(sets, data))
+
+
+def _by_itemsets(itemsets: Itemsets, min_support: float, train: Transactions | None) -> Prediction:
+    _check_complete(itemsets, min_support)
+    frequent = itemsets.filter(min_support=min_support)
+    frequent = itemsets if len(frequent) == len(itemsets) else frequent
+
+    def support_of(sets: Sets) -> Floats:
+        position = itemsets.sets.find(sets)
+        support: Floats = np.where(position >= 0, itemsets.support[np.maximum(position, 0)], 0.0)
+        missing = np.flatnonzero(position < 0)
+        if len(missing):
+            support[missing] = _counted_behind(itemsets, sets.take(missing), train)
+        return support
+
+    return Prediction(frequent, support_of)
+
+
+def _check_complete(itemsets: Itemsets, min_support: float) -> None:
+    if itemsets.target in ("closed", "maximal"):
+        raise InvalidInputError(
+            f"expected all frequent itemsets as a prediction, got the {itemsets.target} ones; "
+            "mine with target='all'"
+        )
+    mined_at = itemsets.min_support
+    if mined_at is not None and mined_at > min_support + _ROUNDING:
+        raise InvalidInputError(
+            f"expected itemsets mined at a support of {format_percent(min_support)} or less, got those of "
+            f"{format_percent(mined_at)}; mine again, or evaluate at min_support={mined_at:.6g}"
+        )
+
+
+def _counted_behind(itemsets: Itemsets, missing: Sets, train: Transactions | None) -> Floats:
+    """Count sets that are not among the itemsets in the data that these were mined from."""
+    if train is None:
+        raise InvalidInputError(
+            f"expected the supports of all true itemsets, got itemsets that lack {len(missing):,} of them, "
+            f"such as {format_set(missing[0])}; pass train=, the data they were mined from, or mine at a "
+            "lower min_support"
+        )
+    Supports(itemsets, train)  # raises an error if they were mined from other data
+    return _counted(missing, train)
+
+
+def _counted(sets: Sets, data: Transactions) -> Floats:
+    """Return the supports of sets in the data, 0 where it does not have an item."""
+    known, translated = translate(sets, data.items)
+    support = np.zeros(len(sets))
+    support[known] = count(translated, data) / data.n_transactions
+    return support
