@@ -32,11 +32,6 @@ def as_names(names: object) -> Sequence[Any]:
     return list(names)
 
 
-def any_names(*groups: Names) -> bool:
-    """Whether there is any name in any group."""
-    return any(len(as_names(group)) for group in groups)
-
-
 def encode_sets(items: Items, itemsets: Itemsets | Iterable[Names]) -> Sets:
     """Return itemsets as compressed item codes: offsets (n + 1,) and codes.
 

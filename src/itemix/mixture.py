@@ -9,17 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.events import Names, any_names, encode_sets, no_sets, require_consistent, require_same_items
+from itemix.events import Names, no_sets, require_consistent, require_same_items
 from itemix.expectation import Tables, tables_of_mixture
 from itemix.items import Items, Label
 from itemix.kernels import estep, probability
+from itemix.model import Model
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
 
-    from itemix.itemsets import Itemsets
+    from itemix.events import Sets
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,7 +30,7 @@ _NOT_QUITE_ONE = 1e-6
 _ROUNDING = 1e-12
 
 
-class Mixture:
+class Mixture(Model):
     """A mixture of products of Bernoulli distributions: an immutable value.
 
     A transaction comes from component k with probability ``weights[k]``, and then holds each item i with
@@ -119,11 +120,6 @@ class Mixture:
     def n_components(self) -> int:
         """The number of components."""
         return len(self._weights)
-
-    @property
-    def n_items(self) -> int:
-        """The number of items."""
-        return len(self._items)
 
     @property
     def n_parameters(self) -> int:
@@ -258,69 +254,49 @@ class Mixture:
         """
         held, missing = self._items.codes(present), self._items.codes(absent)
         require_consistent(self._items, no_sets(0), no_sets(0), held, missing)
+        return self._given(held, missing)
+
+    def _given(self, held: npt.NDArray[np.int32], missing: npt.NDArray[np.int32]) -> Mixture:
+        total = self._probability_of_condition(held, missing)
         joint = self._weights * self._probs[:, held].prod(axis=1) * (1 - self._probs[:, missing]).prod(axis=1)
-        total = joint.sum()
-        if not total > 0:
-            names = [*self._items.names(held), *(f"not {name}" for name in self._items.names(missing))]
-            raise InvalidInputError(
-                f"expected a condition of positive probability, got one that the model rules out ({names}); "
-                "leave out one of these items"
-            )
         probs = self._probs.copy()
         probs[:, held] = 1.0
         probs[:, missing] = 0.0
         return Mixture(joint / total, probs, self._items)
 
-    def probability(
-        self, itemset: Names, *, absent: Names = (), given: Names = (), given_absent: Names = ()
-    ) -> float:
-        """Return the probability that a transaction holds an itemset.
+    def pair_probabilities(self, codes: npt.NDArray[np.int32]) -> Floats:
+        """Return the probability of some items with each of all items, shape (len(codes), n_items).
 
-        Parameters
-        ----------
-        itemset : names
-            Items that are present.
-        absent : names
-            Items that are absent, as part of the same event.
-        given, given_absent : names
-            Items that are known to be present, and to be absent: the probability is conditional on them.
+        An item with itself has its own probability.
         """
-        return float(
-            self.probabilities([itemset], absent=[absent], given=given, given_absent=given_absent)[0]
-        )
+        found: Floats = (self._probs[:, codes] * self._weights[:, None]).T @ self._probs
+        found[np.arange(len(codes)), codes] = self.item_probabilities[codes]
+        return found
 
-    def probabilities(
-        self,
-        itemsets: Itemsets | Iterable[Names],
-        *,
-        absent: Iterable[Names] | None = None,
-        given: Names = (),
-        given_absent: Names = (),
+    def items_given(self, held: npt.NDArray[np.int32], missing: npt.NDArray[np.int32]) -> Floats:
+        """Return the probability of each item given some present and others absent, shape (n_items,)."""
+        return self._given(held, missing).item_probabilities
+
+    def items_given_each(self, offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.int32]) -> Floats:
+        """Return the probability of each item given each of some baskets, shape (n_baskets, n_items)."""
+        n = len(offsets) - 1
+        with np.errstate(divide="ignore"):
+            log_weights, log_probs = np.log(self._weights), np.log(self._by_item)
+        values, resp = np.empty(n), np.empty((n, self.n_components))
+        nothing = np.zeros(self.n_components + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+        estep.row_responsibilities(offsets, codes, 0, n, log_probs, log_weights, *nothing, values, resp)
+        impossible = np.flatnonzero(np.isneginf(values))
+        if len(impossible):
+            first, last = offsets[impossible[0] : impossible[0] + 2]
+            self._probability_of_condition(codes[first:last], codes[:0])
+        found: Floats = resp @ self._probs
+        found[np.repeat(np.arange(n), np.diff(offsets)), codes] = 1.0
+        return found
+
+    def _conditional(
+        self, present: Sets, against: Sets, held: npt.NDArray[np.int32], missing: npt.NDArray[np.int32]
     ) -> Floats:
-        """Return the probabilities of many itemsets, shape (n,); parameters as in `probability`.
-
-        Parameters
-        ----------
-        itemsets : Itemsets or iterable of names
-            The events' present items; `Itemsets` of the same items need no look-up of names.
-        absent : iterable of names, optional
-            The absent items of each event, as many as there are itemsets.
-        given, given_absent : names
-            One condition for all events.
-        """
-        model = self.condition(given, given_absent) if any_names(given, given_absent) else self
-        present = encode_sets(self._items, itemsets)
-        n = len(present[0]) - 1
-        against = no_sets(n) if absent is None else encode_sets(self._items, absent)
-        if len(against[0]) != n + 1:
-            raise InvalidInputError(
-                f"expected absent items for each of the {n:,} itemsets, got {len(against[0]) - 1:,}; "
-                "use [] where there are none"
-            )
-        require_consistent(
-            self._items, present, against, self._items.codes(given), self._items.codes(given_absent)
-        )
-        return model.probabilities_of_codes(*present, *against)
+        return self._given(held, missing).probabilities_of_codes(*present, *against)
 
     def probabilities_of_codes(
         self,

@@ -1,4 +1,4 @@
-"""What every fitted model answers, from its mixture and its posterior."""
+"""What every fitted model answers; mixtures answer more, from their components and their posterior."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from itemix.events import Names
     from itemix.itemsets import Itemsets
     from itemix.mixture import Mixture
+    from itemix.model import Model
     from itemix.posterior import Posterior
     from itemix.transactions import Transactions
 
@@ -26,15 +27,16 @@ Floats = npt.NDArray[np.float64]
 
 
 class Answers:
-    """Questions to a fitted model; all are answered by `mixture_`, intervals by `posteriors_`."""
+    """Questions to a fitted model; all are answered by `model_`, the value that was learned."""
 
-    mixture_: Mixture
-    posteriors_: tuple[Posterior, ...]
-    random_state: Any
+    @property
+    def model_(self) -> Model:
+        """The model that answers."""
+        raise NotImplementedError
 
-    def _fitted(self) -> Mixture:
-        check_is_fitted(self, "mixture_")
-        return self.mixture_
+    def _fitted(self) -> Model:
+        check_is_fitted(self)
+        return self.model_
 
     def _transactions(self, X: Any) -> Transactions:  # noqa: ANN401 - whatever users have
         return read_input(self, X, items=self._fitted().items)
@@ -46,14 +48,6 @@ class Answers:
     def score(self, X: Any, y: object = None) -> float:  # noqa: ANN401 - scikit-learn's signature
         """Return the mean log-probability of the transactions; `y` is ignored."""
         return float(self.score_samples(X).mean())
-
-    def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401 - as above
-        """Return the probability of each component given each transaction, shape (n_transactions, K)."""
-        return self._fitted().responsibilities(self._transactions(X))
-
-    def predict(self, X: Any) -> npt.NDArray[np.int64]:  # noqa: ANN401 - as above
-        """Return the most probable component of each transaction, shape (n_transactions,)."""
-        return self._fitted().labels(self._transactions(X))
 
     def bic(self, X: Any) -> float:  # noqa: ANN401 - as above
         """Return the Bayesian information criterion of the model on X: the lower, the better."""
@@ -94,7 +88,7 @@ class Answers:
         given: Names = (),
         given_absent: Names = (),
     ) -> Floats:
-        """Return the probabilities of many itemsets, shape (n,); see `Mixture.probabilities`."""
+        """Return the probabilities of many itemsets, shape (n,); see `Model.probabilities`."""
         return self._fitted().probabilities(itemsets, absent=absent, given=given, given_absent=given_absent)
 
     def lift(self, itemset: Names) -> float:
@@ -121,9 +115,33 @@ class Answers:
         """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each."""
         return query.recommend_many(self._fitted(), baskets, n)
 
+
+class MixtureAnswers(Answers):
+    """Questions to a fitted mixture: also which component explains a transaction, and how sure all is."""
+
+    mixture_: Mixture
+    posteriors_: tuple[Posterior, ...]
+
+    @property
+    def model_(self) -> Model:
+        """The model that answers."""
+        return self._fitted_mixture()
+
+    def _fitted_mixture(self) -> Mixture:
+        check_is_fitted(self, "mixture_")
+        return self.mixture_
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401 - as above
+        """Return the probability of each component given each transaction, shape (n_transactions, K)."""
+        return self._fitted_mixture().responsibilities(self._transactions(X))
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:  # noqa: ANN401 - as above
+        """Return the most probable component of each transaction, shape (n_transactions,)."""
+        return self._fitted_mixture().labels(self._transactions(X))
+
     def explain(self, basket: Names, n: int = 5, *, partial: bool = False) -> query.Explanation:
         """Return the component that explains a basket best, and the items that speak most for it."""
-        return query.explain(self._fitted(), basket, n, partial=partial)
+        return query.explain(self._fitted_mixture(), basket, n, partial=partial)
 
     def interval(
         self,
@@ -156,7 +174,7 @@ class Answers:
         )
 
     def _posteriors(self) -> tuple[Posterior, ...]:
-        self._fitted()
+        self._fitted_mixture()
         if not self.posteriors_:
             raise InvalidInputError(
                 "expected a model with a posterior, got one of maximum likelihood, which has no uncertainty; "

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from itemix.estimators import parameters
-from itemix.estimators.answers import Answers
+from itemix.estimators.answers import MixtureAnswers
 from itemix.estimators.reading import read_input
 from itemix.expectation import Rows
 from itemix.inference.init import starter
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _FORGETTING = 0.7  # a new batch counts (t + 2)^-0.7 (Hoffman et al. 2013: between 0.5 and 1)
 
 
-class MixtureEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc]
+class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the mixture estimators: a subclass says which algorithm it runs."""
 
     n_components: Any

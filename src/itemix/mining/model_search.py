@@ -1,24 +1,25 @@
-"""The search of `mine` in a mixture: options, the k most probable sets, limits."""
+"""The search of `mine` in a model: options, the k most probable sets, limits."""
 
 from __future__ import annotations
 
-from functools import partial
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.itemsets import Itemsets
-from itemix.kernels import prefix
 from itemix.mining.columns import Columns, ranks_by, without_noise
 from itemix.mining.options import UNBOUNDED, trial_size
-from itemix.mining.parallel import Limits, Search, SearchStopped, assemble_records, readonly_view
+from itemix.mining.parallel import Limits, SearchStopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy.typing as npt
+
     from itemix.mining.options import SearchOptions
-    from itemix.mixture import Mixture
+    from itemix.model import Model
 
 # A probability this much (of itself) under the threshold is taken for it: sums of products round.
 ROUNDING = 1e-9
@@ -27,24 +28,31 @@ _LOWEST = 1e-12
 _CLOSE_ENOUGH = 1 + 1e-6
 
 
-class ModelSearch:
-    """One search in a mixture: the items that may be in a set, and what the included ones leave of it."""
+class ModelSearch(ABC):
+    """One search in a model: the items that may be in a set, and what the included ones leave of it."""
 
     def __init__(
         self,
-        mixture: Mixture,
+        model: Model,
         options: SearchOptions,
         n_threads: int,
         on_progress: Callable[[int, int], None] | None,
     ) -> None:
-        self._mixture = mixture
+        self._model = model
         self._options = options
         self._n_threads = n_threads
         self._on_progress = on_progress
-        self._rank_of = ranks_by(mixture.item_probabilities)
-        self._start = mixture.weights * mixture.probs[:, options.include].prod(axis=1)
-        self._probabilities = self._start @ mixture.probs
-        self._probabilities[np.concatenate([options.include, options.exclude])] = -1.0
+        self._rank_of = ranks_by(model.item_probabilities)
+        self._own, self._item_joint = self._joint()
+        self._item_joint[np.concatenate([options.include, options.exclude])] = -1.0
+
+    @abstractmethod
+    def _joint(self) -> tuple[float, npt.NDArray[np.float64]]:
+        """Return the probability of the included items, and that of each item with them."""
+
+    @abstractmethod
+    def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: Limits) -> Columns:
+        """Return the probable sets of the items of `order`, which are sorted by probability."""
 
     def frequent(self, threshold: float) -> Columns:
         """Return the sets of at least a probability, those of the target and of the lengths asked for."""
@@ -84,7 +92,7 @@ class ModelSearch:
             return self._find(threshold, max_itemsets, options.min_len, options.max_len)
         # Under a model almost every set is closed, so all sets are found first and the target among them.
         found = self._find(threshold, max_itemsets, 1, UNBOUNDED)
-        sets = Itemsets(found.offsets, found.codes, found.values, self._mixture.items, check=False)
+        sets = Itemsets(found.offsets, found.codes, found.values, self._model.items, check=False)
         chosen = sets.closed() if options.target == "closed" else sets.maximal()
         columns = Columns(chosen.offsets, chosen.codes, chosen.support)
         fitting = (columns.lengths >= options.min_len) & (columns.lengths <= options.max_len)
@@ -92,7 +100,6 @@ class ModelSearch:
 
     def _find(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> Columns:
         n_included = len(self._options.include)
-        own = float(self._start.sum())
         lowest = threshold * (1 - ROUNDING)
         limits = Limits(
             min_count=0,
@@ -101,27 +108,19 @@ class ModelSearch:
             max_itemsets=max_itemsets,
             max_bytes=self._options.max_bytes,
         )
-        found = Columns.empty(np.float64) if limits.max_len < 1 else self._search(lowest, limits)
+        found = Columns.empty(np.float64) if limits.max_len < 1 else self._search_items(lowest, limits)
         if n_included == 0:
             return found
-        if own >= lowest and min_len <= n_included <= max_len:
-            found = found.join(Columns.of_nothing(own))
+        if self._own >= lowest and min_len <= n_included <= max_len:
+            found = found.join(Columns.of_nothing(self._own))
         return found.with_items(self._options.include, self._rank_of)
 
-    def _search(self, lowest: float, limits: Limits) -> Columns:
-        probable = np.flatnonzero(self._probabilities >= lowest)
-        order = probable[np.argsort(-without_noise(self._probabilities[probable]), kind="stable")].astype(
-            np.int32
+    def _search_items(self, lowest: float, limits: Limits) -> Columns:
+        probable = np.flatnonzero(self._item_joint >= lowest)
+        order = probable[np.argsort(-without_noise(self._item_joint[probable]), kind="stable")]
+        return (
+            self._search(order.astype(np.int32), lowest, limits) if len(order) else Columns.empty(np.float64)
         )
-        if len(order) == 0:
-            return Columns.empty(np.float64)
-        search = Search(self._n_threads, self._on_progress)
-        arrays = self._probabilities[order], self._mixture.probs.T[order], self._start
-        tables = tuple(readonly_view(array) for array in arrays)
-        queue = np.array([len(order)], dtype=np.int64)
-        job = partial(prefix.search, search.shared, limits.as_array(), queue, lowest, *tables)
-        parts = search.run([job] * self._n_threads, len(order))
-        return assemble_records(search, parts, order, limits.min_len)
 
 
 def min_probability(min_support: object) -> float:

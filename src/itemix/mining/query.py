@@ -1,4 +1,4 @@
-"""Questions that any mixture can answer: lift, dependencies, recommendations, explanations."""
+"""Questions that any model can answer: lift, rule measures, dependencies, recommendations, explanations."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.events import Names, Sets, encode_sets, require_same_items
-from itemix.kernels import csr, estep
+from itemix.events import Names, Sets, encode_sets, no_sets, require_consistent, require_same_items
+from itemix.kernels import csr
 from itemix.mining import measures
 from itemix.transactions import Transactions
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from itemix.items import Label
     from itemix.mixture import Mixture
+    from itemix.model import Model
 
 Floats = npt.NDArray[np.float64]
 Sign = Literal["both", "positive", "negative"]
@@ -67,19 +68,19 @@ class Explanation(NamedTuple):
     responsibilities: Floats
 
 
-def lift(mixture: Mixture, itemset: Names) -> float:
+def lift(model: Model, itemset: Names) -> float:
     """Return the probability of an itemset over that of its items if they were independent."""
-    codes = mixture.items.codes(itemset)
-    independent = float(mixture.item_probabilities[codes].prod())
+    codes = model.items.codes(itemset)
+    independent = float(model.item_probabilities[codes].prod())
     if independent == 0:
         raise InvalidInputError(
-            f"expected items that the model allows, got {mixture.items.names(codes)} of which one has "
+            f"expected items that the model allows, got {model.items.names(codes)} of which one has "
             "probability zero; leave it out"
         )
-    return mixture.probability(mixture.items.names(codes)) / independent
+    return model.probability(model.items.names(codes)) / independent
 
 
-def rule_measures(mixture: Mixture, antecedent: Names, consequent: Names) -> dict[str, float]:
+def rule_measures(model: Model, antecedent: Names, consequent: Names) -> dict[str, float]:
     """Return all measures of the rule antecedent -> consequent, by mlxtend's names.
 
     Raises
@@ -87,28 +88,28 @@ def rule_measures(mixture: Mixture, antecedent: Names, consequent: Names) -> dic
     InvalidInputError
         If an item is on both sides.
     """
-    sides = [mixture.items.codes(names) for names in (antecedent, consequent)]
+    sides = [model.items.codes(names) for names in (antecedent, consequent)]
     both = np.intersect1d(sides[0], sides[1])
     if len(both):
         raise InvalidInputError(
             f"expected different items on the two sides of a rule, got "
-            f"{mixture.items[int(both[0])]!r} on both; "
+            f"{model.items[int(both[0])]!r} on both; "
             "leave it out of one"
         )
-    left, right = (mixture.items.names(codes) for codes in sides)
-    supports = mixture.probabilities([[*left, *right], left, right])
+    left, right = (model.items.names(codes) for codes in sides)
+    supports = model.probabilities([[*left, *right], left, right])
     columns = (supports[:1], supports[1:2], supports[2:])
     return {name: float(measures.compute(name, *columns, None)[0]) for name in measures.MLXTEND}
 
 
 def dependencies(
-    mixture: Mixture, n: int = 10, *, sign: Sign = "both", items: Names | None = None
+    model: Model, n: int = 10, *, sign: Sign = "both", items: Names | None = None
 ) -> list[Dependency]:
     """Return the n pairs of items that depend most on each other, by mutual information, strongest first.
 
     Parameters
     ----------
-    mixture : Mixture
+    model : Model
         The model.
     n : int
         How many pairs.
@@ -119,17 +120,17 @@ def dependencies(
     """
     if sign not in {"both", "positive", "negative"}:
         raise InvalidInputError(f"expected sign 'both', 'positive' or 'negative', got {sign!r}; try 'both'")
-    wanted = np.arange(mixture.n_items) if items is None else mixture.items.codes(items)
-    chosen = np.zeros(mixture.n_items, dtype=bool)
+    wanted = np.arange(model.n_items, dtype=np.int32) if items is None else model.items.codes(items)
+    chosen = np.zeros(model.n_items, dtype=bool)
     chosen[wanted] = True
     best: list[tuple[float, int, int, float]] = []
     for first in range(0, len(wanted), _ITEMS_AT_A_TIME):
         rows = wanted[first : first + _ITEMS_AT_A_TIME]
-        joint = (mixture.probs[:, rows] * mixture.weights[:, None]).T @ mixture.probs
-        strength = _mutual_information(joint, mixture.item_probabilities[rows], mixture.item_probabilities)
-        leverage = joint - np.outer(mixture.item_probabilities[rows], mixture.item_probabilities)
+        joint = model.pair_probabilities(rows)
+        strength = _mutual_information(joint, model.item_probabilities[rows], model.item_probabilities)
+        leverage = joint - np.outer(model.item_probabilities[rows], model.item_probabilities)
         # Each pair once: the other item comes later, or is not among the wanted ones.
-        usable = (np.arange(mixture.n_items) > rows[:, None]) | ~chosen
+        usable = (np.arange(model.n_items) > rows[:, None]) | ~chosen
         if sign != "both":
             usable &= (leverage > 0) if sign == "positive" else (leverage < 0)
         strength[~usable] = -1.0
@@ -138,13 +139,13 @@ def dependencies(
             if strength[r, other] >= 0:
                 best.append((float(strength[r, other]), int(rows[r]), int(other), float(joint[r, other])))
     best.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
-    return [_dependency(mixture, *pair) for pair in best[: max(n, 0)]]
+    return [_dependency(model, *pair) for pair in best[: max(n, 0)]]
 
 
-def _dependency(mixture: Mixture, information: float, item: int, other: int, joint: float) -> Dependency:
-    expected = float(mixture.item_probabilities[item] * mixture.item_probabilities[other])
+def _dependency(model: Model, information: float, item: int, other: int, joint: float) -> Dependency:
+    expected = float(model.item_probabilities[item] * model.item_probabilities[other])
     ratio = joint / expected if expected else 1.0
-    names = mixture.items[item], mixture.items[other]
+    names = model.items[item], model.items[other]
     return Dependency(*names, joint, expected, ratio, joint - expected, information)
 
 
@@ -162,40 +163,41 @@ def _mutual_information(joint: Floats, p: Floats, q: Floats) -> Floats:
     return np.maximum(total, 0.0)
 
 
-def recommend(mixture: Mixture, basket: Names, n: int = 5, *, absent: Names = ()) -> list[Recommendation]:
+def recommend(model: Model, basket: Names, n: int = 5, *, absent: Names = ()) -> list[Recommendation]:
     """Return the n most probable items that a basket does not hold yet, most probable first.
 
     Items that are not named count as unknown; `absent` items are known not to be wanted.
     """
-    conditional = mixture.condition(basket, absent)
-    known = np.union1d(mixture.items.codes(basket), mixture.items.codes(absent))
-    found = conditional.item_probabilities.copy()
+    held, missing = model.items.codes(basket), model.items.codes(absent)
+    require_consistent(model.items, no_sets(0), no_sets(0), held, missing)
+    found = model.items_given(held, missing).copy()
+    known = np.union1d(held, missing)
     found[known] = -1.0
-    order = np.argsort(-found, kind="stable")[: max(min(n, mixture.n_items - len(known)), 0)]
-    overall = mixture.item_probabilities
+    order = np.argsort(-found, kind="stable")[: max(min(n, model.n_items - len(known)), 0)]
+    overall = model.item_probabilities
     return [
         Recommendation(
-            mixture.items[int(i)], float(found[i]), float(found[i] / overall[i]) if overall[i] else 1.0
+            model.items[int(i)], float(found[i]), float(found[i] / overall[i]) if overall[i] else 1.0
         )
         for i in order
     ]
 
 
 def recommend_many(
-    mixture: Mixture, baskets: Transactions | Iterable[Names], n: int = 5
+    model: Model, baskets: Transactions | Iterable[Names], n: int = 5
 ) -> tuple[npt.NDArray[np.int32], Floats]:
     """Return the codes and probabilities of the n best items for each of many baskets, shape (m, n) each.
 
     Where a basket leaves fewer than n items, the last codes are -1 and their probabilities 0.
     """
-    offsets, codes = _encode_baskets(mixture, baskets)
-    m, n = len(offsets) - 1, max(min(n, mixture.n_items), 0)
+    offsets, codes = _encode_baskets(model, baskets)
+    m, n = len(offsets) - 1, max(min(n, model.n_items), 0)
     out = np.full((m, n), -1, dtype=np.int32), np.zeros((m, n))
     for first in range(0, m, _BASKETS_AT_A_TIME):
         last = min(first + _BASKETS_AT_A_TIME, m)
-        found = _given_present(mixture, offsets, codes, first, last) @ mixture.probs
-        row = np.repeat(np.arange(last - first), np.diff(offsets[first : last + 1]))
-        found[row, codes[offsets[first] : offsets[last]]] = -1.0
+        own = codes[offsets[first] : offsets[last]]
+        found = model.items_given_each(offsets[first : last + 1] - offsets[first], own)
+        found[np.repeat(np.arange(last - first), np.diff(offsets[first : last + 1])), own] = -1.0
         top = np.argsort(-found, axis=1, kind="stable")[:, :n]
         chance = np.take_along_axis(found, top, axis=1)
         out[0][first:last] = np.where(chance >= 0, top, -1)
@@ -203,33 +205,13 @@ def recommend_many(
     return out
 
 
-def _encode_baskets(mixture: Mixture, baskets: Transactions | Iterable[Names]) -> Sets:
+def _encode_baskets(model: Model, baskets: Transactions | Iterable[Names]) -> Sets:
     if isinstance(baskets, Transactions):
-        require_same_items(mixture.items, baskets.items)
+        require_same_items(model.items, baskets.items)
         repeats = 1 if baskets.multiplicities is None else baskets.multiplicities
         rows = np.repeat(np.arange(baskets.n_rows), repeats)
         return csr.gather_rows(baskets.indptr, baskets.indices, rows)
-    return encode_sets(mixture.items, baskets)
-
-
-def _given_present(
-    mixture: Mixture, offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], first: int, last: int
-) -> Floats:
-    """Return the probability of each component given the items that each basket holds, shape (n, K)."""
-    with np.errstate(divide="ignore"):
-        log_weights, log_probs = np.log(mixture.weights), np.log(np.ascontiguousarray(mixture.probs.T))
-    values, resp = np.empty(last - first), np.empty((last - first, mixture.n_components))
-    nothing = np.zeros(mixture.n_components + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-    estep.row_responsibilities(offsets, codes, first, last, log_probs, log_weights, *nothing, values, resp)
-    impossible = np.flatnonzero(np.isneginf(values))
-    if len(impossible):
-        at = first + int(impossible[0])
-        names = mixture.items.names(codes[offsets[at] : offsets[at + 1]])
-        raise InvalidInputError(
-            f"expected baskets that the model allows, got {names} at position {at}, of probability zero; "
-            "leave it out, or fit a Bayesian mixture, which rules nothing out"
-        )
-    return resp
+    return encode_sets(model.items, baskets)
 
 
 def explain(mixture: Mixture, basket: Names, n: int = 5, *, partial: bool = False) -> Explanation:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from itemix.errors import InvalidInputError
 from itemix.itemsets import Itemsets
 from itemix.mining.exact_search import ExactSearch
+from itemix.mining.level_search import LevelSearch
+from itemix.mining.mixture_search import MixtureSearch
 from itemix.mining.model_search import ModelSearch, min_probability
 from itemix.mining.options import SearchOptions, min_count
 from itemix.mining.progress import search_progress
 from itemix.mixture import Mixture
+from itemix.model import Model, as_model
 from itemix.threads import count_threads, interruptible
 from itemix.transactions import as_transactions
 
@@ -97,8 +100,8 @@ def mine(
     """
     if min_support is None and top_k is None:
         raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
-    mixture = source if isinstance(source, Mixture) else getattr(source, "mixture_", None)
-    data = mixture if isinstance(mixture, Mixture) else as_transactions(source)
+    model = as_model(source)
+    data = as_transactions(source) if model is None else model
     options = SearchOptions.checked(
         data.items,
         target=target,
@@ -111,9 +114,11 @@ def mine(
     )
     n_threads = count_threads(n_jobs)
     with search_progress(progress) as on_progress:
-        if isinstance(data, Mixture):
+        if isinstance(data, Model):
             n, fraction = None, 0.0 if min_support is None else min_probability(min_support)
-            found = _found(ModelSearch(data, options, n_threads, on_progress), fraction, options.top_k)
+            found = _found(
+                _model_search(data)(data, options, n_threads, on_progress), fraction, options.top_k
+            )
         else:
             n = data.n_transactions
             threshold = 1 if min_support is None else min_count(min_support, n)
@@ -131,6 +136,11 @@ def mine(
         target=target if is_whole else None,
         check=False,
     )
+
+
+def _model_search(model: Model) -> type[ModelSearch]:
+    """Return the quickest search that a kind of model allows."""
+    return MixtureSearch if isinstance(model, Mixture) else LevelSearch
 
 
 class _Searcher(Protocol[T_contra]):
