@@ -14,6 +14,7 @@ from itemix.mining import level_search
 
 
 def names(itemsets):
+    """Return the sets alone, in order."""
     return [itemset.items for itemset in itemsets]
 
 
