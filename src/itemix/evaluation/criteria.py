@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix.display import format_name, format_percent, plural
+from itemix.display import format_name, plural
 from itemix.errors import InvalidInputError
-from itemix.evaluation.predictions import predict, translate
+from itemix.evaluation.predictions import find, predict
 from itemix.evaluation.result import Criteria, Evaluation
 from itemix.mining.options import min_count
 from itemix.mining.search import mine
@@ -79,13 +79,8 @@ def evaluate(
     """
     data = as_transactions(test)
     trained_on = None if train is None else as_transactions(train)
-    threshold = _as_fraction(min_support, data)
-    truth = mine(data, threshold, n_jobs=n_jobs)
-    if len(truth) == 0:
-        raise InvalidInputError(
-            f"expected frequent itemsets in the test set, got none with support >= "
-            f"{format_percent(threshold)} in {plural(len(data), 'transaction')}; lower min_support"
-        )
+    truth = _true_itemsets(data, min_support, n_jobs)
+    threshold = _as_fraction(min_support, len(data))
     prediction = predict(model, threshold, trained_on, n_jobs)
     own, by_length = _compare(truth, prediction)
     floor = None
@@ -96,11 +91,20 @@ def evaluate(
     return Evaluation(threshold, len(data), own, by_length, _mean_log_likelihood(prediction, data), floor)
 
 
-def _as_fraction(min_support: object, test: Transactions) -> float:
-    if test.n_transactions == 0:
+def _true_itemsets(test: Transactions, min_support: float, n_jobs: int | None) -> Itemsets:
+    if len(test) == 0:
         raise InvalidInputError("expected at least one test transaction, got none; give data to test on")
-    least = min_count(min_support, test.n_transactions)
-    return float(min_support) if isinstance(min_support, float) else least / test.n_transactions
+    truth = mine(test, min_support, n_jobs=n_jobs)
+    if len(truth) == 0:
+        raise InvalidInputError(
+            f"expected frequent itemsets in the test set, got none in {plural(len(test), 'transaction')} at "
+            f"min_support={min_support}; lower it"
+        )
+    return truth
+
+
+def _as_fraction(min_support: object, n: int) -> float:
+    return float(min_support) if isinstance(min_support, float) else min_count(min_support, n) / n
 
 
 def _compare(truth: Itemsets, prediction: Prediction) -> tuple[Criteria, tuple[tuple[int, Criteria], ...]]:
@@ -135,22 +139,18 @@ def _compare(truth: Itemsets, prediction: Prediction) -> tuple[Criteria, tuple[t
 
 def _predicted_supports(truth: Itemsets, prediction: Prediction) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Return the predicted support of each true itemset, and whether it is predicted to be frequent."""
-    known, sets = translate(truth.sets, prediction.frequent.items)
-    if len(known) == 0:
+    frequent = prediction.frequent
+    if not any(name in frequent.items for name in truth.items):
         raise InvalidInputError(
             f"expected items in the test set that the prediction knows, got none of them, such as "
-            f"{format_name(truth.items[int(truth.codes[0])])}; give both the same item names"
+            f"{format_name(truth.items[0])}; give both the same item names"
         )
-    position = prediction.frequent.sets.find(sets)
+    position = find(truth.sets, frequent.sets)
     is_found = position >= 0
-    support = np.empty(len(known))
-    support[is_found] = prediction.frequent.support[position[is_found]]
-    support[~is_found] = prediction.support_of(sets.take(np.flatnonzero(~is_found)))
-    predicted = np.zeros(len(truth))
-    predicted[known] = support
-    is_correct = np.zeros(len(truth), dtype=np.bool_)
-    is_correct[known] = is_found
-    return predicted, is_correct
+    support = np.empty(len(truth))
+    support[is_found] = frequent.support[position[is_found]]
+    support[~is_found] = prediction.support_of(truth.sets.take(np.flatnonzero(~is_found)))
+    return support, is_found
 
 
 def _mean_log_likelihood(prediction: Prediction, test: Transactions) -> float | None:

@@ -34,7 +34,7 @@ class Prediction(NamedTuple):
     frequent : Itemsets
         The itemsets predicted to be frequent.
     support_of : function
-        Takes other sets over the same items and returns their predicted supports.
+        Takes sets that are not among these, over any items, and returns their predicted supports.
     log_likelihood : function or None
         Takes transactions over the same items and returns the log-probability of each; None if the prediction
         is no model.
@@ -81,11 +81,16 @@ def predict(
     )
 
 
-def translate(sets: Sets, items: Items) -> tuple[npt.NDArray[np.int64], Sets]:
-    """Return sets in the codes of other items, matched by name: positions of those that have a name there.
+def find(sets: Sets, family: Sets) -> npt.NDArray[np.int64]:
+    """Return where each of several sets stands in a family, items matched by name; -1 if nowhere."""
+    known, translated = _translate(sets, family.items)
+    position = np.full(len(sets), -1, dtype=np.int64)
+    position[known] = family.find(translated)
+    return position
 
-    Returns the positions (m,) of the sets whose items are all among the others, and these m sets.
-    """
+
+def _translate(sets: Sets, items: Items) -> tuple[npt.NDArray[np.int64], Sets]:
+    """Return the positions of the sets all of whose names are among other items, and these in their codes."""
     if sets.items == items:
         return np.arange(len(sets)), sets
     used = np.unique(sets.codes)
@@ -104,9 +109,12 @@ def _by_model(model: Any, min_support: float, n_jobs: int | None) -> Prediction:
     frequent = mine(model, min_support, n_jobs=n_jobs)
 
     def support_of(sets: Sets) -> Floats:
-        asked = Itemsets(sets.offsets, sets.codes, np.zeros(len(sets)), sets.items, check=False)
-        found: Floats = model.probabilities(asked)
-        return found
+        known, asked = _translate(sets, frequent.items)
+        support = np.zeros(len(sets))
+        support[known] = model.probabilities(
+            Itemsets(asked.offsets, asked.codes, support[known], asked.items, check=False)
+        )
+        return support
 
     score = model.score_samples if hasattr(model, "score_samples") else model.log_likelihood
     return Prediction(frequent, support_of, score)
@@ -126,11 +134,16 @@ def _by_itemsets(itemsets: Itemsets, min_support: float, train: Transactions | N
     frequent = itemsets if len(frequent) == len(itemsets) else frequent
 
     def support_of(sets: Sets) -> Floats:
-        position = itemsets.sets.find(sets)
-        support: Floats = np.where(position >= 0, itemsets.support[np.maximum(position, 0)], 0.0)
-        missing = np.flatnonzero(position < 0)
-        if len(missing):
-            support[missing] = _counted_behind(itemsets, sets.take(missing), train)
+        position = find(sets, itemsets.sets)
+        is_found = position >= 0
+        support = np.zeros(len(sets))
+        support[is_found] = itemsets.support[position[is_found]]
+        missing = sets.take(np.flatnonzero(~is_found))
+        if train is None:
+            _refuse_unknown(itemsets, missing)
+        elif len(missing):
+            Supports(itemsets, train)  # raises an error if they were mined from other data
+            support[~is_found] = _counted(missing, train)
         return support
 
     return Prediction(frequent, support_of)
@@ -150,21 +163,22 @@ def _check_complete(itemsets: Itemsets, min_support: float) -> None:
         )
 
 
-def _counted_behind(itemsets: Itemsets, missing: Sets, train: Transactions | None) -> Floats:
-    """Count sets that are not among the itemsets in the data that these were mined from."""
-    if train is None:
+def _refuse_unknown(itemsets: Itemsets, missing: Sets) -> None:
+    """Raise an error if the support of a set that is not among the itemsets is not known to be zero."""
+    if itemsets.target == "all":
+        # They name all items of their data: a set with another one was never seen.
+        _, missing = _translate(missing, itemsets.items)
+    if len(missing):
         raise InvalidInputError(
             f"expected the supports of all true itemsets, got itemsets that lack {len(missing):,} of them, "
             f"such as {format_set(missing[0])}; pass train=, the data they were mined from, or mine at a "
             "lower min_support"
         )
-    Supports(itemsets, train)  # raises an error if they were mined from other data
-    return _counted(missing, train)
 
 
 def _counted(sets: Sets, data: Transactions) -> Floats:
     """Return the supports of sets in the data, 0 where it does not have an item."""
-    known, translated = translate(sets, data.items)
+    known, translated = _translate(sets, data.items)
     support = np.zeros(len(sets))
     support[known] = count(translated, data) / data.n_transactions
     return support
