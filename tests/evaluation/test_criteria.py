@@ -248,6 +248,15 @@ def test_itemsets_mined_at_a_lower_support_need_no_training_data():
     assert (found.overall, found.lengths) == (floor.overall, floor.lengths)
 
 
+def test_itemsets_mined_by_count_are_complete_at_any_fraction_of_that_count():
+    """Of 7 transactions 20% are 2: itemsets mined from 2 on are all that there are at 20%."""
+    train = Transactions.from_lists([*TRAIN, ["a"], ["c"]])
+    by_count = evaluate(mine(train, 2), TEST, 0.2, train=train)
+    assert by_count.overall == evaluate(mine(train, 0.2), TEST, 0.2, train=train).overall
+    with pytest.raises(InvalidInputError, match=r"got those of 42.8571%"):
+        evaluate(mine(train, 3), TEST, 0.2, train=train)
+
+
 def test_itemsets_without_a_known_threshold_are_taken_as_they_are():
     """A part of the itemsets, such as the most frequent ones, is a prediction too."""
     train, test = (Transactions.from_lists(baskets) for baskets in (TRAIN, TEST))

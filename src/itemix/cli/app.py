@@ -10,6 +10,7 @@ import itemix
 from itemix.cli import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from itemix.cli.datasets import app as datasets
 from itemix.cli.demo import demo
+from itemix.cli.evaluate import evaluate
 from itemix.cli.fit import fit
 from itemix.cli.grouping import grouped
 from itemix.cli.help import SectionedCommand
@@ -30,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (mine, rules, fit, show, query, recommend, demo):
+for _command in (mine, rules, fit, show, query, recommend, evaluate, demo):
     app.command(cls=SectionedCommand)(grouped(_command))
 app.add_typer(datasets, name="datasets")
 

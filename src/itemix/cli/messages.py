@@ -18,7 +18,7 @@ _OPTION_OF = {
             "max_antecedent_len", "max_consequent_len", "max_itemsets", "max_iter", "max_len",
             "max_rules", "method", "metric", "min_antecedent_len", "min_consequent_len", "min_len",
             "min_support", "min_threshold", "names", "part", "support_only", "target", "thin", "tol",
-            "top_k", "transaction",
+            "top_k", "train", "transaction",
         )
     },
 }  # fmt: skip

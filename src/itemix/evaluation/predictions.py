@@ -11,8 +11,10 @@ from itemix.display import format_percent, format_set
 from itemix.errors import InvalidInputError
 from itemix.itemsets import Itemsets
 from itemix.kernels import lattice
+from itemix.mining.options import min_count
 from itemix.mining.search import mine
 from itemix.mining.supports import Supports, count
+from itemix.model import as_model
 from itemix.sets import Sets
 from itemix.transactions import Transactions
 
@@ -20,10 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from itemix.items import Items
+    from itemix.model import Model
 
 Floats = npt.NDArray[np.float64]
-
-_ROUNDING = 1e-12
 
 
 class Prediction(NamedTuple):
@@ -68,13 +69,20 @@ def predict(
     ------
     InvalidInputError
         If the source predicts nothing, or itemsets are not all that are frequent.
+    NotFittedError
+        If the model has not been fitted.
     """
     if isinstance(source, Itemsets):
         return _by_itemsets(source, min_support, train)
     if isinstance(source, Transactions):
         return _by_data(source, min_support, n_jobs)
-    if hasattr(source, "probabilities"):
-        return _by_model(source, min_support, n_jobs)
+    model = as_model(source)
+    if model is not None:
+        return _by_model(model, min_support, n_jobs)
+    if hasattr(source, "fit"):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(source)
     raise InvalidInputError(
         f"expected a model, itemsets or transactions to evaluate, got {type(source).__name__}; "
         "try a fitted model, or itemix.mine(train, min_support)"
@@ -101,23 +109,14 @@ def _translate(sets: Sets, items: Items) -> tuple[npt.NDArray[np.int64], Sets]:
     return known, Sets(kept.offsets, code_in[kept.codes], items, check=False)
 
 
-def _by_model(model: Any, min_support: float, n_jobs: int | None) -> Prediction:  # noqa: ANN401 - any
-    if hasattr(model, "fit"):
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(model)
-    frequent = mine(model, min_support, n_jobs=n_jobs)
-
+def _by_model(model: Model, min_support: float, n_jobs: int | None) -> Prediction:
     def support_of(sets: Sets) -> Floats:
-        known, asked = _translate(sets, frequent.items)
+        known, asked = _translate(sets, model.items)
         support = np.zeros(len(sets))
-        support[known] = model.probabilities(
-            Itemsets(asked.offsets, asked.codes, support[known], asked.items, check=False)
-        )
+        support[known] = model.probabilities_of_codes(asked.offsets, asked.codes)
         return support
 
-    score = model.score_samples if hasattr(model, "score_samples") else model.log_likelihood
-    return Prediction(frequent, support_of, score)
+    return Prediction(mine(model, min_support, n_jobs=n_jobs), support_of, model.log_likelihood)
 
 
 def _by_data(data: Transactions, min_support: float, n_jobs: int | None) -> Prediction:
@@ -155,8 +154,11 @@ def _check_complete(itemsets: Itemsets, min_support: float) -> None:
             f"expected all frequent itemsets as a prediction, got the {itemsets.target} ones; "
             "mine with target='all'"
         )
-    mined_at = itemsets.min_support
-    if mined_at is not None and mined_at > min_support + _ROUNDING:
+    mined_at, n = itemsets.min_support, itemsets.n_transactions
+    if mined_at is None:
+        return
+    is_less = mined_at <= min_support if n is None else min_count(mined_at, n) <= min_count(min_support, n)
+    if not is_less:
         raise InvalidInputError(
             f"expected itemsets mined at a support of {format_percent(min_support)} or less, got those of "
             f"{format_percent(mined_at)}; mine again, or evaluate at min_support={mined_at:.6g}"

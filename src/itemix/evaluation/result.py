@@ -227,18 +227,23 @@ class Evaluation:
     def to_pandas(self) -> pd.DataFrame:
         """Return the figures as a data frame: a row for all lengths (length is missing), then one for each.
 
-        The column prediction says whose figures they are, "model" or "floor".
+        The column prediction says whose figures they are, "model" or "floor". What is not known is missing.
         """
         import pandas as pd
 
         both = {"model": self, "floor": self.floor}
         rows = [
-            {"prediction": prediction, "length": length, **own.to_dict()}
+            {
+                "prediction": prediction,
+                "length": length,
+                **own.to_dict(),
+                "log_likelihood": evaluation.log_likelihood if length is None else None,
+            }
             for prediction, evaluation in both.items()
             if evaluation is not None
             for length, own in evaluation.rows()
         ]
-        numbers = dict.fromkeys((*_RATES, *_MEANS), "float64")
+        numbers = dict.fromkeys((*_RATES, *_MEANS, "log_likelihood"), "float64")
         return pd.DataFrame(rows).astype({"length": "Int64", **numbers})
 
 

@@ -1,0 +1,173 @@
+"""``itemix evaluate``: how well a model, or mined itemsets, tell the frequent itemsets of unseen data."""
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from itemix.cli.compiling import stopwatch
+from itemix.cli.completing import data_sources
+from itemix.cli.options import Quiet, Reading, as_support, option
+from itemix.cli.output import note, on_terminal, write_lines
+from itemix.cli.sources import read_model_or_data, read_result, read_source
+from itemix.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from itemix.evaluation import Evaluation
+    from itemix.itemsets import Itemsets
+    from itemix.model import Model
+    from itemix.transactions import Transactions
+
+_ENDINGS = (".json", ".csv")
+_PANEL = "The evaluation"
+
+
+def evaluate(
+    *,
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            show_default=False,
+            autocompletion=data_sources,
+            help="A model that itemix fit has saved, itemsets of itemix mine -o, or transactions.",
+        ),
+    ],
+    test: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEST",
+            show_default=False,
+            autocompletion=data_sources,
+            help="Transactions that the model has not seen: a file, - or dataset:NAME:PART.",
+        ),
+    ],
+    min_support: Annotated[
+        str,
+        option(
+            "--min-support",
+            "-s",
+            panel=_PANEL,
+            metavar="SUPPORT",
+            help="The least support: a fraction (0.01), a percentage (1%) or a whole number of test "
+            "transactions (20).",
+        ),
+    ],
+    train: Annotated[
+        str | None,
+        option(
+            "--train",
+            panel=_PANEL,
+            metavar="SOURCE",
+            help="The transactions behind the model: their exact supports are shown beside it, as the floor.",
+        ),
+    ] = None,
+    threads: Annotated[
+        int,
+        option("--threads", "-j", panel=_PANEL, metavar="N", help="Threads; by default all processors."),
+    ] = -1,
+    reading: Reading,
+    output: Annotated[
+        str | None,
+        option("--output", "-o", panel="Output", metavar="FILE", help="Write to a .json or .csv file."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Evaluate a model on unseen data.
+
+    Compares the frequent itemsets of TEST with those that MODEL predicts: how many of them are missed, how
+    many predicted ones are false, and how far predicted supports are from the true ones on average, with and
+    without their sign; all of this for each length of itemsets too.
+    """
+    from itemix.display import plural
+    from itemix.evaluation import evaluate as compare
+
+    least = as_support(min_support)
+    assert least is not None  # noqa: S101 - the option is needed
+    _check_output(output)
+    prediction = _read_prediction(model, reading, quiet)
+    data = read_source(test, reading, quiet=quiet)
+    behind = None if train is None else read_source(train, reading, quiet=quiet)
+    with stopwatch(quiet=quiet) as watch:
+        found = compare(prediction, data, least, train=behind, n_jobs=threads)
+    numbers = f"{plural(found.n_true, 'true itemset')}, {found.n_predicted:,} predicted"
+    note(f"{numbers}, evaluated in {watch.seconds():.2f} s", quiet=quiet)
+    if output is not None:
+        _write(found, output)
+        note(f"wrote the evaluation to {output}", quiet=quiet)
+    elif on_terminal():
+        _draw(found)
+    else:
+        frame = found.to_pandas()
+        columns = list(frame.columns)
+        write_lines(columns, (list(map(_cell, columns, row)) for row in frame.itertuples(index=False)))
+
+
+def _read_prediction(source: str, reading: Reading, quiet: bool) -> "Model | Itemsets | Transactions":
+    from itemix.itemsets import Itemsets
+    from itemix.storage.stored import StoredModel
+
+    saved = read_result(source)
+    if isinstance(saved, Itemsets):
+        note(f"{source}: {len(saved):,} itemsets", quiet=quiet)
+        return saved
+    found = read_model_or_data(source, reading, quiet=quiet)
+    return found.mixture if isinstance(found, StoredModel) else found
+
+
+def _check_output(path: str | None) -> None:
+    """Check that the file can be written, before anything is read."""
+    if path is None:
+        return
+    from itemix.files import checked_target
+
+    checked_target(path)
+    if Path(path).suffix.lower() not in _ENDINGS:
+        raise InvalidInputError(
+            f"expected a file that ends in {' or '.join(_ENDINGS)}, got {path!r}; try evaluation.json"
+        )
+
+
+def _write(evaluation: "Evaluation", path: str) -> None:
+    from itemix.files import replacing
+
+    with replacing(path) as temporary:
+        if Path(path).suffix.lower() == ".csv":
+            evaluation.to_pandas().to_csv(temporary, index=False)
+        else:
+            text = json.dumps(_finite(evaluation.to_dict()), indent=1, allow_nan=False)
+            temporary.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _finite(figures: dict[str, Any]) -> dict[str, Any]:
+    """Return figures as JSON can have them: infinity is null there."""
+    value = figures["log_likelihood"]
+    return figures if value is None or math.isfinite(value) else {**figures, "log_likelihood": None}
+
+
+def _cell(column: str, value: Any) -> str:  # noqa: ANN401 - whatever stands in a column
+    import pandas as pd
+
+    if pd.isna(value):
+        return "all" if column == "length" else ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _draw(evaluation: "Evaluation") -> None:
+    """Draw one table, or two where there is no room for the floor beside the model."""
+    from dataclasses import replace
+
+    from itemix.cli.page import Page
+
+    page, table = Page(), evaluation.table()
+    header_line = table.as_text().splitlines()[1]
+    if evaluation.floor is None or len(header_line) < shutil.get_terminal_size().columns:
+        page.table(table)
+        return
+    page.heading("The model")
+    page.table(replace(evaluation, floor=None).table())
+    page.heading("The floor", "exact supports of the training data")
+    page.table(evaluation.floor.table())
