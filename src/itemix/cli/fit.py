@@ -16,6 +16,7 @@ from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from itemix.estimators.base import MixtureEstimator
+    from itemix.transactions import Transactions
 
 _CLASS_OF = {
     "gsdpm": ("DirichletProcessMixture", "gibbs"),
@@ -219,20 +220,27 @@ def fit(
     from itemix.files import checked_target
 
     checked_target(output)
-    model = fitting.estimator()
-    transactions = read_source(source, reading, quiet=quiet)
+    estimator = fitting.estimator()
+    model = fitted(estimator, read_source(source, reading, quiet=quiet), fitting.method, quiet=quiet)
+    model.save(output)
+    note(f"wrote {output}: itemix show {output} shows what it has found", quiet=quiet)
+
+
+def fitted(
+    model: "MixtureEstimator", transactions: "Transactions", method: str, *, quiet: bool
+) -> "MixtureEstimator":
+    """Fit a model, showing the progress on a terminal, and say on standard error how it went."""
     from sklearn.exceptions import ConvergenceWarning
 
     with stopwatch(quiet=quiet) as watch, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
-        with watching(fitting.method, len(transactions), quiet=quiet) as callbacks:
+        with watching(method, len(transactions), quiet=quiet) as callbacks:
             model.fit(transactions, callbacks=callbacks)
         seconds = watch.seconds()
     for warning in warned:
         note(str(warning.message), quiet=quiet)
-    note(_summary(model, fitting.method, seconds), quiet=quiet)
-    model.save(output)
-    note(f"wrote {output}: itemix show {output} shows what it has found", quiet=quiet)
+    note(_summary(model, method, seconds), quiet=quiet)
+    return model
 
 
 def _summary(model: "MixtureEstimator", method: str, seconds: float) -> str:
