@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, overload
@@ -11,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError, UnknownItemError
+from itemix.nearest import did_you_mean, nearest
 
 Label: TypeAlias = str | int
 
 MAX_ITEMS = np.iinfo(np.int32).max
-_NAMES_SEARCHED_FOR_HINTS = 20_000
 
 
 class Items(Sequence[Label]):
@@ -145,11 +144,8 @@ class Items(Sequence[Label]):
     def _unknown(self, label: object) -> str:
         if len(self) == 0:
             return f"expected a known item, got {label!r}; there are no items at all"
-        names = [str(name) for name in self._labels[:_NAMES_SEARCHED_FOR_HINTS].tolist()]
-        wanted = str(label)
-        near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.6)
-        near += [name for name in names if wanted and wanted.lower() in name.lower() and name not in near]
-        hint = f"did you mean {', '.join(map(repr, near[:3]))}?" if near else f"the first are {names[:3]}"
+        first = [str(name) for name in self._labels[:3].tolist()]
+        hint = did_you_mean(nearest(label, self), f"the first are {first}")
         return f"expected one of {len(self):,} known items, got {label!r}; {hint}"
 
 

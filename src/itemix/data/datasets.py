@@ -6,7 +6,6 @@ from its official source, checked, and kept in the user's cache.
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +18,7 @@ from itemix.data.readers import read_transactions
 from itemix.data.registry import CATALOGUE
 from itemix.data.synthetic import grocery_store
 from itemix.errors import DatasetUnavailableError, InvalidInputError
+from itemix.nearest import did_you_mean, nearest
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ def info(name: str) -> DatasetInfo:
         If there is no such data set; the message offers the nearest names.
     """
     if name not in CATALOGUE:
-        near = difflib.get_close_matches(str(name).lower(), CATALOGUE, n=3)
-        hint = f"did you mean {', '.join(map(repr, near))}?" if near else "datasets.available() lists them"
+        hint = did_you_mean(nearest(name, CATALOGUE), "datasets.available() lists them")
         raise InvalidInputError(
             f"expected the name of one of {len(CATALOGUE)} data sets, got {name!r}; {hint}"
         )

@@ -1,0 +1,42 @@
+"""Names that are offered where somebody has mistyped one."""
+
+import pytest
+
+from itemix.nearest import did_you_mean, nearest
+
+NAMES = ["bottled beer", "canned beer", "beef", "UHT-milk", "whole milk", "butter milk", "yogurt", "soda"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ("yoghurt", ["yogurt"]),
+        ("WHOLE MILK", ["whole milk"]),
+        ("mlk", ["UHT-milk", "whole milk", "butter milk"]),
+        ("beer", ["canned beer", "bottled beer", "beef"]),
+        ("hole", ["whole milk"]),
+        ("xyzzy", []),
+        ("", []),
+        ("  ", []),
+    ],
+)
+def test_near_names_are_found(wanted, expected):
+    """By the whole name, by one of its words or by a part of it; the most alike come first."""
+    assert nearest(wanted, NAMES) == expected
+
+
+def test_names_may_be_numbers():
+    """Items that are numbers are compared as they are written."""
+    assert nearest(1001, range(1000, 1010), n=1) == ["1001"]
+    assert nearest("70x", [70, 700, 8]) == ["70", "700"]
+
+
+def test_only_so_many_names_are_searched():
+    """The hint of a message must not take longer than the work."""
+    assert nearest("milk", [*("x" for _ in range(20_000)), "milk"]) == []
+
+
+def test_the_end_of_a_message():
+    """Either the names to choose from, or something else to try."""
+    assert did_you_mean(["a", "b"], "try c") == "did you mean 'a', 'b'?"
+    assert did_you_mean([], "try c") == "try c"
