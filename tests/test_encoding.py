@@ -39,6 +39,7 @@ def test_lists_may_be_any_iterables():
             ["milk"],
             r"expected every transaction to be a list of item names, got 'milk' \(str\) at position 0",
         ),
+        (5, r"expected a list of transactions, got 5; try \[\['milk', 'bread'\], \['milk'\]\]"),
         ([["a"], 5], r"got 5 \(int\) at position 1; try \[\['milk', 'bread'\], \['milk'\]\]"),
         ([["a"], ["b", None]], r"expected item names that are strings or integers, got None \(NoneType\) in"),
         ([["a"], [float("nan")]], r"got nan \(float\) in transaction 1; leave missing values out"),
@@ -71,11 +72,17 @@ def test_stored_zeros_are_zeros():
 
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array, sparse.coo_array])
 @pytest.mark.parametrize(
-    ("value", "shown"), [(2, r"2(\.0)?"), (-1, r"-1(\.0)?"), (0.5, "0.5"), (np.nan, "a missing value")]
+    ("value", "shown"),
+    [
+        (2, r"2(\.0)?; try \(X > 0\) to make it binary"),
+        (-1, r"-1(\.0)?; try \(X > 0\)"),
+        (0.5, r"0.5; try \(X > 0\)"),
+        (np.nan, "a missing value; try 0 in its place, if the item was absent"),
+    ],
 )
 def test_other_values_are_refused(make, value, shown):
     """Counts, negative numbers, fractions and NaN are not items."""
-    message = rf"expected only 0 and 1 \(or False and True\), got {shown}; try \(X > 0\)"
+    message = rf"expected only 0 and 1 \(or False and True\), got {shown}"
     with pytest.raises(InvalidInputError, match=message):
         encode_matrix(make([[1, 0], [0, value]]))
 
@@ -93,7 +100,10 @@ def test_a_place_stored_twice_is_two():
     [
         (np.array([1, 0]), None, r"expected a matrix with a row for each transaction, got 1 dimension\(s\)"),
         (np.eye(2), ["a"], r"expected a name for each of the 2 columns, got 1 names; pass as many"),
-        (np.array([["a"]]), None, r"expected only 0 and 1 .* got values of type <U1"),
+        (np.array([["yes"]]), None, r"expected only 0 and 1 .* got 'yes'; try 1 and 0 in the place of other"),
+        (np.array([[1j]]), None, r"got 1j"),
+        (np.ma.array([[1, 0]], mask=[[False, True]]), None, r"got a missing value"),
+        ([[1, 0], [1]], None, r"expected a matrix whose rows have the same length, got rows of different"),
         (np.array([["1"]], dtype=object), None, r"got '1'"),
         (np.array([[None]], dtype=object), None, r"got a missing value"),
     ],

@@ -55,6 +55,14 @@ def test_categories_are_names():
     assert list(transactions.items) == ["a", "b"]
 
 
+@pytest.mark.parametrize("make", [lambda view: view, lambda view: view.dictionary_encode()])
+def test_string_views_are_names(make):
+    """What polars writes to Arrow files: views of strings, plain or as a dictionary, in several chunks."""
+    names = pa.chunked_array([make(pa.array(part, pa.string_view())) for part in (["b", "a"], ["b", "c"])])
+    frame = pa.table({"t": [1, 1, 2, 2], "i": names})
+    assert Transactions.from_long(frame, "t", "i").to_lists() == [["a", "b"], ["b", "c"]]
+
+
 def test_integer_names_stay_integers():
     """Columns named by numbers, and numbers in an item column, are integer names."""
     onehot = Transactions.from_dataframe(pd.DataFrame(np.eye(2, dtype=bool)))
@@ -92,7 +100,8 @@ def test_sparse_frames_are_not_densified():
         ([0, -1], "-1"),
         ([0.0, 0.5], "0.5"),
         ([1.0, None], "a missing value"),
-        (["a", "b"], "'?"),
+        (["a", "b"], "'a'"),
+        ([[1], [0]], r"\[1\]"),
     ],
 )
 def test_other_values_are_refused(make, values, shown):
@@ -135,6 +144,20 @@ def test_other_things_are_no_frames(what):
         InvalidInputError, match=r"expected a pandas, polars or pyarrow data frame, got \w+; for lists"
     ):
         Transactions.from_dataframe(what)
+
+
+def test_one_column_cannot_be_both():
+    """Transactions and items come from different columns."""
+    message = r"expected different columns of transactions and items, got 'sku' for both; name another one"
+    with pytest.raises(InvalidInputError, match=message):
+        Transactions.from_long(pd.DataFrame(PAIRS), "sku", "sku")
+
+
+def test_names_of_several_types_are_refused():
+    """A column of pandas may hold anything; the message names it."""
+    frame = pd.DataFrame({"t": [1, 1], "i": ["a", 5]})
+    with pytest.raises(InvalidInputError, match=r"expected values of one type in column 'i', got several \("):
+        Transactions.from_long(frame, "t", "i")
 
 
 def test_missing_columns_are_named():

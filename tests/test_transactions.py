@@ -242,11 +242,24 @@ def test_no_transactions_at_all():
         nothing.support([])
 
 
-@pytest.mark.parametrize("fraction", [0, 1, -0.5, 1.5, float("nan")])
+@pytest.mark.parametrize("fraction", [0, 1, -0.5, 1.5, float("nan"), "half", None])
 def test_fractions_lie_between_0_and_1(fraction):
     """A split has two parts."""
     with pytest.raises(InvalidInputError, match=r"expected a fraction between 0 and 1, got .*; try 0.5"):
         Transactions.from_lists([["a"]]).split(fraction)
+
+
+@pytest.mark.parametrize("seed", ["x", -1, 0.5])
+def test_seeds_are_whole_numbers(seed):
+    """Or what NumPy makes of them: generators, and None for another sample every time."""
+    transactions = Transactions.from_lists([["a"], ["b"]])
+    message = (
+        r"expected random_state as a whole number of 0 or more, a NumPy Generator or None, got .*; try 0"
+    )
+    with pytest.raises(InvalidInputError, match=message):
+        transactions.split(0.5, random_state=seed)
+    with pytest.raises(InvalidInputError, match=message):
+        transactions.sample(1, random_state=seed)
 
 
 @pytest.mark.parametrize("n", [-1, 3, 1.5])

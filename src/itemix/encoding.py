@@ -7,8 +7,10 @@ an item: `Transactions` puts that right.
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterable
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +46,10 @@ def encode_lists(transactions: Iterable[Iterable[Label]]) -> Encoded:
     InvalidInputError
         If a transaction is not a list of names, or the names are neither all strings nor all integers.
     """
+    if not isinstance(transactions, Iterable):
+        raise InvalidInputError(
+            f"expected a list of transactions, got {transactions!r}; try [['milk', 'bread'], ['milk']]"
+        )
     code_of = _CodeOfItem()
     codes = array("i")
     indptr = array("q", [0])
@@ -76,8 +82,10 @@ def encode_matrix(matrix: Any, items: Iterable[Label] | None = None) -> Encoded:
     """
     from scipy import sparse
 
+    if np.ma.is_masked(matrix):
+        raise InvalidInputError(not_binary(None))
     if not sparse.issparse(matrix):
-        matrix = np.asarray(matrix)
+        matrix = _as_array(matrix)
     if matrix.ndim != 2:
         raise InvalidInputError(
             f"expected a matrix with a row for each transaction, got {matrix.ndim} dimension(s); "
@@ -111,22 +119,43 @@ def check_binary(values: npt.NDArray[Any], column: object = None) -> None:
     InvalidInputError
         If there is another value; the message names it, and the column where that is given.
     """
-    if values.dtype == bool:
+    if values.dtype == bool or values.size == 0:
         return
-    if values.dtype.kind not in "iufO":
-        raise InvalidInputError(not_binary(f"values of type {values.dtype}", column))
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        value = values[wrong].flat[0]
-        missing = value is None or value != value  # noqa: PLR0124 - only NaN differs from itself
-        shown = value.item() if isinstance(value, np.generic) else value
-        raise InvalidInputError(not_binary("a missing value" if missing else repr(shown), column))
+    if values.dtype.kind == "O":
+        wrong = np.fromiter((not _is_bit(value) for value in values.flat), bool, values.size)
+    elif values.dtype.kind in "iuf":
+        wrong = ((values != 0) & (values != 1)).ravel()
+    else:
+        wrong = np.ones(values.size, dtype=bool)
+    first = int(wrong.argmax())
+    if wrong[first]:
+        raise InvalidInputError(not_binary(values.flat[first], column))
 
 
-def not_binary(got: str, column: object) -> str:
-    """Return the message for a value that is neither 0 nor 1."""
+def not_binary(value: object, column: object = None) -> str:
+    """Return the message for a value that is neither 0 nor 1; None and NaN are missing ones."""
+    value = value.item() if isinstance(value, np.generic) else value
     where = "" if column is None else f" in column {column!r}"
-    return f"expected only 0 and 1 (or False and True), got {got}{where}; try (X > 0) to make it binary"
+    got, hint = repr(value), "1 and 0 in the place of other values"
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        got, hint = "a missing value", "0 in its place, if the item was absent"
+    elif isinstance(value, Number):
+        hint = "(X > 0) to make it binary"
+    return f"expected only 0 and 1 (or False and True), got {got}{where}; try {hint}"
+
+
+def _is_bit(value: object) -> bool:
+    return isinstance(value, Number | np.bool_) and value in (0, 1)
+
+
+def _as_array(matrix: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - whatever NumPy takes
+    try:
+        return np.asarray(matrix)
+    except ValueError:
+        raise InvalidInputError(
+            "expected a matrix whose rows have the same length, got rows of different lengths; for lists of "
+            "names use from_lists"
+        ) from None
 
 
 def _ones_of_dense(matrix: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:

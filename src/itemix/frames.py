@@ -55,7 +55,8 @@ def encode_long_frame(frame: Any, transaction: str, item: str) -> Encoded:  # no
     table = _as_narwhals(frame)
     for role, name in (("transaction", transaction), ("item", item)):
         check_column(name, table.columns, role)
-    return encode_arrow_pairs(table[transaction].to_arrow(), table[item].to_arrow())
+    check_different(transaction, item)
+    return encode_arrow_pairs(_as_arrow(table, transaction), _as_arrow(table, item))
 
 
 def check_column(name: str, columns: Sequence[str], role: str) -> None:
@@ -69,6 +70,21 @@ def check_column(name: str, columns: Sequence[str], role: str) -> None:
     if name not in columns:
         raise InvalidInputError(
             f"expected a column {name!r}, got {columns_shown(columns)}; name the right one with {role}="
+        )
+
+
+def check_different(transaction: str, item: str) -> None:
+    """Refuse one column for both.
+
+    Raises
+    ------
+    InvalidInputError
+        If the two are the same.
+    """
+    if transaction == item:
+        raise InvalidInputError(
+            f"expected different columns of transactions and items, got {item!r} for both; name another one "
+            "with item="
         )
 
 
@@ -131,8 +147,11 @@ def number_values(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.in
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0)
     codes = array.indices.cast(pa.int64()).to_numpy()
-    numbered, order = csr.number_by_appearance(codes, len(array.dictionary))
-    return numbered, array.dictionary.take(pa.array(order))
+    values = array.dictionary
+    if pa.types.is_string_view(values.type):  # what polars writes, and few functions of Arrow take
+        values = values.cast(pa.large_string())
+    numbered, order = csr.number_by_appearance(codes, len(values))
+    return numbered, values.take(pa.array(order))
 
 
 def labels_of(values: pa.Array) -> npt.NDArray[Any]:
@@ -166,6 +185,18 @@ def _as_narwhals(frame: Any) -> nw.DataFrame[Any]:  # noqa: ANN401 - any data fr
         ) from None
 
 
+def _as_arrow(table: nw.DataFrame[Any], name: str) -> pa.Array | pa.ChunkedArray:
+    import pyarrow as pa
+
+    try:
+        return table[name].to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        reason = " ".join(str(error).split())
+        raise InvalidInputError(
+            f"expected values of one type in column {name!r}, got several ({reason}); try astype(str) on it"
+        ) from None
+
+
 def _names_of(frame: Any) -> list[Any]:  # noqa: ANN401 - any data frame
     return list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
 
@@ -179,13 +210,13 @@ def _ones_of_pandas(column: Any, name: object) -> npt.NDArray[np.int64]:  # noqa
         present: npt.NDArray[np.int64] = column.array.sp_index.to_int_index().indices[stored != 0]
         return present.astype(np.int64)
     if column.hasnans:
-        raise InvalidInputError(not_binary("a missing value", name))
+        raise InvalidInputError(not_binary(None, name))
     return _ones_of_values(column.to_numpy(), name)
 
 
 def _ones_of_column(column: nw.Series[Any], name: str) -> npt.NDArray[np.int64]:
     if column.null_count():
-        raise InvalidInputError(not_binary("a missing value", name))
+        raise InvalidInputError(not_binary(None, name))
     return _ones_of_values(column.to_numpy(), name)
 
 

@@ -111,9 +111,9 @@ class Transactions(CompressedRows):
         InvalidInputError
             If the fraction is not between 0 and 1.
         """
-        if not 0 < fraction < 1:
+        if not isinstance(fraction, float | np.floating) or not 0 < fraction < 1:
             raise InvalidInputError(f"expected a fraction between 0 and 1, got {fraction!r}; try 0.5")
-        shuffled = np.random.default_rng(random_state).permutation(self._row_of_each_transaction())
+        shuffled = _generator(random_state).permutation(self._row_of_each_transaction())
         cut = round(fraction * len(shuffled))
         return self._take(shuffled[:cut]), self._take(shuffled[cut:])
 
@@ -126,7 +126,7 @@ class Transactions(CompressedRows):
                 f"expected a sample of 0 to {self.n_transactions:,} transactions, got {n!r}; "
                 "try replace=True for a larger one"
             )
-        rng = np.random.default_rng(random_state)
+        rng = _generator(random_state)
         return self._take(rng.choice(self._row_of_each_transaction(), size=n, replace=replace))
 
     def select_items(self, items: Iterable[Label] | Label) -> Transactions:
@@ -260,3 +260,13 @@ def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever use
         f"expected transactions, a data frame, a matrix or a list of lists, got {type(source).__name__}; "
         "try Transactions.from_lists"
     )
+
+
+def _generator(random_state: Any) -> np.random.Generator:  # noqa: ANN401 - checked here
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            "expected random_state as a whole number of 0 or more, a NumPy Generator or None, got "
+            f"{random_state!r}; try 0"
+        ) from None
