@@ -63,7 +63,7 @@ def test_names_work_for_names():
             "1,a\n2\n",
             r"expected a code and a name in every row, got 1 cell\(s\) in row 2 of names.csv; separate",
         ),
-        ("", r"expected transactions, got names.csv which is empty"),
+        ("", r"expected names of items, got names.csv which is empty"),
     ],
 )
 def test_bad_names_are_refused(tmp_path, text, message):
@@ -72,6 +72,16 @@ def test_bad_names_are_refused(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(InvalidInputError, match=message):
         read_names(path)
+
+
+@pytest.mark.parametrize(("names", "known"), [({7: "milk"}, "such as '7'"), ({}, "none at all")])
+def test_names_of_other_items_are_refused(names, known):
+    """Where no item has a name, the wrong file or the wrong column was read."""
+    message = (
+        rf"expected names for items such as '1000', got names for others only, {known}; check the column"
+    )
+    with pytest.raises(InvalidInputError, match=message):
+        read(names)
 
 
 def test_names_have_the_encoding_of_the_data(tmp_path):

@@ -2,10 +2,12 @@ import gc
 import gzip
 import io
 import os
+import shlex
 import subprocess
 import sys
 import threading
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -179,6 +181,14 @@ def test_standard_input(content):
     assert result.stdout.decode().strip() == f"standard input ({kind}) {BASKETS}"
 
 
+def test_a_closed_standard_input():
+    """As with `itemix mine - <&-`."""
+    script = "import itemix\ntry: itemix.read_transactions('-')\nexcept itemix.ItemixError as e: print(e)"
+    command = f"{shlex.quote(sys.executable)} -c {shlex.quote(script)} <&-"
+    result = subprocess.run(command, shell=True, check=True, capture_output=True, text=True)  # noqa: S602 - ours
+    assert result.stdout == "expected standard input to read, got a closed one; name a file\n"
+
+
 def test_recognition_looks_at_most_rows():
     """A few wrong rows do not make another format of a file: they are complained of."""
     with pytest.raises(InvalidInputError, match="in row 3 of"):
@@ -189,6 +199,70 @@ def test_recognition_looks_at_most_rows():
         read("id,a,b,c\n7,0,1,1\n8,1,1,0\n")
     with pytest.raises(InvalidInputError, match="got -4 in line 2"):
         read("1 2\n3 -4\n")
+    with pytest.raises(
+        InvalidInputError, match=r"got 'x' in line 4 .* with delimiter=' ' if blanks separate"
+    ):
+        read("1 2\n3 4\n5\nx 4\n")
+
+
+def test_the_ending_of_a_name_helps(tmp_path):
+    """Where the text could be several things: .dat is FIMI, .tsv has tabs, whatever is in it."""
+    (tmp_path / "a.dat").write_text("1 2\n3.5 4\n")
+    with pytest.raises(InvalidInputError, match=r"expected whole numbers .* got '3.5' in line 2 of a.dat"):
+        read_transactions(tmp_path / "a.dat")
+    (tmp_path / "names.dat").write_text("milk,bread\nmilk\n")
+    assert read_transactions(tmp_path / "names.dat").to_lists() == BASKETS
+    (tmp_path / "a.tsv").write_text("1\t-2\n")
+    assert read_transactions(tmp_path / "a.tsv").to_lists() == [["-2", "1"]]
+
+
+@pytest.mark.parametrize("name", ["basket", "long", "onehot", "jsonl"])
+def test_lines_may_end_in_carriage_returns(name):
+    """As on old Macs, in every text format."""
+    assert read(RECOGNISED[name].replace("\n", "\r")).to_lists() == BASKETS
+    assert read("1 2\r3\r\r").to_lists() == [[1, 2], [3], []]
+
+
+@pytest.mark.parametrize("name", ["PAR1", "FEA1", "BZhang", "ARROW1", "%PDF", "SQLite format 3"])
+def test_names_may_begin_like_other_files(name):
+    """The names by which binary files are known may be names of items too."""
+    assert read(f"{name},milk\nmilk\n").to_lists() == [sorted([name, "milk"]), ["milk"]]
+
+
+@pytest.mark.parametrize(
+    ("transaction", "item"),
+    [
+        ("Member_number", "itemDescription"),
+        ("BillNo", "Itemname"),
+        ("TransactionNo", "Items"),
+        ("order_number", "product_id"),
+        ("basketNr", "sku"),
+        ("Invoice", "StockCode"),
+    ],
+)
+def test_usual_names_of_columns_are_known(transaction, item):
+    """Long tables are recognised by the names that their columns have in the data sets of the field."""
+    text = f"{transaction},Date,{item}\n17,mo,milk\n17,mo,bread\n18,tu,milk\n"
+    assert read(text).to_lists() == BASKETS
+
+
+def test_text_streams_have_their_own_encoding(tmp_path):
+    """What is open as text is read as its owner reads it."""
+    path = tmp_path / "baskets.csv"
+    path.write_bytes("Käse\n".encode("latin-1"))
+    with path.open(encoding="latin-1") as file:
+        assert read_transactions(file).to_lists() == [["Käse"]]
+    assert read_transactions(io.StringIO("Käse\n"), encoding="latin-1").to_lists() == [["Käse"]]
+
+
+def test_arrow_files_of_polars(tmp_path):
+    """They hold views of strings, which few functions of Arrow take."""
+    pl.DataFrame({"items": BASKETS}).write_ipc(tmp_path / "lists.arrow")
+    pl.DataFrame({"order": [1, 1, 2], "item": ["milk", "bread", "milk"]}).cast(
+        {"item": pl.Categorical}
+    ).write_ipc(tmp_path / "pairs.arrow")
+    for name in ("lists", "pairs"):
+        assert read_transactions(tmp_path / f"{name}.arrow").to_lists() == BASKETS
 
 
 def test_progress_is_silent_without_a_terminal(capsys):
@@ -223,6 +297,43 @@ BAD = {
         "a\n",
         {"delimiter": "::"},
         r"expected one character as the delimiter, got '::'; try ','",
+    ),
+    "no encoding of text": (
+        "a\n",
+        {"encoding": "rot13"},
+        r"expected the name of a text encoding, got 'rot13'",
+    ),
+    "an encoding that is no name": ("a\n", {"encoding": 5}, r"expected the name of a text encoding, got 5"),
+    "UTF-16 without a mark": (
+        "a,b\nc,d\n",
+        {"encoding": "utf-16"},
+        r"expected utf-16 text, got a file object which is not \(UTF-16 .* BOM\); try encoding='utf-8'",
+    ),
+    "UTF-16 that was not said": (
+        "milk,bread\n".encode("utf-16-le"),
+        {},
+        r"expected utf-8 text, got what looks like UTF-16: .*; try encoding='utf-16-le'",
+    ),
+    "a mark and nothing else": (b"\xef\xbb\xbf", {}, r"expected transactions, got .* which is empty"),
+    "Parquet that is to be FIMI": (
+        RECOGNISED["parquet lists"],
+        {"format": "fimi"},
+        r"expected a file in fimi format, got a file object which is a parquet file; leave format= out",
+    ),
+    "Parquet that is to be Arrow": (
+        RECOGNISED["parquet lists"],
+        {"format": "arrow"},
+        r"expected a file in arrow format, got a file object which is a parquet file",
+    ),
+    "lists that are to be one-hot": (
+        RECOGNISED["parquet lists"],
+        {"format": "onehot"},
+        r"a file object: expected only 0 and 1 .* in column 'items'; try",
+    ),
+    "one column for both": (
+        "order,item\n1,a\n",
+        {"transaction": "item", "item": "item"},
+        r"expected different columns of transactions and items, got 'item' for both",
     ),
     "a zip archive": (
         b"PK\x03\x04\x00",
@@ -299,6 +410,10 @@ def test_missing_files_and_folders(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InvalidInputError, match=r"got the folder .*; name a file in it, it is empty"):
         read_transactions(tmp_path / "empty")
+    with pytest.raises(InvalidInputError, match=r"expected a file to read, got an empty name; name a file"):
+        read_transactions("")
+    with pytest.raises(MissingFileError, match=r"got no such file 'https:/.*'; download it first"):
+        read_transactions("https://example.org/baskets.csv")
 
 
 def test_files_that_cannot_be_opened():

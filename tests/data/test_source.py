@@ -2,12 +2,13 @@ import gzip
 import io
 import itertools
 import sys
+import textwrap
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from terminals import run_on_terminal
 
-from itemix.data import progress
 from itemix.data.growing import GrowingArray
 from itemix.data.source import HEAD_SIZE, open_source
 from itemix.data.text import Utf8Stream, line_blocks, text_lines
@@ -82,21 +83,17 @@ def test_arrays_grow():
     assert values.base is None
 
 
-class Terminal(io.StringIO):
-    """A stream that says that it is a terminal."""
-
-    def isatty(self):
-        """Say yes."""
-        return True
-
-
-def test_progress_is_drawn_on_a_terminal(tmp_path, monkeypatch):
+def test_progress_is_drawn_on_a_terminal(tmp_path):
     """The bar names the file and how much of it has been read."""
     path = tmp_path / "baskets.dat"
     path.write_bytes(b"x" * 2000)
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    with progress.byte_progress(path) as on_bytes:
-        on_bytes(2000)
-    assert "reading baskets.dat" in terminal.getvalue()
-    assert "2.0/2.0 kB" in terminal.getvalue()
+    script = """
+        import sys
+        from itemix.data.progress import byte_progress
+        with byte_progress(sys.argv[1]) as on_bytes:
+            on_bytes(2000)
+    """
+    shown = run_on_terminal([sys.executable, "-c", textwrap.dedent(script), str(path)])
+    assert shown.code == 0
+    assert "reading baskets.dat" in shown.text
+    assert "2.0/2.0 kB" in shown.text

@@ -151,6 +151,9 @@ def test_gzipped_files_are_the_same_every_time(tmp_path):
         ([[-1]], "x.dat", {}, r"expected item names of 0 or more for FIMI, got -1; try .parquet"),
         ([[], []], "x.dat", {}, r"expected at least one item for fimi files, got only empty transactions"),
         ([], "x.csv", {}, r"expected at least one item for basket files"),
+        ([], "x.jsonl", {}, r"expected at least one transaction for jsonl files, got none; write .parquet"),
+        ([], "x.csv", {"format": "onehot"}, r"expected at least one transaction for onehot files, got none"),
+        ([[]], "x.csv", {"format": "onehot"}, r"expected at least one item for onehot files, got none"),
         (
             [["a "]],
             "x.csv",

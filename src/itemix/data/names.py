@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from itemix.data.options import ReadOptions, find_column
 from itemix.data.recognise import recognise
-from itemix.data.source import open_source
+from itemix.data.source import encoding_of, open_source
 from itemix.data.text import csv_rows
 from itemix.errors import InvalidInputError
 
@@ -34,9 +34,16 @@ def named(
     Raises
     ------
     InvalidInputError
-        If a code has two names, or the file of names cannot be read.
+        If a code has two names, none of the items has one, or the file of names cannot be read.
     """
     name_of = read_names(names, encoding)
+    items = transactions.items
+    if len(items) and not any(str(code) in name_of for code in items):
+        known = f"such as {next(iter(name_of))!r}" if name_of else "none at all"
+        raise InvalidInputError(
+            f"expected names for items such as {str(items[0])!r}, got names for others only, {known}; check "
+            "the column of codes"
+        )
     return transactions.rename_items([name_of.get(str(code), str(code)) for code in transactions.items])
 
 
@@ -72,7 +79,9 @@ def read_titles(path: PathOrStream, encoding: str = "utf-8") -> list[tuple[str, 
         If a row has no name.
     """
     with open_source(path) as source:
-        delimiter = recognise(source, ReadOptions(encoding), "basket").delimiter
+        encoding = encoding_of(path, encoding)
+        found = recognise(source, ReadOptions(encoding), "basket", content="names of items")
+        delimiter = found.delimiter
         lines = csv_rows(source, encoding, delimiter or ",")
         rows = [[cell.strip() for cell in row] for row in lines if any(row)]
     code, name, start = _columns(rows)

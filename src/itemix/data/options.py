@@ -7,20 +7,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from itemix.errors import InvalidInputError
-from itemix.frames import check_column, columns_shown
+from itemix.frames import check_column, check_different, columns_shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_ENDINGS_OF_KEYS = ("", "id", "no", "nr", "num", "number", "key", "code")
 TRANSACTION_NAMES = (
-    "transaction", "transactionid", "transactionno", "tid", "basket", "basketid", "order", "orderid",
-    "orderno", "invoice", "invoiceno", "invoiceid", "receipt", "receiptid", "session", "sessionid", "visit",
-    "visitid", "cart", "cartid", "customer", "customerid", "member", "membernumber", "memberid", "user",
-    "userid", "id",
+    "tid",
+    *(
+        f"{noun}{ending}"
+        for noun in (
+            "transaction", "basket", "order", "invoice", "receipt", "bill", "ticket", "session", "visit",
+            "cart", "customer", "member", "user",
+        )
+        for ending in _ENDINGS_OF_KEYS
+    ),
+    "id",
 )  # fmt: skip
 ITEM_NAMES = (
-    "item", "itemid", "itemname", "itemdescription", "product", "productid", "productname", "sku", "article",
-    "articleid", "stockcode", "description", "name", "label", "code", "page", "movie", "movieid", "event",
+    "item", "items", "itemid", "itemname", "itemdescription", "itemcode", "itemno", "itemnumber", "product",
+    "products", "productid", "productname", "productdescription", "productcode", "sku", "skuid", "article",
+    "articleid", "articlename", "stockcode", "description", "name", "label", "code", "page", "movie",
+    "movieid", "event",
 )  # fmt: skip
 LIST_NAMES = ("items", "basket", "transaction", "itemset", "products", "skus", "codes", "labels", "names")
 
@@ -88,6 +97,7 @@ def pair_of_columns(columns: Sequence[str], options: ReadOptions) -> tuple[str, 
         raise InvalidInputError(
             f"expected a column of {role}s, got {columns_shown(columns)}; name the right one with {role}="
         )
+    check_different(transaction, item)
     return transaction, item
 
 

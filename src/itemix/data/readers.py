@@ -15,7 +15,7 @@ from itemix.data.names import named
 from itemix.data.options import ReadOptions, checked_delimiter
 from itemix.data.progress import byte_progress
 from itemix.data.recognise import recognise
-from itemix.data.source import PathOrStream, open_source
+from itemix.data.source import PathOrStream, encoding_of, open_source
 from itemix.errors import InvalidInputError
 from itemix.transactions import Transactions
 
@@ -60,7 +60,7 @@ def read_transactions(
         The format, where it should not be recognised. For Parquet and Arrow files "long" and "onehot" name
         the layout of the table.
     encoding : str
-        Of text files.
+        Of text files; an open text file has its own.
     delimiter : str, optional
         Between the cells of CSV: by default the one of comma, semicolon, tab and ``|`` that is there.
     header : bool, optional
@@ -99,7 +99,9 @@ def read_transactions(
             f"expected a format, one of {', '.join(FORMATS)}, got {format!r}; "
             "leave it out to have it recognised"
         )
-    options = ReadOptions(encoding, checked_delimiter(delimiter), header, transaction, item)
+    options = ReadOptions(
+        encoding_of(path, encoding), checked_delimiter(delimiter), header, transaction, item
+    )
     with (
         byte_progress(path) if progress else nullcontext() as on_bytes,
         open_source(path, on_bytes) as source,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -26,20 +27,26 @@ DELIMITERS = ",;\t|"
 _EXPECTED = "text (FIMI, CSV, JSONL), Parquet or Arrow"
 _ROWS_LOOKED_AT = 200
 _MOST = 0.6
-_BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-_FOREIGN = {
-    b"PK\x03\x04": "a zip archive or spreadsheet",
-    b"BZh": "a bzip2 file",
-    b"\xfd7zXZ\x00": "an xz file",
-    b"\x28\xb5\x2f\xfd": "a zstd file",
-    b"%PDF": "a PDF document",
-    b"SQLite format 3": "an SQLite database",
-    b"FEA1": "a Feather file of version 1",
+# A name in a text file may begin like a binary file (PAR1, FEA1, BZh), so what follows is looked at too.
+_BINARY = {
+    "parquet": re.compile(rb"PAR1(?:[^\t\n\r -~]|\Z)", re.DOTALL),
+    "arrow": re.compile(rb"ARROW1\x00\x00|\xff\xff\xff\xff"),
 }
+_FOREIGN = {
+    "a zip archive or spreadsheet": re.compile(rb"PK\x03\x04"),
+    "a bzip2 file": re.compile(rb"BZh[1-9]1AY&SY"),
+    "an xz file": re.compile(rb"\xfd7zXZ\x00"),
+    "a zstd file": re.compile(rb"\x28\xb5\x2f\xfd"),
+    "a PDF document": re.compile(rb"%PDF-\d"),
+    "an SQLite database": re.compile(rb"SQLite format 3\x00"),
+    "a Feather file of version 1": re.compile(rb"FEA1\x00"),
+}
+_LAYOUTS_OF_TABLES = ("long", "onehot")
 _YES_OR_NO = frozenset(TRUE_WORDS + FALSE_WORDS)
 _JSON_ENDING = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
 _TAB_ENDING = re.compile(r"\.tsv(\.gz)?$", re.IGNORECASE)
-_FIMI_TEXT = re.compile(r"\s*(?:-?[0-9]+\s+)*(?:-?[0-9]+)?")
+_FIMI_ENDING = re.compile(r"\.(dat|fimi)(\.gz)?$", re.IGNORECASE)
+_FIMI_LINE = re.compile(r"\s*-?[0-9]+(?:\s+-?[0-9]+)*\s*")
 
 
 class Recognised(NamedTuple):
@@ -63,26 +70,30 @@ class Recognised(NamedTuple):
     columns: tuple[str, ...] = ()
 
 
-def recognise(source: Source, options: ReadOptions, wanted: str | None = None) -> Recognised:
+def recognise(
+    source: Source, options: ReadOptions, wanted: str | None = None, *, content: str = "transactions"
+) -> Recognised:
     """Tell the format from the first bytes; `wanted` is the format that the caller asked for.
 
     Raises
     ------
     InvalidInputError
-        If the file is empty, or binary and of no known kind.
+        If the file is empty, or binary and of no known kind, or not of the format that was asked for.
     """
-    if not source.head.strip():
+    if not source.head.removeprefix(codecs.BOM_UTF8).strip():
         raise InvalidInputError(
-            f"expected transactions, got {source.label} which is empty; check how it was made"
+            f"expected {content}, got {source.label} which is empty; check how it was made"
         )
-    for magic, binary in _BINARY.items():
-        if source.head.startswith(magic):
-            return Recognised(binary)
-    if wanted in _BINARY.values():
+    binary = next((name for name, begin in _BINARY.items() if begin.match(source.head)), None)
+    if binary is not None and wanted in (None, binary, *_LAYOUTS_OF_TABLES):
+        return Recognised(binary)
+    if binary is not None or wanted in _BINARY:
+        what = f"is a {binary} file" if binary else "does not begin like one"
         raise InvalidInputError(
-            f"expected a file in {wanted} format, got {source.label} which does not begin like one; "
+            f"expected a file in {wanted} format, got {source.label} which {what}; "
             "leave format= out to have it recognised"
         )
+    decoder_of(options.encoding)
     _refuse_foreign(source, options.encoding)
     lines = _first_lines(source, options.encoding)
     name = wanted if wanted is not None else _format_of(source, lines, options)
@@ -104,7 +115,9 @@ def _format_of(source: Source, lines: Sequence[str], options: ReadOptions) -> st
         return "jsonl"
     if options.delimiter or options.transaction or options.item or options.header:
         return None
-    return "fimi" if _FIMI_TEXT.fullmatch("".join(lines)) else None
+    if _TAB_ENDING.search(source.label):
+        return None
+    return "fimi" if _is_fimi(lines, certain=_FIMI_ENDING.search(source.label) is not None) else None
 
 
 def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
@@ -125,8 +138,8 @@ def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
 
 def _refuse_foreign(source: Source, encoding: str) -> None:
     wide = "16" in encoding or "32" in encoding
-    for magic, what in _FOREIGN.items():
-        if source.head.startswith(magic):
+    for what, begin in _FOREIGN.items():
+        if begin.match(source.head):
             raise InvalidInputError(
                 f"expected {_EXPECTED}, got {what}: {source.label}; unpack it, or export it as CSV"
             )
@@ -134,6 +147,11 @@ def _refuse_foreign(source: Source, encoding: str) -> None:
         raise InvalidInputError(
             f"expected {encoding} text, got UTF-16: {source.label}; try encoding='utf-16'"
         )
+    for start, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if not wide and 2 * source.head[start::2].count(0) > len(source.head[start::2]):
+            raise InvalidInputError(
+                f"expected {encoding} text, got what looks like UTF-16: {source.label}; try encoding={name!r}"
+            )
     if b"\x00" in source.head and not wide:
         raise InvalidInputError(
             f"expected {_EXPECTED}, got a binary file of no known kind: {source.label}; export it as CSV"
@@ -142,7 +160,6 @@ def _refuse_foreign(source: Source, encoding: str) -> None:
 
 def _first_lines(source: Source, encoding: str) -> list[str]:
     """Return the lines at the beginning, without the last one where it may be cut."""
-    decoder_of(encoding)
     text = source.head.decode(encoding, errors="ignore").removeprefix("\ufeff")
     lines = list(io.StringIO(text, newline=""))
     return lines[:-1] if len(source.head) == HEAD_SIZE and len(lines) > 1 else lines
@@ -157,6 +174,15 @@ def _is_json(lines: Sequence[str], *, certain: bool) -> bool:
     except json.JSONDecodeError:
         return certain
     return True
+
+
+def _is_fimi(lines: Sequence[str], *, certain: bool) -> bool:
+    """Whether most lines are numbers and blanks, and the others have no delimiter that makes them CSV."""
+    full = [line for line in lines if line.strip()]
+    others = [line for line in full if not _FIMI_LINE.fullmatch(line)]
+    if any(mark in line for line in others for mark in DELIMITERS):
+        return False
+    return certain or len(others) <= (1 - _MOST) * len(full)
 
 
 def _sniffed_delimiter(lines: Sequence[str], label: str) -> str:

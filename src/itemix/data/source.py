@@ -6,6 +6,7 @@ import difflib
 import gzip
 import io
 import os
+import re
 import sys
 import zlib
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ PathOrStream: TypeAlias = "str | os.PathLike[str] | IO[Any]"
 HEAD_SIZE = 1 << 16
 BLOCK_SIZE = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
+_ADDRESS = re.compile(r"(https?|ftp|s3|gs):/")
 
 
 class Source(io.RawIOBase):
@@ -113,8 +115,10 @@ def open_source(path: PathOrStream, on_bytes: Callable[[int], None] | None = Non
         If it is a folder, cannot be opened, or is neither a path nor a file object.
     """
     if isinstance(path, str) and path == "-":
-        yield _gunzipped(Source(sys.stdin.buffer, "standard input", on_bytes=on_bytes))
+        yield _gunzipped(Source(_standard_input(), "standard input", on_bytes=on_bytes))
     elif isinstance(path, str | os.PathLike):
+        if not os.fspath(path):
+            raise InvalidInputError("expected a file to read, got an empty name; name a file")
         file = Path(path)
         with _open_file(file) as stream:
             plain = file if file.is_file() else None
@@ -126,6 +130,19 @@ def open_source(path: PathOrStream, on_bytes: Callable[[int], None] | None = Non
         raise InvalidInputError(
             f"expected a path or a file object, got {type(path).__name__}; for lists use Transactions"
         )
+
+
+def encoding_of(path: PathOrStream, encoding: str) -> str:
+    """Return the encoding of what is read: a text stream knows its own."""
+    if isinstance(path, io.TextIOBase):
+        return path.encoding or "utf-8"
+    return encoding
+
+
+def _standard_input() -> IO[bytes]:
+    if sys.stdin is None:
+        raise InvalidInputError("expected standard input to read, got a closed one; name a file")
+    return _as_binary(sys.stdin)
 
 
 def _open_file(path: Path) -> IO[bytes]:
@@ -152,6 +169,8 @@ def _folder_message(path: Path) -> str:
 
 
 def _hint(path: Path) -> str:
+    if _ADDRESS.match(str(path)):
+        return "download it first"
     if not path.parent.is_dir():
         return f"there is no folder {str(path.parent)!r} either"
     near = difflib.get_close_matches(path.name, [child.name for child in path.parent.iterdir()], n=1)

@@ -21,6 +21,8 @@ _ASCII_LIKE = {"utf8", "ascii", "usascii"}
 def text_blocks(source: Source, encoding: str) -> Iterator[str]:
     """Decode the bytes of a source in blocks; a byte order mark is left out.
 
+    Where lines end in carriage returns alone, as on old Macs, they end in line feeds afterwards.
+
     Raises
     ------
     InvalidInputError
@@ -28,6 +30,7 @@ def text_blocks(source: Source, encoding: str) -> Iterator[str]:
     """
     decoder = decoder_of(encoding)
     n_bytes = n_lines = 0
+    returns_only = False
     while True:
         data = source.read(BLOCK_SIZE) or b""
         try:
@@ -39,7 +42,17 @@ def text_blocks(source: Source, encoding: str) -> Iterator[str]:
                 f"expected {encoding} text, got byte 0x{error.object[error.start]:02x} in line {line:,} "
                 f"(byte {start:,}) of {source.label}; try encoding={_other_encoding(encoding)!r}"
             ) from None
-        yield text.removeprefix("\ufeff") if n_bytes == 0 else text
+        except UnicodeError as error:
+            raise InvalidInputError(
+                f"expected {encoding} text, got {source.label} which is not ({error}); "
+                f"try encoding={_other_encoding(encoding)!r}"
+            ) from None
+        if n_bytes == 0:
+            text = text.removeprefix("\ufeff")
+            returns_only = "\r" in text and "\n" not in text
+        if returns_only:
+            text = text.replace("\r", "\n")
+        yield text
         n_bytes += len(data)
         n_lines += text.count("\n")
         if not data:
@@ -90,16 +103,18 @@ def decoder_of(encoding: str) -> codecs.IncrementalDecoder:
         If there is no such encoding.
     """
     try:
+        "".encode(encoding)
         return codecs.getincrementaldecoder(encoding)("strict")
-    except LookupError:
+    except (LookupError, TypeError, ValueError):
         raise InvalidInputError(
             f"expected the name of a text encoding, got {encoding!r}; try 'utf-8' or 'latin-1'"
         ) from None
 
 
 def is_plain(source: Source, encoding: str) -> bool:
-    """Whether digits, blanks and line feeds are the same bytes as in ASCII, from the first byte on."""
-    return "0 \n".encode(encoding) == b"0 \n" and not source.head.startswith(codecs.BOM_UTF8)
+    """Whether digits, blanks and line feeds are the same bytes as in ASCII, and there are line feeds."""
+    is_ascii = "0 \n".encode(encoding) == b"0 \n" and not source.head.startswith(codecs.BOM_UTF8)
+    return is_ascii and (b"\n" in source.head or b"\r" not in source.head)
 
 
 class Utf8Stream(io.RawIOBase):

@@ -102,6 +102,12 @@ def _format_by_ending(path: Path) -> str:
 
 def _refuse_loss(transactions: Transactions, kind: str) -> None:
     items = transactions.items
+    if kind in ("jsonl", "onehot") and transactions.n_transactions == 0:
+        raise InvalidInputError(
+            f"expected at least one transaction for {kind} files, got none; write .parquet"
+        )
+    if kind == "onehot" and transactions.n_items == 0:
+        raise InvalidInputError("expected at least one item for onehot files, got none; write .parquet")
     if kind in ("fimi", "basket") and transactions.n_ones == 0:
         raise InvalidInputError(
             f"expected at least one item for {kind} files, got only empty transactions; write .parquet"

@@ -55,12 +55,23 @@ def read_arrow(
         layout = layout or _layout_of(schema, options)
         reader = {"list": _read_lists, "long": _read_pairs, "onehot": _read_onehot}[layout]
         return reader(schema, batches, options), layout
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{source.label}: {error}") from None
+    except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise InvalidInputError(
+            f"{source.label}: expected columns of numbers or names, got others ({_first_line(error)}); "
+            "write them as strings or integers"
+        ) from None
     except (pa.ArrowInvalid, OSError) as error:
         kind = "Parquet" if parquet else "Arrow"
         raise InvalidInputError(
             f"expected a complete {kind} file, got {source.label} which is cut short or damaged "
-            f"({str(error).splitlines()[0]}); copy or download it again"
+            f"({_first_line(error)}); copy or download it again"
         ) from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0].rstrip(".")
 
 
 def _open_parquet(source: Source) -> tuple[pa.Schema, Batches]:
@@ -119,8 +130,8 @@ def _read_lists(schema: pa.Schema, batches: Batches, options: ReadOptions) -> En
         column = batch.column(0)
         lengths.append(pc.fill_null(pc.list_value_length(column), 0).cast(pa.int64()).to_numpy())
         values.append(_dictionary(pc.list_flatten(column)))
-    empty = _dictionary(pa.array([], type=schema.field(name).type.value_type))
-    encoded = encode_arrow_values(np.concatenate(lengths), pa.chunked_array([*values, empty]))
+    kind = schema.field(name).type.value_type
+    encoded = encode_arrow_values(np.concatenate(lengths), _joined(values, kind))
     declared = (schema.field(name).metadata or {}).get(ITEMS_KEY)
     return encoded if declared is None else _with_items(encoded, Items(json.loads(declared)))
 
@@ -133,9 +144,9 @@ def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> En
     for batch in batches(pair):
         for chunks, column in zip(columns, batch.columns, strict=True):
             chunks.append(_dictionary(column))
-    for chunks, name in zip(columns, pair, strict=True):
-        chunks.append(_dictionary(pa.array([], type=schema.field(name).type)))
-    return encode_arrow_pairs(*(pa.chunked_array(chunks) for chunks in columns))
+    return encode_arrow_pairs(
+        *(_joined(chunks, schema.field(name).type) for chunks, name in zip(columns, pair, strict=True))
+    )
 
 
 def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
@@ -162,6 +173,12 @@ def _dictionary(column: pa.Array) -> pa.Array:
     import pyarrow as pa
 
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def _joined(chunks: list[pa.Array], kind: pa.DataType) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    return pa.chunked_array(chunks) if chunks else pa.chunked_array([], type=kind)
 
 
 def _item_columns(schema: pa.Schema, options: ReadOptions) -> list[str]:

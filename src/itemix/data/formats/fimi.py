@@ -166,5 +166,5 @@ class _Rows:
             )
         return (
             f"expected whole numbers separated by blanks (FIMI), got {shown!r} {where}; "
-            "if the file has item names, try format='basket'"
+            "if the file has item names, try format='basket', with delimiter=' ' if blanks separate them"
         )

@@ -34,6 +34,7 @@ def read_jsonl(source: Source, options: ReadOptions) -> Encoded:
 
 def _lists(source: Source, options: ReadOptions) -> Iterator[list[Label]]:
     field = options.item
+    kinds: set[type] = set()
     for number, line in enumerate(text_lines(source, options.encoding), start=1):
         if not line.strip():
             continue
@@ -47,17 +48,20 @@ def _lists(source: Source, options: ReadOptions) -> Iterator[list[Label]]:
         if isinstance(value, dict):
             field = field or _list_field(value, number, source.label)
             value = value.get(field)
-        if not _is_list_of_names(value):
+        new = set(map(type, value)) if isinstance(value, list) else {object}
+        if not new <= {str, int}:
             where = f" in field {field!r}" if field else ""
             raise InvalidInputError(
                 f"expected a list of item names (strings or whole numbers){where}, got {_shortened(line)} in "
                 f'line {number:,} of {source.label}; write one list per line, such as ["milk", "bread"]'
             )
+        kinds |= new
+        if len(kinds) > 1:
+            raise InvalidInputError(
+                f"expected item names that are all strings or all whole numbers, got both by line "
+                f"{number:,} of {source.label}; put all of them in quotes"
+            )
         yield value
-
-
-def _is_list_of_names(value: object) -> bool:
-    return isinstance(value, list) and all(type(name) is str or type(name) is int for name in value)
 
 
 def _list_field(value: dict[str, Any], number: int, label: str) -> str:
