@@ -137,7 +137,6 @@ def _read_lists(schema: pa.Schema, batches: Batches, options: ReadOptions) -> En
 
 
 def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
-    import pyarrow as pa
 
     pair = pair_of_columns(schema.names, options)
     columns: tuple[list[pa.Array], list[pa.Array]] = ([], [])
