@@ -4,6 +4,7 @@ import itemix
 from itemix import DatasetUnavailableError, InvalidInputError, datasets, read_transactions
 from itemix.data import fetch
 from itemix.data.registry import CATALOGUE
+from itemix.data.synthetic import paper_data
 
 SIZES = {
     "chess": ("chess/chess.dat", 3_196, 75, 118_252),
@@ -86,6 +87,15 @@ def test_fingerprints_of_parts(name):
 def test_the_store_needs_no_download():
     """It is made on the spot."""
     assert itemix.datasets.load("grocery_store").n_transactions == 5000
+
+
+@pytest.mark.parametrize("name", ["syn15", "syn25", "syn50", "syn75", "syn140"])
+def test_the_papers_synthetic_sets_need_no_download(name):
+    """They are drawn on the spot, and have the size of the catalogue."""
+    entry, transactions = datasets.info(name), datasets.load(name)
+    assert transactions == paper_data(name)
+    assert (entry.n_transactions, entry.n_items) == (transactions.n_transactions, transactions.n_items)
+    assert entry.verified_by == "nothing to download: it is generated"
 
 
 def test_everything_is_described():

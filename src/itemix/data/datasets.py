@@ -16,7 +16,7 @@ from itemix.data.msweb import read_msweb
 from itemix.data.names import named
 from itemix.data.readers import read_transactions
 from itemix.data.registry import CATALOGUE
-from itemix.data.synthetic import grocery_store
+from itemix.data.synthetic import grocery_store, paper_data
 from itemix.errors import DatasetUnavailableError, InvalidInputError
 from itemix.nearest import did_you_mean, nearest
 from itemix.transactions import Transactions
@@ -76,7 +76,7 @@ def load(name: str, part: str | None = None) -> Transactions:
         parts = f"one of {', '.join(entry.parts)}" if entry.parts else "no part (there are none)"
         raise InvalidInputError(f"expected {parts} for {name}, got part={part!r}; leave it out to load all")
     if not entry.files:
-        return grocery_store()
+        return grocery_store() if name == "grocery_store" else paper_data(name)
     if entry.made_of is not None and fetch.find_local(entry.files["all"]) is None:
         whole = load(entry.made_of)
     else:

@@ -15,6 +15,7 @@ _DEBD_URL = (
     "https://raw.githubusercontent.com/arranger1044/DEBD/80a4906dcf3b3463370f904efa42c21e8295e85c/datasets/"
 )
 
+_GENERATED = "made by a seeded generator of itemix, nothing is downloaded"
 _AS_IS = "none stated; given as is for research, cite the donors"
 _BAYARDO = "R. J. Bayardo: Efficiently mining long patterns from databases. SIGMOD 1998"
 _QUEST = "R. Agrawal, R. Srikant: Fast algorithms for mining association rules. VLDB 1994"
@@ -64,6 +65,20 @@ def _debd(
     )
 
 
+def _paper(n_components: int) -> DatasetInfo:
+    return DatasetInfo(
+        name=f"syn{n_components}",
+        description=f"synthetic, drawn from a mixture of {n_components} components, dense",
+        n_transactions=20_000,
+        n_items=100,
+        n_ones=None,
+        citation="R. He, J. Shapiro: Bayesian mixture models for frequent itemsets discovery; drawn anew by "
+        "itemix (itemix.data.synthetic.paper_data)",
+        licence="BSD-3-Clause",
+        page=_GENERATED,
+    )
+
+
 _ENTRIES = (
     DatasetInfo(
         name="grocery_store",
@@ -73,7 +88,7 @@ _ENTRIES = (
         n_ones=None,
         citation="itemix (itemix.data.synthetic.grocery_store)",
         licence="BSD-3-Clause",
-        page="made by a seeded generator of itemix, nothing is downloaded",
+        page=_GENERATED,
     ),
     _fimi(
         "chess",
@@ -365,6 +380,7 @@ _ENTRIES = (
         1556,
         (2_461, 327, 491),
     ),
+    *(_paper(n_components) for n_components in (15, 25, 50, 75, 140)),
 )
 
 CATALOGUE = {entry.name: entry for entry in _ENTRIES}
