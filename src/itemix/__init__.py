@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from itemix import plot
     from itemix.data import datasets
     from itemix.data.readers import read_transactions
     from itemix.data.writers import write_transactions
@@ -59,6 +60,7 @@ __all__ = [
     "evaluate",
     "load",
     "mine",
+    "plot",
     "read_transactions",
     "rules",
     "write_transactions",
@@ -90,7 +92,7 @@ _HOME = {
     "rules": "itemix.mining.rules",
     "write_transactions": "itemix.data.writers",
 }
-_MODULES = {"datasets": "itemix.data.datasets"}
+_MODULES = {"datasets": "itemix.data.datasets", "plot": "itemix.plot"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name

@@ -1,0 +1,31 @@
+"""Pictures of itemsets, models, rules and evaluations, drawn by matplotlib on axes that are given or made.
+
+Every function takes ``ax=None`` and returns the axes. They look right on light and on dark paper, and print.
+matplotlib is imported when the first picture is drawn: ``pip install itemix[plots]`` brings it.
+"""
+
+from itemix.plot.component_pictures import component_heatmap, component_sizes
+from itemix.plot.dependency_pictures import dependency_matrix, dependency_network
+from itemix.plot.evaluation_pictures import evaluation_by_length
+from itemix.plot.fit_pictures import trace
+from itemix.plot.itemset_pictures import (
+    length_distribution,
+    support_agreement,
+    support_distribution,
+    top_itemsets,
+)
+from itemix.plot.rule_pictures import rules_scatter
+
+__all__ = [
+    "component_heatmap",
+    "component_sizes",
+    "dependency_matrix",
+    "dependency_network",
+    "evaluation_by_length",
+    "length_distribution",
+    "rules_scatter",
+    "support_agreement",
+    "support_distribution",
+    "top_itemsets",
+    "trace",
+]

@@ -1,0 +1,263 @@
+"""What all pictures share: axes to draw on, colours for light and dark, plain text, and a quiet frame.
+
+matplotlib is imported here and only when a picture is drawn: it is an extra.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from itemix.display import format_name, format_percent
+from itemix.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    from matplotlib.axes import Axes
+
+NAME_WIDTH = 26
+
+# Names of items are no markup, whatever signs are in them.
+PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
+
+OPAQUE = 0.55
+"""On squares of more than this opacity, text has the colour of paper."""
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of a picture.
+
+    Attributes
+    ----------
+    ink, muted, faint, paper : str
+        Text, quieter text, lines behind the data, and what it is all drawn on.
+    positive, negative : str
+        Blue and orange, which are told apart whatever colours one sees. Strengths are told by opacity, so
+        that the same two stand for all of them on light and on dark paper.
+    steps : tuple of str
+        Few, more, many.
+    """
+
+    ink: str
+    muted: str
+    faint: str
+    paper: str
+    positive: str
+    negative: str
+    steps: tuple[str, ...]
+
+
+LIGHT = Palette(
+    ink="#1a1f26",
+    muted="#59636e",
+    faint="#dde2e8",
+    paper="#ffffff",
+    positive="#1768ac",
+    negative="#c2520c",
+    steps=("#a9cce8", "#6ea8d6", "#3a82bd", "#175d9b", "#083a6a"),
+)
+DARK = Palette(
+    ink="#e8ebef",
+    muted="#9ba6b2",
+    faint="#313941",
+    paper="#12161a",
+    positive="#5fb0ec",
+    negative="#f29a57",
+    steps=("#27557c", "#3a7db3", "#5ba3d9", "#93c8f0", "#d4eafc"),
+)
+
+
+def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
+    """Return the axes that were given, or new ones of this size in inches.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtraError(
+            "expected matplotlib to be installed, got no such package; try pip install itemix[plots]"
+        ) from None
+    _, made = plt.subplots(figsize=(width, height), layout="constrained")
+    return made
+
+
+def palette_of(ax: Axes) -> Palette:
+    """Return the colours that can be read on the axes: those for light paper, or for dark."""
+    from matplotlib import colors, rcParams
+
+    for face in (ax.get_facecolor(), ax.figure.get_facecolor()):
+        red, green, blue, alpha = colors.to_rgba(face)
+        if alpha > 0:
+            return DARK if _lightness(red, green, blue) < 0.5 else LIGHT
+    # Nothing is painted: the text is meant to be seen on whatever lies behind.
+    return DARK if _lightness(*colors.to_rgb(rcParams["text.color"])) > 0.5 else LIGHT
+
+
+def _lightness(red: float, green: float, blue: float) -> float:
+    return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+def frame(ax: Axes, palette: Palette, *, grid: str = "") -> None:
+    """Leave of the frame what helps to read the data: quiet numbers, and lines along one or both axes."""
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.tick_params(length=0, colors=palette.muted, labelsize="small")
+    ax.tick_params(which="minor", length=0)
+    ax.set_axisbelow(True)
+    for name, axis in (("x", ax.xaxis), ("y", ax.yaxis)):
+        axis.label.set(color=palette.muted, fontsize="small")
+        axis.grid(visible=False, which="both")
+        if name in grid:
+            axis.grid(visible=True, which="major", color=palette.faint, linewidth=0.8)
+
+
+def entitle(ax: Axes, palette: Palette, text: str, *, rows: int = 0) -> None:
+    """Say above the axes, on the left, what they show; so many rows of a legend lie between."""
+    how: dict[str, Any] = {"color": palette.ink, "fontsize": "medium", "fontweight": "bold"}
+    ax.set_title(text, loc="left", pad=10 + 15 * rows, **how)
+
+
+def beside(
+    ax: Axes,
+    place: tuple[float, float],
+    text: str,
+    *,
+    by: tuple[float, float] = (6, 0),
+    **how: Any,  # noqa: ANN401 - properties of matplotlib's texts
+) -> None:
+    """Write plain text beside a place, so many points away from it."""
+    ax.annotate(
+        text, place, by, textcoords="offset points", annotation_clip=False,
+        **{"fontsize": "small", "va": "center", **PLAIN, **how},
+    )  # fmt: skip
+
+
+def name_ticks(ax: Axes, axis: str, places: npt.ArrayLike, names: Sequence[str], **how: Any) -> None:  # noqa: ANN401
+    """Put names along an axis, as plain text in the colour of text."""
+    setter = ax.set_xticks if axis == "x" else ax.set_yticks
+    setter(np.asarray(places), names, color=palette_of(ax).ink, **{**PLAIN, **how})
+
+
+def legend(ax: Axes, palette: Palette, *, columns: int, **how: Any) -> None:  # noqa: ANN401 - matplotlib's
+    """Say what is what in one row above the axes."""
+    ax.legend(
+        **{
+            "loc": "lower left",
+            "bbox_to_anchor": (0, 1),
+            "ncols": columns,
+            "frameon": False,
+            "fontsize": "small",
+            "labelcolor": palette.muted,
+            "handlelength": 1.2,
+            "handletextpad": 0.5,
+            "columnspacing": 1.2,
+            "borderaxespad": 0.1,
+            "borderpad": 0.2,
+            **how,
+        }
+    )
+
+
+def log_shares(ax: Axes, axis: str, first: float, last: float) -> None:
+    """Make an axis logarithmic for fractions between two ends, with a few round percentages along it."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    low, high = sorted((first, last))
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [m * 10.0**d for d in decades for m in (1, 2, 5) if low * 0.999 <= m * 10.0**d <= high * 1.001]
+    scaled = ax.xaxis if axis == "x" else ax.yaxis
+    ax.set(**{f"{axis}scale": "log", f"{axis}lim": _wider(first, last)})
+    scaled.set_major_locator(FixedLocator(ticks or [low]))
+    scaled.set_minor_locator(NullLocator())
+    scaled.set_major_formatter(as_percent)
+
+
+def _wider(first: float, last: float) -> tuple[float, float]:
+    """Return the ends of an axis, a little apart even where they are the same."""
+    return (first, last) if first != last else (first * 1.1, last / 1.1)
+
+
+def cells(ax: Axes, opacity: npt.NDArray[np.float64], colours: str | npt.NDArray[Any]) -> None:
+    """Draw a matrix of squares with its first row on top; strength is told by opacity.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    opacity : array of float, shape (rows, columns)
+        From 0 to 1.
+    colours : str or array of str, shape (rows, columns)
+        The colour of the squares.
+    """
+    from matplotlib.collections import PatchCollection
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import Rectangle
+
+    rows, columns = np.nonzero(opacity > 0.02)
+    names = np.broadcast_to(np.asarray(colours), opacity.shape)
+    faces = [(*to_rgba(names[r, c])[:3], opacity[r, c]) for r, c in zip(rows, columns, strict=True)]
+    squares = [Rectangle((c - 0.47, r - 0.47), 0.94, 0.94) for r, c in zip(rows, columns, strict=True)]
+    ax.add_collection(PatchCollection(squares, facecolors=faces, edgecolors="none"), autolim=False)
+    ax.set_xlim(-0.5, opacity.shape[1] - 0.5)
+    ax.set_ylim(opacity.shape[0] - 0.5, -0.5)
+
+
+def in_cell(ax: Axes, row: float, column: float, text: str, colour: str) -> None:
+    """Write something small into a square of a matrix."""
+    beside(ax, (float(column), float(row)), text, by=(0, 0), ha="center", fontsize="x-small", color=colour)
+
+
+def size_in_characters(ax: Axes) -> tuple[float, float]:
+    """Return about how many characters of small text fit across the axes, and how many lines of it."""
+    from matplotlib.font_manager import FontProperties
+
+    points = FontProperties(size="small").get_size_in_points()
+    figure = ax.get_figure(root=True)
+    width, height = (6.4, 4.8) if figure is None else figure.get_size_inches()
+    box = ax.get_position()
+    return 72 * width * box.width / (0.52 * points), 72 * height * box.height / (1.25 * points)
+
+
+def below(ax: Axes, palette: Palette, lines: Sequence[str]) -> None:
+    """Write lines of plain text below the axes and the name of the x axis."""
+    beside(
+        ax, (0, 0), "\n".join(lines), by=(0, -36), xycoords="axes fraction", va="top", color=palette.ink,
+        linespacing=1.5,
+    )  # fmt: skip
+
+
+def spread(colours: tuple[str, ...], n: int) -> list[str]:
+    """Return n of the colours, as far apart as they can be; the last serves for all that are more."""
+    steps = np.linspace(0, len(colours) - 1, max(n, 2)).round().astype(int)
+    return [colours[step] for step in steps[:n]]
+
+
+def short(name: object, width: int = NAME_WIDTH) -> str:
+    """Return an item name for a picture, cut where it is too long."""
+    return format_name(name, width)
+
+
+def as_percent(value: float, _: object = None) -> str:
+    """Write a fraction in per cent with few digits, as ticks and labels have it."""
+    return format_percent(float(f"{value:.3g}"))
+
+
+def apart(places: Sequence[float], least: float, low: float) -> list[float]:
+    """Move places up that are closer than they may be; none is below the lowest."""
+    moved = list(places)
+    for position in sorted(range(len(places)), key=places.__getitem__):
+        moved[position] = max(moved[position], low)
+        low = moved[position] + least
+    return moved

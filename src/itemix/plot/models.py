@@ -1,0 +1,70 @@
+"""What pictures ask of whatever is called a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from itemix.errors import InvalidInputError
+from itemix.mixture import Mixture
+from itemix.model import Model, as_model
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from itemix.posterior import Posterior
+
+
+def model_of(source: Any) -> Model:  # noqa: ANN401 - anything at all
+    """Return the model that something is, or that it has learned.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no model, or an estimator that is not fitted.
+    """
+    if hasattr(source, "fit"):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(source)
+    model = as_model(source)
+    if model is None:
+        raise InvalidInputError(
+            f"expected a fitted model, got {type(source).__name__}; try itemix.BayesianMixture().fit(data)"
+        )
+    return model
+
+
+def components_of(source: Any) -> Mixture | None:  # noqa: ANN401 - a model or what has learned one
+    """Return the components of a model, of the last sample where there are several; None if it has none."""
+    posteriors: Sequence[Posterior] = getattr(source, "posteriors_", ())
+    if len(posteriors) > 1:
+        return posteriors[-1].mixture()
+    mixture = getattr(source, "mixture_", source)
+    return mixture if isinstance(mixture, Mixture) else None
+
+
+def require_components(source: Any) -> Mixture:  # noqa: ANN401 - as above
+    """Return the components of a model.
+
+    Raises
+    ------
+    InvalidInputError
+        If it has none.
+    """
+    model = model_of(source)
+    components = components_of(source)
+    if components is None:
+        raise InvalidInputError(
+            f"expected a model with components, got {type(model).__name__}; try itemix.BayesianMixture"
+        )
+    return components
+
+
+def largest_components(components: Mixture, n: int) -> npt.NDArray[np.int64]:
+    """Return the positions of the n largest components that hold anything, the largest first."""
+    order = np.argsort(-components.weights, kind="stable")[: max(n, 1)]
+    return order[components.weights[order] > 0]
