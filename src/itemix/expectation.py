@@ -1,20 +1,23 @@
 """The E-step around its kernel: log tables, rows made ready once for many passes, threads.
 
 Items that more than half of the transactions hold are stored by their absence (`Rows.flipped`): the same
-likelihood with fewer additions. Tables are built for the same choice. Blocks of rows are summed in their
+likelihood with fewer additions. Tables are built for the same choice. Rows are put into an order in which
+they share their first items with their neighbours, frequent items first. Blocks of rows are summed in their
 order and depend on the data alone, so the result is the same for any number of threads.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from itemix.counts import Counts
-from itemix.kernels import estep
+from itemix.kernels import csr, estep, layout, sorting
+from itemix.kernels.odds import log_tables, mark_required
+from itemix.rows import frozen
 from itemix.threads import Workers
 
 if TYPE_CHECKING:
@@ -26,9 +29,10 @@ _MAX_BLOCKS = 16
 _ADDITIONS_IN_A_BLOCK = 500_000
 _CELLS_IN_A_BLOCK = 20_000
 _BYTES_OF_SLABS = 48_000_000
-_BYTES_OF_COPIES = 48_000_000
-_BYTES_TO_MERGE_A_ROW = 48
+_BYTES_OF_COPIES = 80_000_000
+_BYTES_OF_A_ROW = 48  # to sort it or to look for its like
 _WORTH_MERGING = 0.8
+_N_KEYS = 2  # how many packed integers of first items rows are sorted by
 
 
 @dataclass(frozen=True)
@@ -41,14 +45,22 @@ class Tables:
         log p(stored) - log p(not stored).
     base : array, shape (n_components,)
         Log-weight plus the sum of log p(not stored).
-    required_ptr, required : arrays of int
-        The items that each component requires, in compressed form.
+    required : array of float32, shape (n_items, n_components), or (0, n_components)
+        One where a component requires an item, zero elsewhere; no rows where none requires any.
+    n_required : array of float32, shape (n_components,)
+        How many items each requires.
     """
 
     odds: Floats
     base: Floats
-    required_ptr: npt.NDArray[np.int64]
-    required: npt.NDArray[np.int32]
+    required: npt.NDArray[np.float32]
+    n_required: npt.NDArray[np.float32]
+
+    @classmethod
+    def without_requirements(cls, odds: Floats, base: Floats) -> Self:
+        """Make tables that require nothing: no probability of one is behind them."""
+        n_components = len(base)
+        return cls(odds, base, np.empty((0, n_components), np.float32), np.zeros(n_components, np.float32))
 
 
 def tables_of_mixture(
@@ -65,19 +77,20 @@ def tables_of_mixture(
 
     def block(b: int) -> tuple[Floats, npt.NDArray[np.int64]]:
         base, n_required = np.zeros(n_components), np.zeros(n_components, dtype=np.int64)
-        estep.log_tables(probs, stored_by_absence, cuts[b], cuts[b + 1], odds, base, n_required)
+        log_tables(probs, stored_by_absence, cuts[b], cuts[b + 1], odds, base, n_required)
         return base, n_required
 
     with np.errstate(divide="ignore"):
         base = np.log(weights)
-    pointers = np.zeros(n_components + 1, dtype=np.int64)
+    total_required = np.zeros(n_components, dtype=np.int64)
     for part, n_required in (Workers() if workers is None else workers).map(block, len(cuts) - 1):
         base += part
-        pointers[1:] += np.cumsum(n_required)
-    required = np.empty(pointers[-1], dtype=np.int32)
-    if len(required):
-        estep.list_required(probs, stored_by_absence, pointers, required)
-    return Tables(odds, base, pointers, required)
+        total_required += n_required
+    if not total_required.any():
+        return Tables.without_requirements(odds, base)
+    required = np.empty((n_items, n_components), dtype=np.float32)
+    mark_required(probs, stored_by_absence, required)
+    return Tables(odds, base, required, total_required.astype(np.float32))
 
 
 def item_blocks(n_items: int, n_components: int) -> npt.NDArray[np.int64]:
@@ -98,24 +111,34 @@ class Rows:
 
     Notes
     -----
-    Merging and flipping take copies. They are left out where a copy would be larger than 48 MB, so that the
-    memory of a fit does not grow with the data.
+    Merging, flipping and sorting take copies, at most two at a time. They are left out where a copy would be
+    larger than 80 MB, so that the memory of a fit does not grow with the data.
     """
 
     def __init__(self, transactions: Transactions, workers: Workers) -> None:
-        data = _merged(transactions)
-        self.data = data
+        self.items = transactions.items
         self.workers = workers
         self.n_transactions = transactions.n_transactions
         self.item_totals = transactions.item_counts()
-        frequent = 2 * self.item_totals > self.n_transactions
-        fits = 4 * len(data.indices) < _BYTES_OF_COPIES
-        self.flipped = frequent if fits else np.zeros_like(frequent)
+        self.flipped = np.zeros(transactions.n_items, dtype=np.bool_)
         self._cuts: dict[int, npt.NDArray[np.int64]] = {}
-        self._indptr, self._indices = data.indptr, data.indices
+        self._indptr, self._indices = transactions.indptr, transactions.indices
+        self._weights = _weights(transactions)
+        self._shared = frozen(np.empty(0, dtype=np.int32))
+        if _BYTES_OF_A_ROW * transactions.n_rows + 4 * len(transactions.indices) <= _BYTES_OF_COPIES:
+            self._make_ready(transactions)
+
+    def _make_ready(self, transactions: Transactions) -> None:
+        data = _merged(transactions)
+        weights = _weights(data)
+        self.flipped = 2 * self.item_totals > self.n_transactions
+        indptr, indices = data.indptr, data.indices
+        del data
         if self.flipped.any():
-            self._indptr, self._indices = estep.flip_items(data.indptr, data.indices, self.flipped)
-        self._weights = np.empty(0, dtype=np.int64) if data.multiplicities is None else data.multiplicities
+            indptr, indices = map(frozen, layout.flip_items(indptr, indices, self.flipped))
+        order, self._indptr, self._indices = _in_order(indptr, indices, self.n_items)
+        self._weights = frozen(weights[order]) if len(weights) else weights
+        self._shared = frozen(layout.shared_prefixes(self._indptr, self._indices))
 
     @property
     def n_items(self) -> int:
@@ -133,13 +156,14 @@ class Rows:
             value = estep.expected_counts(
                 self._indptr,
                 self._indices,
+                self._shared,
                 self._weights,
                 cuts[b],
                 cuts[b + 1],
                 tables.odds,
                 tables.base,
-                tables.required_ptr,
                 tables.required,
+                tables.n_required,
                 sizes,
                 slab,
             )
@@ -183,11 +207,29 @@ class Rows:
 
 
 def _merged(transactions: Transactions) -> Transactions:
-    copy = _BYTES_TO_MERGE_A_ROW * transactions.n_rows + 4 * len(transactions.indices)
-    if copy > _BYTES_OF_COPIES:
-        return transactions
     merged = transactions.merge_identical()
     return merged if merged.n_rows < _WORTH_MERGING * transactions.n_rows else transactions
+
+
+def _weights(transactions: Transactions) -> npt.NDArray[np.int64]:
+    if transactions.multiplicities is None:
+        return frozen(np.empty(0, dtype=np.int64))
+    return transactions.multiplicities
+
+
+def _in_order(
+    indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32], n_items: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Sort the items of each row by falling frequency, and the rows by their first items."""
+    code_of = np.argsort(-np.bincount(indices, minlength=n_items), kind="stable").astype(np.int32)
+    rank = np.empty(n_items, dtype=np.int32)
+    rank[code_of] = np.arange(n_items, dtype=np.int32)
+    ranks = rank[indices]
+    csr.sort_rows(ranks, indptr[1:].copy(), len(indptr) - 1)
+    keys = layout.prefix_keys(indptr, ranks, int(n_items).bit_length(), _N_KEYS)
+    order = np.lexsort(keys[::-1])
+    sorted_indptr, sorted_indices = sorting.gather_sets(indptr[1:], ranks, order, code_of)
+    return order, frozen(sorted_indptr), frozen(sorted_indices)
 
 
 def counts_of_labels(transactions: Transactions, labels: npt.NDArray[Any], n_components: int) -> Counts:

@@ -213,8 +213,8 @@ class Mixture(Model):
                 last,
                 tables.odds,
                 tables.base,
-                tables.required_ptr,
                 tables.required,
+                tables.n_required,
                 values[first:last],
                 resp,
             )
@@ -283,8 +283,10 @@ class Mixture(Model):
         with np.errstate(divide="ignore"):
             log_weights, log_probs = np.log(self._weights), np.log(self._by_item)
         values, resp = np.empty(n), np.empty((n, self.n_components))
-        nothing = np.zeros(self.n_components + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-        estep.row_responsibilities(offsets, codes, 0, n, log_probs, log_weights, *nothing, values, resp)
+        nothing = Tables.without_requirements(log_probs, log_weights)
+        estep.row_responsibilities(
+            offsets, codes, 0, n, log_probs, log_weights, nothing.required, nothing.n_required, values, resp
+        )
         impossible = np.flatnonzero(np.isneginf(values))
         if len(impossible):
             first, last = offsets[impossible[0] : impossible[0] + 2]

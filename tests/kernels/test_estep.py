@@ -8,7 +8,6 @@ from naive import estep as naive
 
 from itemix import Transactions
 from itemix.expectation import Rows, Tables, counts_of_labels, tables_of_mixture
-from itemix.kernels import estep, vectors
 from itemix.threads import Workers
 
 
@@ -32,6 +31,25 @@ def transactions_of(matrix, multiplicities):
 def rows_of(matrix, multiplicities, n_threads=1):
     """Return E-step rows whose items are flipped where frequent."""
     return Rows(transactions_of(matrix, multiplicities), Workers(n_threads))
+
+
+@given(st.integers(0, 10_000), st.sampled_from([1, 4, 70]), st.sampled_from([0.0, 0.2]))
+def test_rows_that_share_prefixes_count_alike(seed, n_components, extreme):
+    """Data that is sorted and shares prefixes, and data left as it is, have the same counts and bound."""
+    matrix, multiplicities, weights, probs = random_case(
+        seed, n_rows=60, n_items=12, n_components=n_components, extreme=extreme
+    )
+    matrix[10:30] = matrix[5]
+    matrix[10:30, -3:] = np.random.default_rng(seed).random((20, 3)) < 0.5
+    rows = rows_of(matrix, multiplicities)
+    plain = rows_of(matrix, multiplicities)
+    assert rows._shared.max() > 3
+    plain._shared = plain._shared[:0]
+    tables = tables_of_mixture(weights, probs.T, rows.flipped)
+    (counts, bound), (expected, value) = rows.expected_counts(tables), plain.expected_counts(tables)
+    assert bound == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(counts.sizes, expected.sizes, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(counts.item_counts, expected.item_counts, rtol=1e-9, atol=1e-12)
 
 
 @given(
@@ -61,23 +79,13 @@ def test_tables_of_any_numbers_serve_the_variational_methods(seed, n_components)
     present, absent = -3 * rng.random((2, matrix.shape[1], n_components))
     rows = rows_of(matrix, multiplicities)
     stored, other = np.where(rows.flipped[:, None], (absent, present), (present, absent))
-    no_pointers, nothing = np.zeros(n_components + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-    tables = Tables(stored - other, log_weights + other.sum(axis=0), no_pointers, nothing)
+    tables = Tables.without_requirements(stored - other, log_weights + other.sum(axis=0))
     counts, bound = rows.expected_counts(tables)
     scores = log_weights + matrix @ present + (1 - matrix) @ absent
     sizes, item_counts, value = naive.expected_counts(matrix, multiplicities, scores)
     assert bound == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(counts.sizes, sizes, atol=1e-6)
     np.testing.assert_allclose(counts.item_counts, item_counts, atol=1e-6)
-
-
-def test_exponential_is_exact_to_rounding():
-    """The vector exponential agrees with the library's over its whole range and is 0 below it."""
-    score = np.concatenate([-np.linspace(0, 699, 40_001), [-701.0, -1e6, -np.inf]])
-    shifted, out = np.empty_like(score), np.empty_like(score)
-    vectors.exp_of_difference(score, 0.0, shifted, shifted.view(np.int64), out)
-    np.testing.assert_allclose(out[:-3], np.exp(score[:-3]), rtol=1e-15)
-    assert (out[-3:] == 0).all()
 
 
 def test_impossible_rows_are_shared_equally():
@@ -99,19 +107,6 @@ def test_threads_do_not_change_a_bit():
         assert len(rows._blocks(17)) > 2
     assert results[0][0] == results[1][0]
     assert results[0][1] == results[1][1]
-
-
-@given(st.integers(0, 1000))
-def test_flipped_items_are_stored_by_their_absence(seed):
-    """Flipping inverts the marked columns and leaves the others."""
-    rng = np.random.default_rng(seed)
-    matrix = (rng.random((8, 5)) < 0.5).astype(int)
-    flipped = rng.random(5) < 0.5
-    data = Transactions.from_matrix(matrix)
-    indptr, indices = estep.flip_items(data.indptr, data.indices, flipped)
-    found = np.zeros_like(matrix)
-    found[np.repeat(np.arange(8), np.diff(indptr)), indices] = 1
-    np.testing.assert_array_equal(found, np.where(flipped, 1 - matrix, matrix))
 
 
 def test_counts_of_labels_are_those_of_one_hot_responsibilities():

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itemix.kernels import intrinsics
-from itemix.kernels.intrinsics import BLOCK, copy_block, fetch_add, popcount, trailing_zeros
+from itemix.kernels.intrinsics import (
+    BLOCK,
+    bits_of,
+    copy_block,
+    fetch_add,
+    float_of,
+    popcount,
+    trailing_zeros,
+)
 
 words = st.integers(1, 2**64 - 1)
 
@@ -31,6 +39,20 @@ def compiled_additions(array, position, amount, n_times):
     for _ in range(n_times - 1):
         fetch_add(array, position, amount)
     return before
+
+
+@numba.njit
+def compiled_views(number, word):
+    """Call what kernels call."""
+    return bits_of(number), float_of(word)
+
+
+@given(st.floats(allow_nan=False), st.integers(-(2**63), 2**52))
+def test_bits_as_numbers(number, word):
+    """Bits and numbers are views of each other, compiled and not."""
+    for bits, value in (compiled_views(number, word), (bits_of(number), float_of(word))):
+        assert bits == np.array(number).view(np.int64)
+        np.testing.assert_array_equal(value, np.array(word).view(np.float64))
 
 
 @given(words)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import components, csr, estep, scores
+from itemix.kernels import components, csr, layout, scores
 from itemix.kernels.components import PriorTables, Tables
 from itemix.kernels.splitmerge import Rows
 
@@ -35,7 +35,7 @@ def expanded_rows(transactions: Transactions, flipped: npt.NDArray[np.bool_] | N
         each = np.repeat(np.arange(transactions.n_rows), transactions.multiplicities)
         indptr, indices = csr.gather_rows(indptr, indices, each)
     if flipped is not None and flipped.any():
-        indptr, indices = estep.flip_items(indptr, indices, flipped)
+        indptr, indices = layout.flip_items(indptr, indices, flipped)
     return _read_only(indptr, indices)
 
 

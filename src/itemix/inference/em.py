@@ -61,7 +61,7 @@ class EM:
     def finish(self, state: Counts) -> Fitted:
         """Return the mixture of the last counts."""
         weights, probs = maximise(state)
-        return Fitted(Mixture(weights, probs.T, self.rows.data.items), state)
+        return Fitted(Mixture(weights, probs.T, self.rows.items), state)
 
 
 def maximise(counts: Counts) -> tuple[Floats, Floats]:

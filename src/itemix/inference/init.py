@@ -140,7 +140,7 @@ def _seeded_counts(transactions: Transactions, n_components: int, rng: np.random
 
 
 def _counts_of_mixture(mixture: Mixture, rows: Rows, n_components: int) -> Counts:
-    require_same_items(mixture.items, rows.data.items)
+    require_same_items(mixture.items, rows.items)
     if mixture.n_components != n_components:
         raise InvalidInputError(
             f"expected a mixture of n_components={n_components} to start from, got {mixture.n_components}; "

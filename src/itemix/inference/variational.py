@@ -105,7 +105,7 @@ class Variational:
         counts = state.counts
         if state.prior.weights == "sticks":
             counts = counts.take(_by_size(counts.sizes))
-        posterior = state.prior.posterior(counts, self.rows.data.items)
+        posterior = state.prior.posterior(counts, self.rows.items)
         return Fitted(posterior.mixture(), counts, posterior)
 
     def tables(self, state: State) -> tuple[Tables, float]:
@@ -136,8 +136,7 @@ class Variational:
         for value, part in self.rows.workers.map(block, len(cuts) - 1):
             divergence += value
             base = base + part
-        nothing = np.empty(0, dtype=np.int32)
-        return Tables(odds, base, np.zeros(n_components + 1, dtype=np.int64), nothing), divergence
+        return Tables.without_requirements(odds, base), divergence
 
 
 def _ordered(counts: Counts, prior: Prior) -> Counts:

@@ -4,12 +4,19 @@ Shapes: rows in compressed form (`indptr` (N + 1,) int64, `indices` (nnz,) int32
 multiplicities or empty for ones; tables are item-major, so that a row adds contiguous K-vectors: `odds`
 (D, K) is log p(present) - log p(absent), `base` (K,) is the log-weight plus the sum of log p(absent).
 
-Zeros and ones among the probabilities are exact. Present where p = 0: the odds are -inf, and a sum never
-meets +inf. Absent where p = 1: the item counts 0 in `odds` and `base` and is listed among the items that
-component k requires, `required[required_ptr[k]:required_ptr[k + 1]]`; a row without one of them cannot come
-from k.
+Rows that lie in lexicographic order share their first items with their neighbours: `shared` (N,) int32 says
+how many each shares with the row before it, or is empty. Scores of a shared prefix are summed once, and so
+are the responsibilities that go to its items: what is paid for is the prefix tree, not the ones of the data.
 
-Responsibilities below `NEGLIGIBLE` do not enter the counts; those that do are scaled to sum to one.
+Zeros and ones among the probabilities are exact. Present where p = 0: the odds are -inf, and a sum never
+meets +inf. Absent where p = 1: the item counts 0 in `odds` and `base` and is one that component k requires,
+`required[i, k]` = 1 rather than 0, of `n_required[k]` in all; a row without one of them cannot come from k.
+`required` (D, K) and `n_required` (K,) are float32; `required` is (0, K) where nothing is required.
+
+Where less than an eighth of the components come near the best one, responsibilities below `NEGLIGIBLE` do
+not enter the counts, and those that do are scaled to sum to one.
+
+Vectors over the components are filled up to whole machine vectors: scores with -inf.
 """
 
 from __future__ import annotations
@@ -23,90 +30,64 @@ from itemix.kernels.jit import inlined, kernel
 
 NEGLIGIBLE = 1e-8
 _FAR = 40.0  # exp(-40) is below half a unit in the last place of 1
+_FEW = (
+    8  # an exponential by itself, and counts that are not neighbours, take as long as this many in a vector
+)
 
 
 @inlined
-def _add_rows(
-    indices: np.ndarray, start: int, stop: int, odds: np.ndarray, base: np.ndarray, score: np.ndarray
+def _add_prefix(
+    indices: np.ndarray, start: int, here: int, ahead: int, table: np.ndarray, prefix: np.ndarray
 ) -> None:
-    """Score the components for one row: base plus the odds of its items, four items in one pass."""
-    K = len(base)
+    """Sum the table's vectors over the first items that the next row shares too: prefix[d] is that of d.
+
+    prefix[:here + 1] is there already, from rows before.
+    """
+    for d in range(here, ahead):
+        i = indices[start + d]
+        for k in range(table.shape[1]):
+            prefix[d + 1, k] = prefix[d, k] + table[i, k]
+
+
+@inlined
+def _add_items(
+    indices: np.ndarray, start: int, stop: int, table: np.ndarray, base: np.ndarray, out: np.ndarray
+) -> None:
+    """Write the base plus the table's vectors of some items of a row, four items in one pass."""
+    K = table.shape[1]
     for k in range(K):
-        score[k] = base[k]
+        out[k] = base[k]
     j = start
     while j + 4 <= stop:
         a, b, c, d = indices[j], indices[j + 1], indices[j + 2], indices[j + 3]
         for k in range(K):
-            score[k] += (odds[a, k] + odds[b, k]) + (odds[c, k] + odds[d, k])
+            out[k] += (table[a, k] + table[b, k]) + (table[c, k] + table[d, k])
         j += 4
     while j < stop:
         a = indices[j]
         for k in range(K):
-            score[k] += odds[a, k]
+            out[k] += table[a, k]
         j += 1
 
 
 @inlined
-def _highest_possible(
-    indices: np.ndarray,
-    start: int,
-    stop: int,
-    required_ptr: np.ndarray,
-    required: np.ndarray,
-    demanding: np.ndarray,
-    held: np.ndarray,
-    score: np.ndarray,
-) -> float:
-    """Return the highest score of a component that allows the row; `demanding` lists those that require any.
-
-    The score of a component becomes -inf if it requires an item which the row does not hold. Only those
-    within `_FAR` of the highest are looked at: others would not change a sum of exponentials by a rounding
-    error.
-    """
-    top = vectors.highest(score)
-    if len(required) == 0:
-        return top
-    for j in range(start, stop):
-        held[indices[j]] = True
-    excluded = True
-    while excluded:
-        excluded = False
-        for k in demanding:
-            if score[k] > top - _FAR:
-                for j in range(required_ptr[k], required_ptr[k + 1]):
-                    if not held[required[j]]:
-                        score[k] = -np.inf
-                        excluded = True
-                        break
-        if excluded:
-            top = vectors.highest(score)
-    for j in range(start, stop):
-        held[indices[j]] = False
-    return top
+def _exclude(lacking: np.ndarray, score: np.ndarray) -> None:
+    """Make the score -inf of components that require more items than the row holds of them."""
+    for k in range(len(lacking)):
+        score[k] = score[k] if lacking[k] == 0.0 else -np.inf
 
 
 @inlined
-def _count_near(score: np.ndarray, top: float) -> int:
-    """Return how many components lie within `_FAR` of the top."""
-    n_near = 0
-    for k in range(len(score)):
-        n_near += 1 if score[k] > top - _FAR else 0
-    return n_near
-
-
-@inlined
-def _exponentials(
-    score: np.ndarray, top: float, shifted: np.ndarray, shifted_bits: np.ndarray, out: np.ndarray
-) -> tuple[float, float]:
+def _exponentials(score: np.ndarray, K: int, top: float, out: np.ndarray) -> tuple[float, float]:
     """Write exp(score - top) to `out`; return their sum, and the scores' log-sum-exp.
 
     For a row that no component allows they are all one, and the log-sum-exp is -inf.
     """
     if top == -np.inf:
         for k in range(len(score)):
-            out[k] = 1.0
-        return float(len(score)), -np.inf
-    vectors.exp_of_difference(score, top, shifted, shifted_bits, out)
+            out[k] = 1.0 if k < K else 0.0
+        return float(K), -np.inf
+    vectors.exp_of_difference(score, top, out)
     total = vectors.total(out)
     return total, top + math.log(total)
 
@@ -127,7 +108,7 @@ def _count_few(
     """Add one row to the counts of the few components that can matter; return its log-sum-exp."""
     n_near = 0
     total = 0.0
-    for k in range(len(score)):
+    for k in range(len(sizes)):
         if score[k] > top - _FAR:
             near[n_near] = k
             resp[n_near] = math.exp(score[k] - top)
@@ -152,41 +133,61 @@ def _count_few(
 
 
 @inlined
-def _count_all(
-    indices: np.ndarray,
-    start: int,
-    stop: int,
-    weight: float,
-    resp: np.ndarray,
-    total: float,
-    sizes: np.ndarray,
-    item_counts: np.ndarray,
-) -> None:
-    """Add one row to the counts of all components whose share of the total is not negligible."""
-    least = NEGLIGIBLE * total
-    for k in range(len(resp)):
-        resp[k] = resp[k] if resp[k] > least else 0.0
-    scale = weight / vectors.total(resp)
-    for k in range(len(resp)):
-        resp[k] *= scale
-        sizes[k] += resp[k]
+def _share_out(share: float, resp: np.ndarray, sizes: np.ndarray) -> None:
+    """Scale the exponentials of a row to its responsibilities, and add them to the sizes."""
+    for k in range(len(sizes)):
+        one = resp[k] * share
+        resp[k] = one
+        sizes[k] += one
+
+
+@inlined
+def _count_all(indices: np.ndarray, start: int, stop: int, resp: np.ndarray, item_counts: np.ndarray) -> None:
+    """Add the responsibilities of a row to the counts of some of its items."""
     for j in range(start, stop):
         i = indices[j]
-        for k in range(len(resp)):
+        for k in range(item_counts.shape[1]):
             item_counts[i, k] += resp[k]
+
+
+@inlined
+def _leave_prefix(
+    indices: np.ndarray,
+    start: int,
+    depth: int,
+    ahead: int,
+    waiting: np.ndarray,
+    n_waiting: np.ndarray,
+    item_counts: np.ndarray,
+) -> None:
+    """Count what waits below the prefixes that the next row does not share: the last items first.
+
+    waiting[d] holds the responsibilities of n_waiting[d] rows that have the first d items in common.
+    """
+    for d in range(depth, ahead, -1):
+        if n_waiting[d]:
+            i = indices[start + d - 1]
+            for k in range(item_counts.shape[1]):
+                item_counts[i, k] += waiting[d, k]
+            for k in range(item_counts.shape[1]):
+                waiting[d - 1, k] += waiting[d, k]
+                waiting[d, k] = 0.0
+            n_waiting[d - 1] += n_waiting[d]
+            n_waiting[d] = 0
 
 
 @kernel
 def expected_counts(
     indptr: np.ndarray,
     indices: np.ndarray,
+    shared: np.ndarray,
     weights: np.ndarray,
     first: int,
     last: int,
     odds: np.ndarray,
     base: np.ndarray,
-    required_ptr: np.ndarray,
     required: np.ndarray,
+    n_required: np.ndarray,
     sizes: np.ndarray,
     item_counts: np.ndarray,
 ) -> float:
@@ -196,24 +197,46 @@ def expected_counts(
     sizes += R.sum(0); item_counts += X.T @ R; logsumexp(S, axis=1).sum().
     """
     K = len(base)
-    score = np.empty(K, dtype=np.float64)
-    resp = np.empty(K, dtype=np.float64)
-    shifted = np.empty(K, dtype=np.float64)
-    shifted_bits = shifted.view(np.int64)
+    score = np.full(vectors.padded(K), -np.inf)
+    resp = np.empty(len(score), dtype=np.float64)
     near = np.empty(K, dtype=np.int64)
-    demanding = np.flatnonzero(required_ptr[1:] > required_ptr[:-1])
-    held = np.zeros(odds.shape[0] if len(required) else 0, dtype=np.bool_)
+    lacking = np.empty(K if len(required) else 0, dtype=np.float32)
+    deepest = 0
+    if len(shared):
+        for t in range(first + 1, last):
+            deepest = max(deepest, shared[t])
+    prefix = np.empty((deepest + 1, K), dtype=np.float64)
+    prefix[0] = base
+    prefix_lacks = np.empty((deepest + 1, len(lacking)), dtype=np.float32)
+    prefix_lacks[0] = -n_required[: len(lacking)]
+    waiting = np.zeros((deepest + 1, K), dtype=np.float64)
+    n_waiting = np.zeros(deepest + 1, dtype=np.int64)
     bound = 0.0
+    here = 0
     for t in range(first, last):
         start, stop = indptr[t], indptr[t + 1]
         weight = np.float64(weights[t]) if len(weights) else 1.0
-        _add_rows(indices, start, stop, odds, base, score)
-        top = _highest_possible(indices, start, stop, required_ptr, required, demanding, held, score)
-        if 0 < 4 * _count_near(score, top) < K:
+        ahead = int(shared[t + 1]) if len(shared) and t + 1 < last else 0
+        depth = max(here, ahead)
+        _add_prefix(indices, start, here, ahead, odds, prefix)
+        _add_items(indices, start + depth, stop, odds, prefix[depth], score)
+        if len(required):
+            _add_prefix(indices, start, here, ahead, required, prefix_lacks)
+            _add_items(indices, start + depth, stop, required, prefix_lacks[depth], lacking)
+            _exclude(lacking, score)
+        top = vectors.highest(score)
+        if 0 < _FEW * vectors.count_above(score, top - _FAR) < K:
             value = _count_few(indices, start, stop, weight, score, top, near, resp, sizes, item_counts)
         else:
-            total, value = _exponentials(score, top, shifted, shifted_bits, resp)
-            _count_all(indices, start, stop, weight, resp, total, sizes, item_counts)
+            total, value = _exponentials(score, K, top, resp)
+            _share_out(weight / total, resp, sizes)
+            _count_all(indices, start + depth, stop, resp, item_counts)
+            if depth:
+                n_waiting[depth] += 1
+                for k in range(K):
+                    waiting[depth, k] += resp[k]
+        _leave_prefix(indices, start, depth, ahead, waiting, n_waiting, item_counts)
+        here = ahead
         bound += weight * value
     return bound
 
@@ -226,71 +249,27 @@ def row_responsibilities(
     last: int,
     odds: np.ndarray,
     base: np.ndarray,
-    required_ptr: np.ndarray,
     required: np.ndarray,
+    n_required: np.ndarray,
     values: np.ndarray,
     resp: np.ndarray,
 ) -> None:
     """Write the log-sum-exp of rows first to last into `values` and, if it has rows, their resp (n, K)."""
     K = len(base)
-    score = np.empty(K, dtype=np.float64)
-    one = np.empty(K, dtype=np.float64)
-    shifted = np.empty(K, dtype=np.float64)
-    shifted_bits = shifted.view(np.int64)
-    demanding = np.flatnonzero(required_ptr[1:] > required_ptr[:-1])
-    held = np.zeros(odds.shape[0] if len(required) else 0, dtype=np.bool_)
+    score = np.full(vectors.padded(K), -np.inf)
+    one = np.empty(len(score), dtype=np.float64)
+    lacking = np.empty(K if len(required) else 0, dtype=np.float32)
+    none_held = -n_required
     for t in range(first, last):
         start, stop = indptr[t], indptr[t + 1]
-        _add_rows(indices, start, stop, odds, base, score)
-        top = _highest_possible(indices, start, stop, required_ptr, required, demanding, held, score)
-        total, values[t - first] = _exponentials(score, top, shifted, shifted_bits, one)
+        _add_items(indices, start, stop, odds, base, score)
+        if len(required):
+            _add_items(indices, start, stop, required, none_held, lacking)
+            _exclude(lacking, score)
+        total, values[t - first] = _exponentials(score, K, vectors.highest(score), one)
         if len(resp):
             for k in range(K):
                 resp[t - first, k] = one[k] / total
-
-
-@kernel
-def log_tables(
-    probs: np.ndarray,
-    flipped: np.ndarray,
-    first: int,
-    last: int,
-    odds: np.ndarray,
-    base: np.ndarray,
-    n_required: np.ndarray,
-) -> None:
-    """Write the odds of items first to last, and add to `base` and to the number of required items (K,).
-
-    Shapes: `probs` and `odds` (D, K). Equivalent to odds = log(p) - log1p(-p); base += log1p(-p).sum(0), with
-    p = 1 - probs where an item is flipped.
-    """
-    for i in range(first, last):
-        for k in range(len(base)):
-            p = probs[i, k]
-            held = math.log(p) if p > 0.0 else -np.inf
-            missing = math.log1p(-p) if p < 1.0 else -np.inf
-            if flipped[i]:
-                held, missing = missing, held
-            if missing == -np.inf:
-                n_required[k] += 1
-                odds[i, k] = held
-            else:
-                odds[i, k] = held - missing
-                base[k] += missing
-
-
-@kernel
-def list_required(
-    probs: np.ndarray, flipped: np.ndarray, required_ptr: np.ndarray, required: np.ndarray
-) -> None:
-    """List the items that each component requires: those it never goes without, as they are stored."""
-    fill = required_ptr[:-1].copy()
-    for i in range(len(probs)):
-        certain = 0.0 if flipped[i] else 1.0
-        for k in range(len(fill)):
-            if probs[i, k] == certain:
-                required[fill[k]] = i
-                fill[k] += 1
 
 
 @kernel
@@ -311,35 +290,3 @@ def label_counts(
         sizes[k] += 1.0
         for j in range(indptr[t], indptr[t + 1]):
             item_counts[indices[j], k] += 1.0
-
-
-@kernel
-def flip_items(indptr: np.ndarray, indices: np.ndarray, flipped: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Store the items marked in `flipped` (D,) bool by their absence; rows need not ascend afterwards.
-
-    Equivalent to X[:, flipped] = 1 - X[:, flipped].
-    """
-    n_rows = len(indptr) - 1
-    marked = np.flatnonzero(flipped)
-    held = np.zeros(len(flipped), dtype=np.bool_)
-    out_indptr = np.zeros(n_rows + 1, dtype=np.int64)
-    for t in range(n_rows):
-        n_marked = 0
-        for j in range(indptr[t], indptr[t + 1]):
-            n_marked += flipped[indices[j]]
-        out_indptr[t + 1] = out_indptr[t] + indptr[t + 1] - indptr[t] + len(marked) - 2 * n_marked
-    out = np.empty(out_indptr[-1], dtype=np.int32)
-    for t in range(n_rows):
-        position = out_indptr[t]
-        for j in range(indptr[t], indptr[t + 1]):
-            held[indices[j]] = True
-            if not flipped[indices[j]]:
-                out[position] = indices[j]
-                position += 1
-        for m in range(len(marked)):
-            if not held[marked[m]]:
-                out[position] = marked[m]
-                position += 1
-        for j in range(indptr[t], indptr[t + 1]):
-            held[indices[j]] = False
-    return out_indptr, out

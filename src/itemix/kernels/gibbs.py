@@ -89,7 +89,6 @@ def score_row(
     top: np.ndarray,
     bottom: np.ndarray,
     sizes: np.ndarray,
-    exponent: np.ndarray,
 ) -> float:
     """Write the scores (K,) of components for a row of component `own`, given the labels of all others.
 
@@ -104,7 +103,7 @@ def score_row(
     for first in range(0, len(items), prior.block):
         last = min(first + prior.block, len(items))
         _multiply_factors(prior, tables.counts, sizes, items, first, last, top, bottom)
-        vectors.add_log_ratio(top, bottom, exponent, score)
+        vectors.add_log_ratio(top, bottom, score)
     if prior.is_process and tables.sizes[own] == 1:
         score[own] = -np.inf
         return float(score[empty])
@@ -142,19 +141,18 @@ def sweep(
     top = np.empty(K)
     bottom = np.empty(K)
     sizes = np.empty(K)
-    exponent = np.empty(K, dtype=np.int64)
     n_moved = 0
     gain = 0.0
     for t in range(first, len(indptr) - 1):
         items = indices[indptr[t] : indptr[t + 1]]
         own = np.int64(labels[t])
-        before = score_row(prior, tables, items, own, empty, score, top, bottom, sizes, exponent)
+        before = score_row(prior, tables, items, own, empty, score, top, bottom, sizes)
         stay, score[own] = score[own], -np.inf
         others = vectors.highest(score)
         if stay - others > _CERTAIN:
             continue
         score[own] = stay
-        vectors.exp_of_difference(score, max(stay, others), top, top.view(np.int64), weights)
+        vectors.exp_of_difference(score, max(stay, others), weights)
         new = _choose(weights, own, uniforms[t] * vectors.total(weights))
         if new == own or (new == empty and tables.sizes[own] == 1):
             continue

@@ -1,4 +1,4 @@
-"""Machine instructions that Numba does not offer: count bits, find the lowest, copy a block, add atomically.
+"""Machine instructions that Numba does not offer: bits counted and read as numbers, blocks, atomic sums.
 
 All are plain Python functions, so that kernels also run with ``NUMBA_DISABLE_JIT=1``; in compiled code the
 overloads below take their place.
@@ -25,6 +25,16 @@ def popcount(word: np.uint64) -> int:
 def trailing_zeros(word: np.uint64) -> int:
     """Return the position of the lowest bit set in a 64-bit word that is not 0."""
     return (int(word) & -int(word)).bit_length() - 1
+
+
+def bits_of(number: float) -> np.int64:
+    """Return the 64 bits of a floating-point number as an integer."""
+    return np.float64(number).view(np.int64)
+
+
+def float_of(bits: int | np.int64) -> np.float64:
+    """Return the floating-point number that has these 64 bits."""
+    return np.int64(bits).view(np.float64)
 
 
 def copy_block(target: np.ndarray, to: int, source: np.ndarray, start: int) -> None:
@@ -67,6 +77,38 @@ def _trailing_zeros(typingctx: Any, word: Any) -> Any:  # noqa: ANN401 - Numba's
 def _compiled_trailing_zeros(word: Any) -> Any:  # noqa: ANN401 - Numba's types
     def compiled(word: Any) -> Any:  # noqa: ANN401 - the signature must be the outer one's
         return _trailing_zeros(word)  # type: ignore[call-arg] # as above
+
+    return compiled
+
+
+@intrinsic
+def _bits_of(typingctx: Any, number: Any) -> Any:  # noqa: ANN401 - Numba's types
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), codegen
+
+
+@overload(bits_of)
+def _compiled_bits_of(number: Any) -> Any:  # noqa: ANN401 - Numba's types
+    def compiled(number: Any) -> Any:  # noqa: ANN401 - the signature must be the outer one's
+        return _bits_of(number)  # type: ignore[call-arg] # as above
+
+    return compiled
+
+
+@intrinsic
+def _float_of(typingctx: Any, bits: Any) -> Any:  # noqa: ANN401 - Numba's types
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), codegen
+
+
+@overload(float_of)
+def _compiled_float_of(bits: Any) -> Any:  # noqa: ANN401 - Numba's types
+    def compiled(bits: Any) -> Any:  # noqa: ANN401 - the signature must be the outer one's
+        return _float_of(bits)  # type: ignore[call-arg] # as above
 
     return compiled
 

@@ -1,6 +1,8 @@
 """Vector code over the components: loops without a call or a branch, which the compiler turns into SIMD.
 
-Numba compiles `math.log` and `math.exp` to calls, one element at a time; these loops take several at a time.
+Numba compiles `math.log` and `math.exp` to calls, one element at a time; these loops take eight at a time on
+a machine with AVX-512. What is left over after whole vectors is slow, so that callers fill arrays up to
+`padded` elements.
 """
 
 from __future__ import annotations
@@ -9,71 +11,75 @@ import math
 
 import numpy as np
 
-from itemix.kernels.jit import inlined
+from itemix.kernels.intrinsics import bits_of, float_of
+from itemix.kernels.jit import fused, inlined, reducing
 
+WIDTH = 8
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490
 _LN2_LOW = 1.90821492927058770002e-10
 _ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest integer in the low bits
 _EXPONENT_SHIFT = np.int64(52)
 _EXPONENT_BIAS = np.int64(1023)
+_SIGN_SHIFT = np.int64(63)
+_ALL_BUT_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 _LOWEST = -700.0
 _MANTISSA = np.int64(0x000FFFFFFFFFFFFF)
 _ONE = np.int64(0x3FF0000000000000)  # the exponent bits of 1.0
+_TWO_52 = np.int64(0x4330000000000000)  # those of 2^52, whose last bit counts one
 _SQRT2 = math.sqrt(2.0)
 _LN2 = math.log(2.0)
 
 
 @inlined
-def highest(score: np.ndarray) -> float:
-    """Return the maximum, in four lanes: one would wait for each comparison."""
-    K = len(score)
-    a = b = c = d = -np.inf
-    k = 0
-    while k + 4 <= K:
-        a = score[k] if score[k] > a else a
-        b = score[k + 1] if score[k + 1] > b else b
-        c = score[k + 2] if score[k + 2] > c else c
-        d = score[k + 3] if score[k + 3] > d else d
-        k += 4
-    while k < K:
-        a = score[k] if score[k] > a else a
-        k += 1
-    return max(a, b, c, d)
+def padded(n: int) -> int:
+    """Return the next multiple of the width of a vector."""
+    return (n + WIDTH - 1) // WIDTH * WIDTH
 
 
 @inlined
+def highest(values: np.ndarray) -> float:
+    """Return the maximum of numbers that are not NaN.
+
+    Taken as integers, whose order is that of the numbers if those below zero are turned round: the compiler
+    makes vectors of the maximum of integers only.
+    """
+    top = np.int64(-0x8000000000000000)
+    for k in range(len(values)):
+        bits = bits_of(values[k])
+        top = max(top, bits ^ ((bits >> _SIGN_SHIFT) & _ALL_BUT_SIGN))
+    return float_of(top ^ ((top >> _SIGN_SHIFT) & _ALL_BUT_SIGN))
+
+
+@reducing
 def total(values: np.ndarray) -> float:
-    """Return the sum, in four lanes."""
-    K = len(values)
-    a = b = c = d = 0.0
-    k = 0
-    while k + 4 <= K:
-        a += values[k]
-        b += values[k + 1]
-        c += values[k + 2]
-        d += values[k + 3]
-        k += 4
-    while k < K:
-        a += values[k]
-        k += 1
-    return (a + b) + (c + d)
+    """Return the sum of finite numbers."""
+    found = 0.0
+    for k in range(len(values)):
+        found += values[k]
+    return found
 
 
 @inlined
-def exp_of_difference(
-    score: np.ndarray, highest: float, shifted: np.ndarray, shifted_bits: np.ndarray, out: np.ndarray
-) -> None:
-    """Write exp(score - highest) to `out`, without a call or a branch so that it becomes vector code.
+def count_above(values: np.ndarray, least: float) -> int:
+    """Return how many values are above the least."""
+    n = 0
+    for k in range(len(values)):
+        n += 1 if values[k] > least else 0
+    return n
+
+
+@fused
+def exp_of_difference(score: np.ndarray, highest: float, out: np.ndarray) -> None:
+    """Write exp(score - highest) to `out`; 0 below exp(-700).
 
     x = n ln 2 + r with |r| < 0.35; exp(r) is its series to the twelfth power (error below 2e-16), and 2^n is
-    put into the exponent bits. `shifted_bits` is `shifted` seen as integers.
+    put into the exponent bits.
     """
-    K = len(score)
-    for k in range(K):
+    for k in range(len(score)):
         x = max(np.float64(score[k]) - highest, _LOWEST)
-        shifted[k] = x * _LOG2_E + _ROUND
-        n = shifted[k] - _ROUND
+        shifted = x * _LOG2_E + _ROUND
+        n = shifted - _ROUND
         r = (x - n * _LN2_HIGH) - n * _LN2_LOW
         p = 1.0 / 479001600.0
         p = p * r + 1.0 / 39916800.0
@@ -87,48 +93,45 @@ def exp_of_difference(
         p = p * r + 1.0 / 6.0
         p = p * r + 0.5
         p = p * r + 1.0
-        out[k] = p * r + 1.0
-    for k in range(K):
-        shifted_bits[k] = (shifted_bits[k] + _EXPONENT_BIAS) << _EXPONENT_SHIFT
-    for k in range(K):
-        out[k] = out[k] * shifted[k] if np.float64(score[k]) - highest > _LOWEST else 0.0
+        p = p * r + 1.0
+        power = float_of((bits_of(shifted) + _EXPONENT_BIAS) << _EXPONENT_SHIFT)
+        out[k] = p * power if x > _LOWEST else 0.0
 
 
-@inlined
-def add_log_ratio(top: np.ndarray, bottom: np.ndarray, exponent: np.ndarray, out: np.ndarray) -> None:
-    """Add log(top / bottom) to `out`; both are overwritten.
+@fused
+def log_ratio(top: float, bottom: float) -> float:
+    """Return log(top / bottom) of two positive normal numbers.
 
-    Both are split into exponent and mantissa; with s = (x - y) / (x + y) of the mantissas, |s| < 0.172, the
-    logarithm of x / y is 2 (s + s^3 / 3 + ... + s^19 / 19), whose error is below 1e-16.
+    Both are split into exponent and mantissa. With s = (x - y) / (x + y) of the mantissas, |s| < 0.172 after
+    one of them is doubled if need be, the logarithm of x / y is 2 (s + s^3 / 3 + ... + s^19 / 19), whose
+    error is below 1e-16.
     """
-    K = len(out)
-    top_bits = top.view(np.int64)
-    bottom_bits = bottom.view(np.int64)
-    for k in range(K):
-        exponent[k] = (top_bits[k] >> _EXPONENT_SHIFT) - (bottom_bits[k] >> _EXPONENT_SHIFT)
-    for k in range(K):
-        top_bits[k] = (top_bits[k] & _MANTISSA) | _ONE
-        bottom_bits[k] = (bottom_bits[k] & _MANTISSA) | _ONE
-    for k in range(K):
-        x = top[k]
-        y = bottom[k]
-        e = np.float64(exponent[k])
-        if x > _SQRT2 * y:
-            y *= 2.0
-            e += 1.0
-        elif y > _SQRT2 * x:
-            x *= 2.0
-            e -= 1.0
-        s = (x - y) / (x + y)
-        q = s * s
-        p = 1.0 / 19.0
-        p = p * q + 1.0 / 17.0
-        p = p * q + 1.0 / 15.0
-        p = p * q + 1.0 / 13.0
-        p = p * q + 1.0 / 11.0
-        p = p * q + 1.0 / 9.0
-        p = p * q + 1.0 / 7.0
-        p = p * q + 1.0 / 5.0
-        p = p * q + 1.0 / 3.0
-        p = p * q + 1.0
-        out[k] += 2.0 * s * p + e * _LN2
+    a, b = bits_of(top), bits_of(bottom)
+    x, y = float_of((a & _MANTISSA) | _ONE), float_of((b & _MANTISSA) | _ONE)
+    # An integer below 2^52 is read as a number without a conversion, which AVX2 does not have.
+    exponent = float_of((a >> _EXPONENT_SHIFT) | _TWO_52) - float_of((b >> _EXPONENT_SHIFT) | _TWO_52)
+    up = x > _SQRT2 * y
+    down = y > _SQRT2 * x
+    y = 2.0 * y if up else y
+    x = 2.0 * x if down else x
+    exponent = exponent + (1.0 if up else 0.0) - (1.0 if down else 0.0)
+    s = (x - y) / (x + y)
+    q = s * s
+    p = 1.0 / 19.0
+    p = p * q + 1.0 / 17.0
+    p = p * q + 1.0 / 15.0
+    p = p * q + 1.0 / 13.0
+    p = p * q + 1.0 / 11.0
+    p = p * q + 1.0 / 9.0
+    p = p * q + 1.0 / 7.0
+    p = p * q + 1.0 / 5.0
+    p = p * q + 1.0 / 3.0
+    p = p * q + 1.0
+    return 2.0 * s * p + exponent * _LN2
+
+
+@fused
+def add_log_ratio(top: np.ndarray, bottom: np.ndarray, out: np.ndarray) -> None:
+    """Add log(top / bottom) to `out`."""
+    for k in range(len(out)):
+        out[k] += log_ratio(top[k], bottom[k])
