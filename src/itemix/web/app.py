@@ -1,0 +1,195 @@
+"""The application: an address for each view, each file and the page."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from starlette.applications import Starlette
+from starlette.background import BackgroundTask
+from starlette.middleware import Middleware
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+import itemix
+from itemix.errors import InvalidInputError
+from itemix.web import downloads
+from itemix.web.errors import HANDLERS
+from itemix.web.limits import TooSlowError
+from itemix.web.metrics import Measured, Metrics
+from itemix.web.questions import read_question
+from itemix.web.requests import chosen_model, read_request
+from itemix.web.security import KnownHosts, SecureHeaders, TokenRequired
+from itemix.web.views import about, ask, components, dependencies, itemsets, rules
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from starlette.requests import Request
+
+    from itemix.web.served import Served
+
+R = TypeVar("R")
+
+HERE = Path(__file__).parent
+_WORKERS = 4
+_FRESH = {"cache-control": "no-store"}
+
+
+@dataclass(frozen=True)
+class View:
+    """An address, what may be asked there, and what answers.
+
+    `is_quick` answers take less than it takes to hand them to a thread.
+    """
+
+    path: str
+    question: type[Any]
+    answer: Callable[[Any, Any], dict[str, Any]]
+    is_quick: bool = False
+
+
+@dataclass(frozen=True)
+class File:
+    """The name of a file, what may be asked for in it, and what writes it."""
+
+    name: str
+    question: type[Any]
+    write: Callable[[Any, Any, Path], None]
+
+
+VIEWS = (
+    View("/model", about.AboutQuestion, about.about),
+    View("/items", about.ItemsQuestion, about.items),
+    View("/itemsets", itemsets.ItemsetsQuestion, itemsets.itemsets),
+    View("/components", components.ComponentsQuestion, components.components),
+    View("/components/{number:int}", components.ComponentQuestion, components.component),
+    View("/dependencies", dependencies.DependenciesQuestion, dependencies.dependencies),
+    View("/query", ask.QueryQuestion, ask.query, is_quick=True),
+    View("/influences", ask.InfluencesQuestion, ask.influences),
+    View("/recommend", ask.RecommendQuestion, ask.recommend, is_quick=True),
+    View("/rules", rules.RulesQuestion, rules.rules),
+)
+FILES = (
+    File("itemsets", itemsets.ItemsetsChosen, downloads.write_itemsets),
+    File("rules", rules.RulesChosen, downloads.write_rules),
+)
+
+
+def make_app(models: Sequence[Served], *, token: str | None = None, only_loopback: bool = True) -> Starlette:
+    """Make the application that serves some models.
+
+    Parameters
+    ----------
+    models : sequence of Served
+        At least one; the first answers where a request names none.
+    token : str, optional
+        What requests must know to get an answer.
+    only_loopback : bool
+        Whether only requests to this machine by its own name are answered.
+    """
+    names = [served.name for served in models]
+    if not names or len(set(names)) < len(names):
+        raise InvalidInputError(f"expected models of different names, got {names}; rename the files")
+    metrics = Metrics(len(models))
+    middleware = [Middleware(Measured, metrics), Middleware(SecureHeaders)]
+    if only_loopback:
+        middleware.append(Middleware(KnownHosts))
+    if token is not None:
+        middleware.append(Middleware(TokenRequired, token))
+    return Starlette(
+        routes=[*_view_routes(models), *_file_routes(models), *_other_routes(models, metrics)],
+        middleware=middleware,
+        exception_handlers=HANDLERS,
+        lifespan=_lifespan,
+    )
+
+
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    """Keep a few threads for the work of views; the event loop stays free for quick answers."""
+    with ThreadPoolExecutor(_WORKERS, thread_name_prefix="view") as pool:
+        app.state.pool = pool
+        yield
+
+
+def _view_routes(models: Sequence[Served]) -> list[Route]:
+    return [Route(view.path, partial(_answer, models, view), methods=["GET", "POST"]) for view in VIEWS]
+
+
+async def _answer(models: Sequence[Served], view: View, request: Request) -> Response:
+    given = await read_request(request)
+    served = chosen_model(models, given.model)
+    question = read_question(view.question, given.values, is_text=given.is_text)
+    if view.is_quick:
+        return JSONResponse(view.answer(served, question), headers=_FRESH)
+    make = lambda: JSONResponse(view.answer(served, question), headers=_FRESH)  # noqa: E731 - passed on
+    return await _in_thread(request, make, served.limits.seconds)
+
+
+async def _in_thread(request: Request, work: Callable[[], R], seconds: float) -> R:
+    """Do some work in a thread, and do not wait for it longer than allowed."""
+    running = asyncio.get_running_loop().run_in_executor(request.app.state.pool, work)
+    try:
+        return await asyncio.wait_for(running, seconds)
+    except TimeoutError:
+        raise TooSlowError(seconds) from None
+
+
+def _file_routes(models: Sequence[Served]) -> list[Route]:
+    return [
+        Route(f"/{file.name}.{extension}", partial(_download, models, file, extension))
+        for file in FILES
+        for extension in downloads.FORMATS
+    ]
+
+
+async def _download(models: Sequence[Served], file: File, extension: str, request: Request) -> Response:
+    given = await read_request(request)
+    served = chosen_model(models, given.model)
+    question = read_question(file.question, given.values, is_text=given.is_text)
+    folder = tempfile.TemporaryDirectory(prefix="itemix-")
+    target = Path(folder.name) / f"{served.name}-{file.name}.{extension}"
+    work = partial(file.write, served, question, target)
+    try:
+        await _in_thread(request, work, served.limits.download_seconds)
+    except BaseException:
+        folder.cleanup()
+        raise
+    return FileResponse(
+        target,
+        media_type=downloads.FORMATS[extension],
+        filename=target.name,
+        headers=_FRESH,
+        background=BackgroundTask(folder.cleanup),
+    )
+
+
+def _other_routes(models: Sequence[Served], metrics: Metrics) -> list[Route | Mount]:
+    async def page(request: Request) -> Response:
+        return FileResponse(HERE / "static" / "index.html", headers={"cache-control": "no-cache"})
+
+    async def openapi(request: Request) -> Response:
+        return FileResponse(HERE / "openapi.json", media_type="application/json")
+
+    async def health(request: Request) -> Response:
+        return JSONResponse({"status": "ok", "version": itemix.__version__}, headers=_FRESH)
+
+    async def listed(request: Request) -> Response:
+        return JSONResponse({"models": [served.name for served in models]}, headers=_FRESH)
+
+    return [
+        Route("/", page),
+        Route("/openapi.json", openapi),
+        Route("/health", health),
+        Route("/metrics", metrics.endpoint),
+        Route("/models", listed),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+    ]

@@ -1,0 +1,142 @@
+"""A model that is served: the model, the data beside it, and what is remembered between questions."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.mining import supports
+from itemix.mixture import Mixture
+from itemix.model import as_model
+from itemix.web.limits import Limits
+from itemix.web.searches import Searches
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Hashable
+
+    from itemix.events import Names
+    from itemix.itemsets import Itemsets
+    from itemix.model import Model
+    from itemix.posterior import Posterior
+    from itemix.sets import Sets
+    from itemix.transactions import Transactions
+
+T = TypeVar("T")
+Floats = npt.NDArray[np.float64]
+
+_REMEMBERED = 8
+
+
+class Served:
+    """One model, by its name.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in addresses and on the page.
+    fitted : Model or fitted estimator
+        What answers.
+    data : Transactions, optional
+        The data that answers are compared with; items that the model does not know are left out.
+    limits : Limits, optional
+        What one answer may cost.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        fitted: Any,  # noqa: ANN401 - an estimator or a model
+        *,
+        data: Transactions | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        model = as_model(fitted)
+        if model is None:
+            raise InvalidInputError(
+                f"expected a model to serve as {name!r}, got {type(fitted).__name__}; fit one first"
+            )
+        self.name = name
+        self.fitted = fitted
+        self.model: Model = model
+        self.data = None if data is None else _with_items_of(model, data)
+        self.limits = limits or Limits()
+        self.searches = Searches(model, self.limits)
+        self._remembered: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = Lock()
+
+    @classmethod
+    def from_file(
+        cls, path: str | os.PathLike[str], *, data: Transactions | None = None, limits: Limits | None = None
+    ) -> Served:
+        """Serve the model of a file, by the name of the file without its ending."""
+        from itemix.storage import load
+
+        return cls(Path(path).stem, load(path), data=data, limits=limits)
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether the model knows how sure it is."""
+        return bool(getattr(self.fitted, "posteriors_", ()))
+
+    def intervals(
+        self,
+        itemsets: Itemsets | list[Names],
+        level: float,
+        *,
+        absent: list[Names] | None = None,
+        given: Names = (),
+        given_absent: Names = (),
+    ) -> tuple[Floats, Floats] | None:
+        """Return the ends of the intervals of some probabilities, or None if the model has no posterior."""
+        if not self.has_intervals:
+            return None
+        _, lower, upper = self.fitted.intervals(
+            itemsets, absent=absent, given=given, given_absent=given_absent, level=level
+        )
+        return lower, upper
+
+    def exact_support(self, sets: Sets) -> Floats | None:
+        """Return the fraction of the data that holds each of some sets, or None if there is no data."""
+        if self.data is None:
+            return None
+        return supports.count(sets, self.data) / max(self.data.n_transactions, 1)
+
+    @cached_property
+    def components(self) -> Mixture | None:
+        """The components to look at: of one sample of a sampler, the last; None if the model has none."""
+        posteriors: tuple[Posterior, ...] = getattr(self.fitted, "posteriors_", ())
+        if len(posteriors) > 1:
+            return posteriors[-1].mixture()
+        return self.model if isinstance(self.model, Mixture) else None
+
+    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made for a key the last time, or make it; the last few are kept."""
+        with self._lock:
+            if key in self._remembered:
+                self._remembered.move_to_end(key)
+                known: T = self._remembered[key]
+                return known
+        made = make()
+        with self._lock:
+            self._remembered[key] = made
+            while len(self._remembered) > _REMEMBERED:
+                self._remembered.popitem(last=False)
+        return made
+
+
+def _with_items_of(model: Model, data: Transactions) -> Transactions:
+    known = [name for name in data.items if name in model.items]
+    if not known:
+        raise InvalidInputError(
+            f"expected data with items of the model, got none of its {model.n_items:,} among the "
+            f"{data.n_items:,} of the data; name the data that the model was fitted on"
+        )
+    return data.select_items(known).align_items(model.items)

@@ -1,0 +1,102 @@
+"""The server: bind a port, say where it is, answer until it is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from itemix.errors import InvalidInputError
+from itemix.itemsets import TARGETS
+from itemix.web.views import about, ask, components, dependencies, itemsets, rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.applications import Starlette
+
+    from itemix.web.served import Served
+
+_SECONDS_TO_END = 2
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address; port 0 takes any that is free.
+
+    Raises
+    ------
+    InvalidInputError
+        If the port is taken, or the host is not one of this machine.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInputError(
+            f"expected a free port of this machine, got {host}:{port} ({reason}); try --port 0 for any"
+        ) from None
+    return listening
+
+
+def address_of(listening: socket.socket) -> str:
+    """Return the address of the page at a socket."""
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def serve(app: Starlette, listening: socket.socket, on_ready: Callable[[], object] | None = None) -> None:
+    """Answer requests until the process is told to end; Ctrl-C is a usual end.
+
+    Parameters
+    ----------
+    app : Starlette
+        What answers.
+    listening : socket
+        Where from `bound_socket`.
+    on_ready : function, optional
+        Called once requests are answered.
+    """
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=_SECONDS_TO_END,
+    )
+    with contextlib.suppress(KeyboardInterrupt):
+        _Server(config, on_ready).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], object] | None) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self._on_ready is not None and self.started:
+            self._on_ready()
+
+
+def warm_up(served: Served) -> None:
+    """Ask one question of each kind, so that whatever has to be compiled or read is."""
+    threshold = about.about(served, about.AboutQuestion())["first_min_support"]
+    item = served.model.items[int(served.model.item_probabilities.argmax())]
+    for target in TARGETS:
+        itemsets.itemsets(
+            served, itemsets.ItemsetsQuestion(min_support=threshold, target=target, include=(item,))
+        )
+    rules.rules(served, rules.RulesQuestion(min_support=threshold, left=(item,)))
+    dependencies.dependencies(served, dependencies.DependenciesQuestion())
+    ask.query(served, ask.QueryQuestion(present=(item,), level=0.9))
+    ask.influences(served, ask.InfluencesQuestion(present=(item,)))
+    ask.recommend(served, ask.RecommendQuestion(basket=(item,)))
+    if served.components is not None:
+        components.components(served, components.ComponentsQuestion())
+        components.component(served, components.ComponentQuestion())

@@ -1,0 +1,66 @@
+// Elements in one call. Texts are always text nodes: a name can never become markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Make an HTML element: properties that are functions are listeners, all others are attributes. */
+export function h(tag, properties = {}, ...children) {
+  return filled(document.createElement(tag), properties, children);
+}
+
+/** Make an SVG element in the same way. */
+export function svg(tag, properties = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), properties, children);
+}
+
+function filled(element, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (typeof value === "function") element.addEventListener(name, value);
+    else if (value !== null && value !== undefined && value !== false) {
+      element.setAttribute(name, value === true ? "" : value);
+    }
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** Put other children into an element. */
+export function refill(element, ...children) {
+  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+let last = 0;
+
+/** Return an id that no other element has. */
+export function freshId(prefix) {
+  last += 1;
+  return `${prefix}-${last}`;
+}
+
+/** Draw into an element, and again whenever its width changes; `draw` gets the width. */
+export function fitted(element, draw) {
+  let width = 0;
+  new ResizeObserver(() => {
+    if (element.clientWidth && element.clientWidth !== width) {
+      width = element.clientWidth;
+      draw(width);
+    }
+  }).observe(element);
+}
+
+/** What makes a drawn thing a button for mouse, keyboard and screen reader. */
+export function asButton(label, isPressed, act) {
+  return {
+    role: "button",
+    tabindex: "0",
+    "aria-label": label,
+    "aria-pressed": String(isPressed),
+    click: act,
+    keydown: (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        act();
+      }
+    },
+  };
+}

@@ -1,0 +1,43 @@
+// Counts as bars side by side.
+import { fitted, h, refill, svg } from "../dom.js";
+import { count } from "../format.js";
+
+const HEIGHT = 118;
+const FOOT = 18;
+
+/** Make a histogram; `draw` gets bars of { count, title } and the labels of its two ends. */
+export function histogram({ label }) {
+  const place = h("figure");
+  let last = null;
+
+  function draw(bars, from, to) {
+    last = { bars, from, to };
+    if (place.clientWidth) paint(place.clientWidth);
+  }
+
+  function paint(width) {
+    if (!last) return;
+    const { bars, from, to } = last;
+    const most = Math.max(...bars.map((bar) => bar.count), 1);
+    const step = width / Math.max(bars.length, 1);
+    const top = HEIGHT - FOOT;
+    const drawn = bars.map((bar, at) => {
+      const height = bar.count === 0 ? 0 : Math.max((bar.count / most) * (top - 4), 1.5);
+      const box = { x: at * step + 0.75, y: top - height, width: Math.max(step - 1.5, 0.5), height, rx: 1.5 };
+      return svg("rect", box, svg("title", {}, `${bar.title}: ${count(bar.count)}`));
+    });
+    const summary = `${label}: ${bars.filter((bar) => bar.count).map((bar) => `${bar.title}: ${count(bar.count)}`).join("; ")}`;
+    const picture = svg(
+      "svg",
+      { class: "picture histogram", viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": summary },
+      drawn,
+      svg("line", { class: "axis", x1: 0, x2: width, y1: top, y2: top }),
+      svg("text", { x: 0, y: HEIGHT - 3 }, from),
+      svg("text", { x: width, y: HEIGHT - 3, "text-anchor": "end" }, to),
+    );
+    refill(place, picture);
+  }
+
+  fitted(place, paint);
+  return { element: place, draw };
+}

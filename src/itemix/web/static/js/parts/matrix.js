@@ -1,0 +1,86 @@
+// Items by items: a cell is as strong as the dependence of the two.
+import { svg } from "../dom.js";
+import { cropped, measure } from "../format.js";
+
+const MOST_ITEMS = 60;
+
+/** Draw the matrix of some pairs. */
+export function matrix({ pairs, width, onChoose }) {
+  const items = ordered(pairs).slice(0, MOST_ITEMS);
+  const at = new Map(items.map((item, index) => [item, index]));
+  const longest = Math.max(...items.map((item) => String(item).length), 1);
+  const side = Math.min(16 + 6.6 * longest, 150, width * 0.32);
+  const step = Math.min((width - side) / Math.max(items.length, 1), 24);
+  const size = side + items.length * step;
+  const strongest = Math.max(...pairs.map((pair) => pair.information), 1e-12);
+  const crop = Math.floor(side / 6.4);
+
+  const labels = items.flatMap((item, index) => {
+    const y = side + (index + 0.5) * step + 4;
+    return [
+      svg(
+        "text",
+        { class: "label", x: side - 8, y, "text-anchor": "end", click: () => onChoose(item) },
+        cropped(item, crop),
+      ),
+      svg(
+        "text",
+        { class: "label", transform: `translate(${side + (index + 0.5) * step + 4} ${side - 8}) rotate(-90)` },
+        cropped(item, crop),
+      ),
+    ];
+  });
+  const cells = pairs
+    .filter((pair) => at.has(pair.item) && at.has(pair.other))
+    .flatMap((pair) => {
+      const [a, b] = [at.get(pair.item), at.get(pair.other)];
+      return [
+        [a, b],
+        [b, a],
+      ].map(([row, column]) => cell(pair, side + column * step, side + row * step, step, strongest));
+    });
+  const ground = { class: "ground", x: side, y: side, width: items.length * step, height: items.length * step };
+  return svg(
+    "svg",
+    {
+      class: "picture matrix",
+      viewBox: `0 0 ${width} ${size + 4}`,
+      role: "img",
+      "aria-label": `Matrix of the dependences of ${items.length} items; the table below has the same pairs`,
+    },
+    svg("rect", ground),
+    cells,
+    labels,
+  );
+}
+
+function cell(pair, x, y, step, strongest) {
+  const box = { x, y, width: step - 1, height: step - 1, "fill-opacity": 0.2 + 0.8 * Math.sqrt(pair.information / strongest) };
+  return svg(
+    "rect",
+    { class: pair.leverage >= 0 ? "positive" : "negative", ...box },
+    svg("title", {}, `${pair.item} and ${pair.other}: lift ${pair.lift.toFixed(2)}, ${measure(pair.information)} bits`),
+  );
+}
+
+/** Put linked items next to each other: walk from the strongest pair along the strongest links. */
+function ordered(pairs) {
+  const links = new Map();
+  for (const pair of pairs) {
+    for (const [from, to] of [
+      [pair.item, pair.other],
+      [pair.other, pair.item],
+    ]) {
+      if (!links.has(from)) links.set(from, []);
+      links.get(from).push(to);
+    }
+  }
+  const order = new Set();
+  const visit = (item) => {
+    if (order.has(item)) return;
+    order.add(item);
+    links.get(item).forEach(visit);
+  };
+  [...links.keys()].forEach(visit);
+  return [...order];
+}

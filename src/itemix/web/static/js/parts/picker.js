@@ -1,0 +1,113 @@
+// A field in which items are picked: type, choose from the list, and take away again.
+import { latest } from "../api.js";
+import { freshId, h, refill } from "../dom.js";
+import { percent } from "../format.js";
+
+const OFFERED = 12;
+
+/** Make a picker; `find` returns items for a text, `onChange` gets all names that are picked. */
+export function itemPicker({ label, find, onChange }) {
+  const id = freshId("picker");
+  let picked = [];
+  let offered = [];
+  let active = -1;
+
+  const input = h("input", {
+    id,
+    role: "combobox",
+    autocomplete: "off",
+    placeholder: "Add an item",
+    "aria-autocomplete": "list",
+    "aria-expanded": "false",
+    "aria-controls": `${id}-options`,
+    input: () => offer(input.value),
+    focus: () => offer(input.value),
+    blur: () => close(),
+    keydown: onKey,
+  });
+  const options = h("ul", { class: "options", role: "listbox", id: `${id}-options`, "aria-label": label, hidden: true });
+  const chips = h("ul", { class: "chips", "aria-label": `${label}, picked` });
+  const element = h(
+    "div",
+    { class: "field" },
+    h("label", { class: "label", for: id }, label),
+    h("div", { class: "picker" }, input, options),
+    chips,
+  );
+
+  const offer = latest(async (text) => {
+    const { items } = await find(text, OFFERED + picked.length);
+    if (document.activeElement !== input) return;
+    offered = items.filter(({ item }) => !picked.includes(String(item))).slice(0, OFFERED);
+    active = text && offered.length ? 0 : -1;
+    drawOptions();
+  });
+
+  function drawOptions() {
+    refill(options, offered.map(drawOption));
+    options.hidden = offered.length === 0;
+    input.setAttribute("aria-expanded", String(!options.hidden));
+    if (active >= 0) input.setAttribute("aria-activedescendant", `${id}-option-${active}`);
+    else input.removeAttribute("aria-activedescendant");
+    options.children[active]?.scrollIntoView({ block: "nearest" });
+  }
+
+  function drawOption({ item, probability }, at) {
+    const properties = {
+      role: "option",
+      id: `${id}-option-${at}`,
+      "aria-selected": String(at === active),
+      // Before the field loses the focus, which closes the list.
+      mousedown: (event) => {
+        event.preventDefault();
+        pick(String(item));
+      },
+    };
+    return h("li", properties, h("span", {}, String(item)), h("span", { class: "soft number" }, percent(probability)));
+  }
+
+  function onKey(event) {
+    const moves = { ArrowDown: 1, ArrowUp: -1 };
+    if (event.key in moves && offered.length) {
+      event.preventDefault();
+      active = (active + moves[event.key] + offered.length) % offered.length;
+      drawOptions();
+    } else if (event.key === "Enter" && active >= 0) {
+      event.preventDefault();
+      pick(String(offered[active].item));
+    } else if (event.key === "Escape") {
+      close();
+    } else if (event.key === "Backspace" && input.value === "" && picked.length) {
+      onChange(picked.slice(0, -1));
+    }
+  }
+
+  function pick(name) {
+    input.value = "";
+    close();
+    onChange([...picked, name]);
+  }
+
+  function close() {
+    offered = [];
+    active = -1;
+    drawOptions();
+  }
+
+  function drawChip(name) {
+    const remove = () => {
+      input.focus();
+      onChange(picked.filter((other) => other !== name));
+    };
+    const button = h("button", { type: "button", "aria-label": `Remove ${name}`, click: remove }, "×");
+    return h("li", { class: "chip" }, h("span", {}, name), button);
+  }
+
+  return {
+    element,
+    set: (names) => {
+      picked = names;
+      refill(chips, names.map(drawChip));
+    },
+  };
+}

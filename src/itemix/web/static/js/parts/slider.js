@@ -1,0 +1,85 @@
+// A slider on a logarithmic scale, with a field for the exact value and ticks at the powers of ten.
+import { freshId, h, refill } from "../dom.js";
+import { short } from "../format.js";
+
+const STEPS = 1000;
+
+/**
+ * Make a slider.
+ * `unit` is "%" or what is measured in; `factor` is how many of it make one: 100 for fractions in percent.
+ */
+export function logSlider({ label, low, high, unit, factor = 1, digits = 2, onChange }) {
+  const id = freshId("slider");
+  let bounds = { low, high };
+  const toValue = (step) => rounded(bounds.low * (bounds.high / bounds.low) ** (step / STEPS));
+  const toStep = (value) => (STEPS * Math.log(value / bounds.low)) / Math.log(bounds.high / bounds.low);
+  const rounded = (value) => Math.min(Math.max(Number(value.toPrecision(digits)), bounds.low), bounds.high);
+  const written = (value) => short(value * factor, digits + 1);
+
+  const range = h("input", {
+    type: "range",
+    id,
+    min: 0,
+    max: STEPS,
+    step: 1,
+    input: () => take(toValue(Number(range.value))),
+  });
+  const field = h("input", {
+    inputmode: "decimal",
+    "aria-label": `${label}, exact value${unit ? ` in ${unit}` : ""}`,
+    change: () => {
+      const typed = Number(field.value.replace("%", "").replace(",", ".")) / factor;
+      if (typed > 0) take(Math.min(typed, bounds.high));
+      else field.value = written(current);
+    },
+  });
+  const ticks = h("div", { class: "ticks", "aria-hidden": "true" });
+  let current = high;
+
+  function take(value) {
+    set(value);
+    onChange(value);
+  }
+
+  function set(value) {
+    current = value;
+    range.value = toStep(Math.max(value, bounds.low));
+    range.setAttribute("aria-valuetext", `${written(value)} ${unit}`.trim());
+    field.value = written(value);
+  }
+
+  function setBounds(lowest, highest) {
+    bounds = { low: lowest, high: highest };
+    refill(ticks, tickMarks());
+    set(current);
+  }
+
+  function tickMarks() {
+    const isWide = bounds.high / bounds.low > 300;
+    return roundNumbers(bounds.low * factor, bounds.high * factor, isWide ? [1] : [1, 2, 5]).map((value) => {
+      const mark = h("span", {}, `${short(value)}${unit === "%" ? "%" : ""}`);
+      mark.style.left = `${toStep(value / factor) / (STEPS / 100)}%`;
+      return mark;
+    });
+  }
+
+  const element = h(
+    "div",
+    { class: "slider" },
+    h("label", { class: "label", for: id }, label),
+    h("span", { class: "value" }, field, unit ? h("span", { class: "soft", "aria-hidden": "true" }, unit) : null),
+    range,
+    ticks,
+  );
+  setBounds(low, high);
+  return { element, set, setBounds };
+}
+
+/** Return the multiples of powers of ten between two bounds, both included. */
+function roundNumbers(low, high, multiples) {
+  const found = [];
+  for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10) {
+    found.push(...multiples.map((multiple) => multiple * power));
+  }
+  return found.filter((value) => value >= low * 0.999 && value <= high * 1.001);
+}

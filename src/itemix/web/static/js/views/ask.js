@@ -1,0 +1,145 @@
+// Ask: the probability of what is picked, what changes it, and what a basket may lack.
+import { latest } from "../api.js";
+import { h, refill } from "../dom.js";
+import { count, percent, times } from "../format.js";
+import { rangeBar } from "../parts/bars.js";
+import { noticePlace, shownWork } from "../parts/notice.js";
+import { itemPicker } from "../parts/picker.js";
+
+export const title = "Ask";
+
+const LEVEL = 0.9;
+const FIELDS = [
+  ["present", "Present"],
+  ["absent", "Absent"],
+  ["given", "Given that there is"],
+  ["given_absent", "Given that there is no"],
+];
+
+function eventOf(params) {
+  return Object.fromEntries(FIELDS.map(([name]) => [name, params.getAll(name)]));
+}
+
+export function create(page) {
+  const find = (search, limit) => page.ask("items", { search, limit });
+  const pickers = FIELDS.map(([name, label]) => ({
+    name,
+    ...itemPicker({ label, find, onChange: (names) => page.change({ [name]: names }) }),
+  }));
+  const notice = noticePlace();
+  const answerPlace = h("section", { class: "card answer", "aria-label": "The answer" });
+  const recommended = h("section", { class: "card" });
+  const raises = h("section", { class: "card" });
+  const lowers = h("section", { class: "card" });
+  const results = h(
+    "div",
+    { class: "view" },
+    answerPlace,
+    h("div", { class: "halves" }, recommended, raises, lowers),
+  );
+  const element = h(
+    "div",
+    { class: "view" },
+    h(
+      "div",
+      { class: "intro" },
+      h("div", {}, h("h1", {}, title), h("p", {}, "Pick items, and the model says how probable they are together, given what is known.")),
+    ),
+    h("section", { class: "card", "aria-label": "The question" }, h("div", { class: "filters" }, pickers.map((one) => one.element))),
+    notice.element,
+    results,
+  );
+
+  /** Add an item to one of the lists. */
+  const add = (event, name) => (item) => page.change({ [name]: [...event[name], String(item)] });
+
+  const refresh = latest((params) =>
+    shownWork(notice, results, async () => {
+      const event = eventOf(params);
+      const basket = { basket: [...event.present, ...event.given], absent: [...event.absent, ...event.given_absent] };
+      const isAsked = event.present.length + event.absent.length > 0;
+      const [answer, influences, recommendations] = await Promise.all([
+        isAsked ? page.ask("query", { ...event, level: LEVEL }) : null,
+        isAsked ? page.ask("influences", event) : { raises: [], lowers: [] },
+        page.ask("recommend", basket),
+      ]);
+      refill(answerPlace, isAsked ? drawnAnswer(answer, event) : invitation());
+      if (isAsked) page.announce(`The probability of ${questionText(event)} is ${percent(answer.probability)}`);
+      drawList(recommended, basket.basket.length ? "Also in such a basket" : "Most probable items", {
+        rows: recommendations.recommendations,
+        aside: ({ lift }) => times(lift),
+        act: add(event, "present"),
+      });
+      const change = ({ probability }) => times(probability / influences.probability);
+      const act = add(event, "given");
+      drawList(raises, "Raises it most", { rows: influences.raises, aside: change, act, verb: "Given" });
+      drawList(lowers, "Lowers it most", { rows: influences.lowers, aside: change, act, verb: "Given" });
+    }),
+  );
+
+  return {
+    element,
+    update: (params) => {
+      const event = eventOf(params);
+      for (const picker of pickers) picker.set(event[picker.name]);
+      refresh(params);
+    },
+  };
+}
+
+function invitation() {
+  return h("p", { class: "empty" }, "Pick an item that is present or absent, and its probability is here.");
+}
+
+function questionText(event) {
+  const side = (present, absent) => [...present, ...absent.map((name) => `no ${name}`)].join(", ");
+  const condition = side(event.given, event.given_absent);
+  return `${side(event.present, event.absent)}${condition ? `, given ${condition}` : ""}`;
+}
+
+function drawnAnswer(answer, event) {
+  const interval =
+    answer.lower === undefined
+      ? "The model has no posterior, and so no interval."
+      : `between ${percent(answer.lower)} and ${percent(answer.upper)} with a probability of ${percent(answer.level, 0)}`;
+  return [
+    h("h2", {}, `Probability of ${questionText(event)}`),
+    h("p", {}, h("span", { class: "figure" }, percent(answer.probability))),
+    h("p", { class: "soft" }, interval),
+    comparison(answer),
+  ];
+}
+
+/** Bars of the answer and of what it can be compared with, on one scale. */
+function comparison(answer) {
+  const rows = [["Model", answer.probability, answer.lower ?? null, answer.upper ?? null]];
+  if (answer.unconditional !== undefined) rows.push(["Without the condition", answer.unconditional, null, null]);
+  rows.push(["If items were independent", answer.independent, null, null]);
+  if (answer.data && answer.data.probability !== null) {
+    const { count: n, of } = answer.data;
+    rows.push([`In the data (${count(n)} of ${count(of)})`, answer.data.probability, null, null]);
+  }
+  const most = Math.max(...rows.map(([, value, , upper]) => Math.max(value, upper ?? 0)), 1e-12);
+  const cells = rows.flatMap(([label, value, lower, upper]) => [
+    h("span", {}, label),
+    rangeBar({ value, lower, upper, most }),
+    h("span", { class: "number" }, percent(value)),
+  ]);
+  const none = answer.data && answer.data.probability === null ? "No transaction of the data meets the condition." : null;
+  return h("div", {}, h("div", { class: "comparison" }, cells), none ? h("p", { class: "soft small" }, none) : null);
+}
+
+/** A list of items with a probability each, and a button that adds one to the question. */
+function drawList(place, heading, { rows, aside, act, verb = "Add" }) {
+  const entries = rows.map((row) =>
+    h(
+      "li",
+      {},
+      h("span", {}, String(row.item)),
+      h("span", { class: "number" }, percent(row.probability), h("span", { class: "soft small" }, `  ${aside(row)}`)),
+      h("button", { type: "button", "aria-label": `${verb} ${row.item}`, click: () => act(row.item) }, verb),
+    ),
+  );
+  const body = entries.length ? h("ul", { class: "plain-list" }, entries) : h("p", { class: "soft" }, "Nothing yet.");
+  refill(place, h("h2", {}, heading), body);
+}

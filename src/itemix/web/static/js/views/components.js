@@ -1,0 +1,137 @@
+// Components: the kinds of transactions that the model has found.
+import { latest } from "../api.js";
+import { h, refill } from "../dom.js";
+import { percent, plural, times } from "../format.js";
+import { rangeBar } from "../parts/bars.js";
+import { heatMap } from "../parts/heatmap.js";
+import { noticePlace, shownWork } from "../parts/notice.js";
+import { itemset } from "../parts/sets.js";
+import { table } from "../parts/table.js";
+
+export const title = "Components";
+
+const LISTED = 12;
+const ITEMS = 12;
+
+export function create(page) {
+  const { about } = page;
+  const choose = (number) => page.change({ component: number });
+  const notice = noticePlace();
+  const list = h("ol", { class: "component-list" });
+  const more = h("button", { type: "button", click: () => page.change({ all: "1" }) });
+  const map = heatMap({ onChoose: choose });
+  const detail = componentDetail(page);
+  const whole = h(
+    "div",
+    { class: "view" },
+    h("div", { class: "with-side wide-side" }, h("div", { class: "view" }, list, h("div", {}, more)), detail.element),
+    h("section", { class: "card" }, h("h2", {}, "Items by components"), map.element),
+  );
+  const element = h(
+    "div",
+    { class: "view" },
+    h("div", { class: "intro" }, h("div", {}, h("h1", {}, title), h("p", {}, introduction(about)))),
+    notice.element,
+    whole,
+  );
+  let answer = null;
+
+  const refresh = latest((params) =>
+    shownWork(notice, whole, async () => {
+      answer ??= await page.ask("components");
+      const number = Number(params.get("component") ?? 1);
+      const shown = params.has("all") ? answer.components : answer.components.slice(0, LISTED);
+      const largest = answer.components[0].weight;
+      keepFocus(list, () => refill(list, shown.map((one) => card(one, largest, one.number === number, choose))));
+      more.hidden = shown.length === answer.components.length;
+      more.textContent = `Show all ${plural(answer.components.length, "component")}`;
+      map.draw(answer.heat, answer.components, number);
+      const chosen = await page.ask(`components/${number}`, { items: ITEMS });
+      detail.draw(chosen);
+      page.announce(`Component ${number}, ${percent(chosen.weight)} of transactions`);
+    }),
+  );
+
+  return { element, update: refresh };
+}
+
+function introduction(about) {
+  const sampled = about.n_samples > 1 ? ` Shown are those of the last of ${about.n_samples} samples.` : "";
+  return `The model has found ${plural(about.n_components, "kind")} of transactions.${sampled} Each is described by the items that are more probable in it than overall.`;
+}
+
+/** Draw anew, and give the focus back to the button at the same place. */
+function keepFocus(list, draw) {
+  const at = [...list.querySelectorAll("button")].indexOf(document.activeElement);
+  draw();
+  if (at >= 0) list.querySelectorAll("button")[at]?.focus();
+}
+
+function card(component, largest, isChosen, choose) {
+  return h(
+    "li",
+    {},
+    h(
+      "button",
+      {
+        type: "button",
+        class: "component",
+        "aria-pressed": String(isChosen),
+        click: () => choose(component.number),
+      },
+      h(
+        "span",
+        { class: "head" },
+        h("span", { class: "share" }, percent(component.weight, 1)),
+        h("span", { class: "soft small" }, `Component ${component.number} · ${component.mean_length.toFixed(1)} items`),
+      ),
+      rangeBar({ value: component.weight, most: largest }),
+      component.items.length
+        ? itemset(component.items.map(({ item }) => item))
+        : h("span", { class: "soft" }, "Like all others"),
+    ),
+  );
+}
+
+function componentDetail(page) {
+  const heading = h("h2");
+  const facts = h("p", { class: "soft small" });
+  let most = 1;
+  const baskets = h("ul", { class: "baskets" });
+  const items = table({
+    caption: "Characteristic items of the component",
+    columns: () => [
+      { label: "Item", class: "wide", cell: (row) => itemset([row.item], page.href("ask", { present: row.item })) },
+      { label: "Here", class: "number", cell: (row) => percent(row.probability, 1) },
+      {
+        label: h("span", { class: "visually-hidden" }, "As a bar"),
+        cell: (row) => rangeBar({ value: row.probability, exact: row.overall, exactName: "overall", most }),
+      },
+      { label: "Lift", class: "number", cell: (row) => times(row.lift) },
+    ],
+    empty: "No item is more probable here than overall.",
+  });
+  const element = h(
+    "section",
+    { class: "card view", "aria-label": "The chosen component" },
+    h("div", {}, heading, facts),
+    items.element,
+    h("div", {}, h("h3", {}, "Typical baskets"), h("p", { class: "soft small" }, "Drawn from this component alone.")),
+    baskets,
+  );
+  return {
+    element,
+    draw: (component) => {
+      heading.textContent = `Component ${component.number}`;
+      facts.textContent = `${percent(component.weight, 1)} of transactions, ${component.mean_length.toFixed(1)} items on average. The mark across a bar is the item’s overall probability.`;
+      most = Math.max(...component.items.map((row) => Math.max(row.probability, row.overall)), 1e-9);
+      items.draw(component.items);
+      refill(
+        baskets,
+        component.baskets.map((names) =>
+          h("li", {}, names.length ? itemset(names) : h("span", { class: "soft" }, "Nothing")),
+        ),
+      );
+    },
+  };
+}

@@ -1,0 +1,189 @@
+// Dependencies: which items attract or avoid each other.
+import { latest } from "../api.js";
+import { fitted, h, refill } from "../dom.js";
+import { measure, percent, plural, times } from "../format.js";
+import { segments } from "../parts/fields.js";
+import { matrix } from "../parts/matrix.js";
+import { network } from "../parts/network.js";
+import { noticePlace, shownWork } from "../parts/notice.js";
+import { itemPicker } from "../parts/picker.js";
+import { itemset } from "../parts/sets.js";
+import { logSlider } from "../parts/slider.js";
+import { table } from "../parts/table.js";
+
+export const title = "Dependencies";
+
+const MOST_PAIRS = 300;
+const PAIRS_AT_FIRST = 40;
+const ROWS = 25;
+
+export function create(page) {
+  const notice = noticePlace();
+  const summary = h("p", { class: "count" });
+  const picture = h("div");
+  const drawing = h("section", { class: "card", "aria-label": "The picture" }, key(), picture);
+  const controls = {
+    strength: logSlider({
+      label: "Least strength (mutual information)",
+      low: 1e-6,
+      high: 1,
+      unit: "bits",
+      onChange: (value) => page.change({ strength: value }),
+    }),
+    sign: segments({
+      label: "Which pairs",
+      options: [
+        ["both", "Both"],
+        ["positive", "Attract"],
+        ["negative", "Avoid"],
+      ],
+      onChange: (sign) => page.change({ sign: sign === "both" ? null : sign, strength: null }),
+    }),
+    picture: segments({
+      label: "Picture",
+      options: [
+        ["network", "Network"],
+        ["matrix", "Matrix"],
+      ],
+      onChange: (kind) => page.change({ picture: kind === "network" ? null : kind }),
+    }),
+    item: itemPicker({
+      label: "Item to look at",
+      find: (search, limit) => page.ask("items", { search, limit }),
+      onChange: (names) => page.change({ item: names.at(-1) ?? null }),
+    }),
+  };
+  const neighbours = pairTable(page, "Neighbours of the chosen item");
+  const strongest = pairTable(page, "The strongest pairs");
+  const sideTitle = h("h2");
+  const side = h("section", { class: "card", "aria-label": "Pairs" }, sideTitle, neighbours.element);
+  const element = h(
+    "div",
+    { class: "view" },
+    h(
+      "div",
+      { class: "intro" },
+      h(
+        "div",
+        {},
+        h("h1", {}, title),
+        h("p", {}, "Pairs of items that occur together more often, or less often, than independent items would."),
+      ),
+    ),
+    h(
+      "section",
+      { class: "card view", "aria-label": "Which pairs" },
+      summary,
+      controls.strength.element,
+      h("div", { class: "filters" }, controls.sign.element, controls.picture.element, controls.item.element),
+    ),
+    notice.element,
+    h("div", { class: "with-side wide-side" }, drawing, side),
+    h("section", { class: "card" }, h("h2", {}, "Strongest pairs"), strongest.element),
+  );
+
+  let known = { sign: null, answer: null };
+  let shown = null; // what the picture shows, to draw it again when the width changes
+  fitted(picture, drawPicture);
+
+  const refresh = latest((params) =>
+    shownWork(notice, drawing, async () => {
+      const sign = params.get("sign") ?? "both";
+      if (known.sign !== sign) {
+        known = { sign, answer: await page.ask("dependencies", { sign, limit: MOST_PAIRS }) };
+      }
+      const { pairs, items } = known.answer;
+      const strength = Number(params.get("strength") ?? pairs[Math.min(PAIRS_AT_FIRST, pairs.length) - 1]?.information ?? 1);
+      showStrength(pairs, strength);
+      const chosen = items.find(({ item }) => String(item) === params.get("item"))?.item ?? params.get("item");
+      const strong = pairs.filter((pair) => pair.information >= strength * (1 - 1e-9));
+      const linked = new Set(strong.flatMap((pair) => [pair.item, pair.other]));
+      shown = {
+        kind: params.get("picture") ?? "network",
+        pairs: strong,
+        items: items.filter(({ item }) => linked.has(item)),
+        chosen,
+      };
+      summary.textContent = `${plural(strong.length, "pair")} of ${plural(linked.size, "item")}`;
+      page.announce(summary.textContent);
+      drawPicture();
+      strongest.draw(strong.slice(0, ROWS));
+      await drawNeighbours(params.get("item"), sign);
+    }),
+  );
+
+  function showStrength(pairs, strength) {
+    const values = pairs.map((pair) => pair.information).filter((value) => value > 0);
+    if (values.length > 1) controls.strength.setBounds(Math.min(...values), Math.max(...values));
+    controls.strength.set(strength);
+  }
+
+  function drawPicture() {
+    if (!shown || !picture.clientWidth) return;
+    const focused = picture.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+    const onChoose = (item) => page.change({ item: item === shown.chosen ? null : item });
+    const draw = shown.kind === "matrix" ? matrix : network;
+    refill(picture, shown.pairs.length ? draw({ ...shown, width: picture.clientWidth, onChoose }) : emptyText());
+    if (focused) [...picture.querySelectorAll("[aria-label]")].find((it) => it.ariaLabel === focused)?.focus();
+  }
+
+  async function drawNeighbours(item, sign) {
+    sideTitle.textContent = item === null ? "Neighbours" : `Neighbours of ${item}`;
+    const answer = item === null ? { pairs: [] } : await page.ask("dependencies", { sign, items: [item], limit: ROWS });
+    neighbours.draw(answer.pairs, item);
+  }
+
+  return {
+    element,
+    update: (params) => {
+      controls.sign.set(params.get("sign") ?? "both");
+      controls.picture.set(params.get("picture") ?? "network");
+      controls.item.set(params.getAll("item"));
+      refresh(params);
+    },
+  };
+}
+
+function key() {
+  return h(
+    "p",
+    { class: "key" },
+    h("span", { class: "positive" }, "occur together more often"),
+    h("span", { class: "negative" }, "less often than independent items"),
+  );
+}
+
+function emptyText() {
+  return h("p", { class: "empty" }, "No pair is this strong. Move the slider to the left.");
+}
+
+/** A table of pairs; of the neighbours of an item, only the other one is named. */
+function pairTable(page, caption) {
+  let from = null;
+  const namesOf = (pair) => {
+    if (from === null) return [pair.item, pair.other];
+    return [String(pair.item) === from ? pair.other : pair.item];
+  };
+  const drawn = table({
+    caption,
+    columns: () => [
+      {
+        label: from === null ? "Pair" : "Item",
+        class: "wide",
+        cell: (pair) => itemset(namesOf(pair), page.href("ask", { present: [pair.item, pair.other] })),
+      },
+      { label: "Together", class: "number", cell: (pair) => percent(pair.probability, 2) },
+      { label: "If independent", class: "number on-wide-screens", cell: (pair) => percent(pair.expected, 2) },
+      { label: "Lift", class: "number", cell: (pair) => times(pair.lift) },
+      { label: "Bits", class: "number", cell: (pair) => measure(pair.information) },
+    ],
+    empty: caption.startsWith("Neighbours") ? "Choose an item in the picture or in the field above." : "None.",
+  });
+  return {
+    element: drawn.element,
+    draw: (pairs, item = null) => {
+      from = item;
+      drawn.draw(pairs);
+    },
+  };
+}

@@ -1,0 +1,183 @@
+// Rules: what follows from what, by any measure.
+import { latest } from "../api.js";
+import { h } from "../dom.js";
+import { decimalsOf, measure, percent, plural, times } from "../format.js";
+import { downloads } from "../parts/downloads.js";
+import { numberField, selectField } from "../parts/fields.js";
+import { noticePlace, shownWork } from "../parts/notice.js";
+import { itemPicker } from "../parts/picker.js";
+import { scatter } from "../parts/scatter.js";
+import { itemset } from "../parts/sets.js";
+import { logSlider } from "../parts/slider.js";
+import { pager, table } from "../parts/table.js";
+
+export const title = "Rules";
+
+const PAGE = 50;
+const POINTS = 1000;
+const ALWAYS_SHOWN = ["support", "confidence", "lift"];
+const MEASURES = [
+  ["lift", "Lift"],
+  ["confidence", "Confidence"],
+  ["support", "Support"],
+  ["leverage", "Leverage"],
+  ["conviction", "Conviction"],
+  ["zhangs_metric", "Zhang’s metric"],
+  ["jaccard", "Jaccard"],
+  ["certainty", "Certainty"],
+  ["kulczynski", "Kulczynski"],
+  ["representativity", "Representativity"],
+  ["antecedent support", "Antecedent support"],
+  ["consequent support", "Consequent support"],
+];
+
+function questionOf(params, about) {
+  return {
+    min_support: params.get("min_support") ?? about.first_min_support,
+    metric: params.get("metric"),
+    min_threshold: params.get("min_threshold"),
+    left: params.getAll("left"),
+    right: params.getAll("right"),
+    max_left: params.get("max_left"),
+    max_right: params.get("max_right"),
+    sort: params.get("sort"),
+    order: params.get("order"),
+  };
+}
+
+export function create(page) {
+  const { about } = page;
+  const choose = (changes) => page.change({ ...changes, offset: null });
+  const find = (search, limit) => page.ask("items", { search, limit });
+  const total = h("p", { class: "count" });
+  const notice = noticePlace();
+  const controls = {
+    threshold: logSlider({
+      label: "Least support",
+      low: about.lowest_min_support,
+      high: 1,
+      unit: "%",
+      factor: 100,
+      onChange: (value) => choose({ min_support: value }),
+    }),
+    metric: selectField({ label: "Select by", options: MEASURES, onChange: (metric) => choose({ metric }) }),
+    least: numberField({ label: "Least value of it", placeholder: "0.2", onChange: (value) => choose({ min_threshold: value }) }),
+    left: itemPicker({ label: "If there is", find, onChange: (left) => choose({ left }) }),
+    right: itemPicker({ label: "Then there is", find, onChange: (right) => choose({ right }) }),
+    maxRight: numberField({
+      label: "Most items that follow",
+      min: 1,
+      step: 1,
+      placeholder: "1",
+      onChange: (value) => choose({ max_right: value }),
+    }),
+    sort: selectField({ label: "Sort by", options: MEASURES, onChange: (sort) => choose({ sort, order: null }) }),
+  };
+  const results = rulesTable(page, choose);
+  const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
+  const cloud = scatter();
+  const files = downloads(page, "rules");
+  const resultsCard = h("section", { class: "card", "aria-label": "Rules" }, results.element, pages.element);
+  const element = h(
+    "div",
+    { class: "view" },
+    h(
+      "div",
+      { class: "intro" },
+      h("div", {}, h("h1", {}, title), h("p", {}, "Transactions with some items tend to hold others too: how surely, and how much more often than usual.")),
+      files.element,
+    ),
+    h(
+      "section",
+      { class: "card view", "aria-label": "Which rules" },
+      total,
+      controls.threshold.element,
+      h(
+        "div",
+        { class: "filters" },
+        ["left", "right", "metric", "least", "maxRight", "sort"].map((name) => controls[name].element),
+      ),
+    ),
+    notice.element,
+    h(
+      "div",
+      { class: "with-side" },
+      resultsCard,
+      h("section", { class: "card" }, h("h2", {}, "Support and confidence"), cloud.element),
+    ),
+  );
+
+  function showControls(question) {
+    controls.threshold.set(Number(question.min_support));
+    controls.metric.set(question.metric ?? "confidence");
+    controls.least.set(question.min_threshold);
+    controls.left.set(question.left);
+    controls.right.set(question.right);
+    controls.maxRight.set(question.max_right);
+    controls.sort.set(question.sort ?? "lift");
+    files.set(question);
+  }
+
+  const refresh = latest((params) =>
+    shownWork(notice, resultsCard, async () => {
+      const question = questionOf(params, about);
+      const offset = Number(params.get("offset") ?? 0);
+      const answer = await page.ask("rules", { ...question, offset, limit: PAGE, points: POINTS });
+      total.textContent = plural(answer.n_rules, "rule");
+      page.announce(`${plural(answer.n_rules, "rule")} with a support of at least ${percent(answer.min_support)}`);
+      results.draw(answer, question);
+      pages.draw(offset, PAGE, answer.n_rules);
+      cloud.draw(answer.points);
+    }),
+  );
+
+  return {
+    element,
+    update: (params) => {
+      showControls(questionOf(params, about));
+      refresh(params);
+    },
+  };
+}
+
+function rulesTable(page, choose) {
+  let sorted = "lift";
+  let decimals = 2;
+  const columns = () => {
+    const shown = [
+      {
+        label: "Rule",
+        class: "wide",
+        cell: (row) => ruleText(row, page.href("ask", { present: row.consequents, given: row.antecedents })),
+      },
+      { label: "Support", sort: "support", class: "number", cell: (row) => percent(row.support, decimals) },
+      { label: "Confidence", sort: "confidence", class: "number", cell: (row) => percent(row.confidence, 1) },
+      { label: "Lift", sort: "lift", class: "number", cell: (row) => times(row.lift) },
+    ];
+    if (!ALWAYS_SHOWN.includes(sorted)) {
+      const label = MEASURES.find(([name]) => name === sorted)[1];
+      const cell = (row) => measure(row[sorted.replaceAll(" ", "_")]);
+      shown.push({ label, sort: sorted, class: "number", cell });
+    }
+    return shown;
+  };
+  const drawn = table({
+    caption: "Rules with their measures",
+    columns,
+    onSort: (sort, order) => choose({ sort, order: order === "descending" ? null : order }),
+    empty: "No rule is this strong. Lower the least support or the least value.",
+  });
+  return {
+    element: drawn.element,
+    draw: (answer, question) => {
+      sorted = question.sort ?? "lift";
+      decimals = Math.min(decimalsOf(answer.min_support), 5);
+      drawn.draw(answer.rules, { sort: sorted, order: question.order ?? "descending" });
+    },
+  };
+}
+
+function ruleText(row, href) {
+  const arrow = h("span", { class: "arrow" }, " → ");
+  return h("a", { class: "itemset rule", href }, itemset(row.antecedents), arrow, itemset(row.consequents));
+}

@@ -1,0 +1,77 @@
+"""What is served: the models, and the items of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from itemix.mining.search import mine
+from itemix.web.limits import rounded_up
+from itemix.web.questions import text, whole
+from itemix.web.views.itemsets import matching_items
+
+if TYPE_CHECKING:
+    from itemix.web.served import Served
+
+_SETS_AT_FIRST = 500
+_LOWEST_THRESHOLD = 1e-4
+
+
+@dataclass(frozen=True)
+class AboutQuestion:
+    """What a model is."""
+
+
+@dataclass(frozen=True)
+class ItemsQuestion:
+    """Items whose names have a text in them."""
+
+    search: str = text()
+    limit: int = whole(20, 1, 10_000)
+
+
+def about(served: Served, asked: AboutQuestion) -> dict[str, Any]:
+    """Return what a model is and can answer, and which thresholds make sense to begin with."""
+    components, data = served.components, served.data
+    return {
+        "name": served.name,
+        "kind": type(served.fitted).__name__,
+        "inference": getattr(served.fitted, "inference", None),
+        "n_items": served.model.n_items,
+        "n_components": None if components is None else components.n_components,
+        "n_samples": max(len(getattr(served.fitted, "posteriors_", ())), 1),
+        "has_intervals": served.has_intervals,
+        "n_transactions": None if data is None else data.n_transactions,
+        "lowest_min_support": lowest_threshold(served),
+        "first_min_support": served.remember("first threshold", lambda: _first_threshold(served)),
+        "max_itemsets": served.limits.max_itemsets,
+    }
+
+
+def items(served: Served, asked: ItemsQuestion) -> dict[str, Any]:
+    """Return the most probable items whose names have a text in them."""
+    model = served.model
+    found = np.array(
+        [model.items.code(name) for name in matching_items(model.items, asked.search.strip())], dtype=np.int64
+    )
+    best = found[np.argsort(-model.item_probabilities[found], kind="stable")][: asked.limit]
+    return {
+        "n_items": len(found),
+        "items": [
+            {"item": name, "probability": p}
+            for name, p in zip(model.items.names(best), model.item_probabilities[best].tolist(), strict=True)
+        ],
+    }
+
+
+def lowest_threshold(served: Served) -> float:
+    """Return the lowest threshold that makes sense: that of a single transaction, where there is data."""
+    return _LOWEST_THRESHOLD if served.data is None else 1 / max(served.data.n_transactions, 1)
+
+
+def _first_threshold(served: Served) -> float:
+    """Return a round threshold that a few hundred sets reach."""
+    found = mine(served.model, top_k=_SETS_AT_FIRST).support
+    return rounded_up(float(found.min(initial=1.0)), 2)

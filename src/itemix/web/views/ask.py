@@ -1,0 +1,160 @@
+"""The probability of an event, what raises and lowers it, and what a basket may lack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.mining import query as library
+from itemix.mixture import Mixture
+from itemix.web.questions import names, number, whole
+
+if TYPE_CHECKING:
+    from itemix.items import Label
+    from itemix.model import Model
+    from itemix.transactions import Transactions
+    from itemix.web.served import Served
+
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Event:
+    """Items that are present and absent, given that others are."""
+
+    present: tuple[Label, ...] = names()
+    absent: tuple[Label, ...] = names()
+    given: tuple[Label, ...] = names()
+    given_absent: tuple[Label, ...] = names()
+
+    def __post_init__(self) -> None:
+        if not self.present and not self.absent:
+            raise InvalidInputError("expected items that are present or absent, got none; try present=")
+
+
+@dataclass(frozen=True)
+class QueryQuestion(Event):
+    """The probability of an event; with a level, also its interval."""
+
+    level: float | None = number(None, 0.5, 0.999)
+
+
+@dataclass(frozen=True)
+class InfluencesQuestion(Event):
+    """The items that change the probability of an event most; rare ones say little and are left out."""
+
+    limit: int = whole(8, 1, 100)
+    min_probability: float = number(0.001, 0, 1)
+
+
+@dataclass(frozen=True)
+class RecommendQuestion:
+    """What a basket may lack."""
+
+    basket: tuple[Label, ...] = names()
+    absent: tuple[Label, ...] = names()
+    limit: int = whole(8, 1, 1_000)
+
+
+def query(served: Served, asked: QueryQuestion) -> dict[str, Any]:
+    """Return the probability of an event under the model, if its items were independent, and in the data."""
+    model = served.model
+    event = {"absent": asked.absent, "given": asked.given, "given_absent": asked.given_absent}
+    answer: dict[str, Any] = {"probability": model.probability(asked.present, **event)}
+    if asked.level is not None:
+        ends = served.intervals(
+            [asked.present],
+            asked.level,
+            absent=[asked.absent],
+            given=asked.given,
+            given_absent=asked.given_absent,
+        )
+        if ends is not None:
+            answer |= {"lower": float(ends[0][0]), "upper": float(ends[1][0]), "level": asked.level}
+    answer["independent"] = _if_independent(model, asked)
+    if asked.given or asked.given_absent:
+        answer["unconditional"] = model.probability(asked.present, absent=asked.absent)
+    if served.data is not None:
+        answer["data"] = _in_data(served.data, asked)
+    return answer
+
+
+def influences(served: Served, asked: InfluencesQuestion) -> dict[str, Any]:
+    """Return the items that raise and that lower the probability of an event most when they are present."""
+    model = served.model
+    present, absent, given, given_absent = _codes(model, asked)
+    now = model.probability(
+        asked.present, absent=asked.absent, given=asked.given, given_absent=asked.given_absent
+    )
+    condition = model.probability(asked.given, absent=asked.given_absent)
+    named = np.concatenate([present, absent, given, given_absent])
+    others = np.setdiff1d(np.arange(model.n_items, dtype=np.int32), named)
+    with_item = _with_each(model, others, given, given_absent)
+    usual = with_item >= max(asked.min_probability * condition, np.finfo(float).tiny)
+    others, with_item = others[usual], with_item[usual]
+    event = np.union1d(present, given), np.union1d(absent, given_absent)
+    then = np.minimum(_with_each(model, others, *event) / with_item, 1.0)
+    change = then - now
+    order = np.argsort(-change, kind="stable")
+
+    def told(positions: npt.NDArray[np.intp]) -> list[dict[str, Any]]:
+        return [
+            {"item": model.items[int(others[j])], "probability": float(then[j]), "change": float(change[j])}
+            for j in positions.tolist()
+        ]
+
+    return {
+        "probability": now,
+        "raises": told(order[change[order] > 0][: asked.limit]),
+        "lowers": told(order[change[order] < 0][::-1][: asked.limit]),
+    }
+
+
+def recommend(served: Served, asked: RecommendQuestion) -> dict[str, Any]:
+    """Return the most probable items that a basket does not hold yet."""
+    found = library.recommend(served.model, asked.basket, asked.limit, absent=asked.absent)
+    return {"recommendations": [entry._asdict() for entry in found]}
+
+
+def _codes(model: Model, asked: Event) -> tuple[Codes, Codes, Codes, Codes]:
+    codes = model.items.codes
+    return codes(asked.present), codes(asked.absent), codes(asked.given), codes(asked.given_absent)
+
+
+def _if_independent(model: Model, asked: Event) -> float:
+    present, absent, given, given_absent = _codes(model, asked)
+    probability = model.item_probabilities
+    present, absent = np.setdiff1d(present, given), np.setdiff1d(absent, given_absent)
+    return float(probability[present].prod() * (1 - probability[absent]).prod())
+
+
+def _in_data(data: Transactions, asked: Event) -> dict[str, Any]:
+    """Count an event in the data: of the few items that are asked for, few transactions are different."""
+    named = [*asked.present, *asked.absent, *asked.given, *asked.given_absent]
+    counted = Mixture.from_transactions(data.select_items(named).merge_identical())
+    condition = counted.probability(asked.given, absent=asked.given_absent)
+    of = round(condition * data.n_transactions)
+    if of == 0:
+        return {"probability": None, "count": 0, "of": 0}
+    probability = counted.probability(
+        asked.present, absent=asked.absent, given=asked.given, given_absent=asked.given_absent
+    )
+    return {"probability": probability, "count": round(probability * of), "of": of}
+
+
+def _with_each(model: Model, others: Codes, present: Codes, absent: Codes) -> Floats:
+    """Return the probability of an event together with each of some items, shape (len(others),)."""
+    n = len(others)
+    sets = np.column_stack([np.tile(present, (n, 1)), others]).astype(np.int32)
+    against = np.tile(absent.astype(np.int32), n)
+    return model.probabilities_of_codes(
+        np.arange(n + 1, dtype=np.int64) * (len(present) + 1),
+        sets.ravel(),
+        np.arange(n + 1, dtype=np.int64) * len(absent),
+        against,
+    )

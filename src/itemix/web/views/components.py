@@ -1,0 +1,115 @@
+"""The components of a mixture: how large they are, what is typical of them, and one of them in detail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.mining.characteristics import characteristic_items
+from itemix.mixture import Mixture
+from itemix.web.questions import whole
+
+if TYPE_CHECKING:
+    from itemix.web.served import Served
+
+_ITEMS_RANKED = 40
+
+
+@dataclass(frozen=True)
+class ComponentsQuestion:
+    """How many components, how many items of each, and how large the heat map."""
+
+    limit: int = whole(100, 1, 1_000)
+    items: int = whole(6, 0, 100)
+    heat_items: int = whole(30, 0, 200)
+
+
+@dataclass(frozen=True)
+class ComponentQuestion:
+    """One component by its number, the largest is 1."""
+
+    number: int = whole(1, 1, 10**9)
+    items: int = whole(20, 1, 1_000)
+    baskets: int = whole(8, 0, 100)
+
+
+def components(served: Served, asked: ComponentsQuestion) -> dict[str, Any]:
+    """Return the components, largest first, and the probabilities of their most telling items."""
+    mixture = _components_of(served)
+    order = _largest_first(mixture)[: asked.limit]
+    heat = _telling_items(mixture, order, asked.heat_items)
+    return {
+        "n_components": mixture.n_components,
+        "components": [
+            {
+                "number": number,
+                "weight": float(mixture.weights[k]),
+                "mean_length": float(mixture.probs[k].sum()),
+                "items": [entry._asdict() for entry in characteristic_items(mixture, k, asked.items)],
+            }
+            for number, k in enumerate(order.tolist(), start=1)
+        ],
+        "heat": {
+            "items": mixture.items.names(heat),
+            "overall": mixture.item_probabilities[heat].tolist(),
+            "probabilities": mixture.probs[np.ix_(order, heat)].tolist(),
+        },
+    }
+
+
+def component(served: Served, asked: ComponentQuestion) -> dict[str, Any]:
+    """Return one component: its items, and baskets drawn from it."""
+    mixture = _components_of(served)
+    if asked.number > mixture.n_components:
+        raise InvalidInputError(
+            f"expected a component from 1 to {mixture.n_components}, got {asked.number}; try 1"
+        )
+    k = int(_largest_first(mixture)[asked.number - 1])
+    alone = Mixture([1.0], mixture.probs[k : k + 1], mixture.items)
+    baskets = alone.sample(asked.baskets, random_state=asked.number)
+    overall = mixture.item_probabilities
+    return {
+        "number": asked.number,
+        "weight": float(mixture.weights[k]),
+        "mean_length": float(mixture.probs[k].sum()),
+        "items": [
+            {**entry._asdict(), "overall": float(overall[mixture.items.code(entry.item)])}
+            for entry in characteristic_items(mixture, k, asked.items)
+        ],
+        "baskets": [sorted(basket, key=_most_telling(mixture, k)) for basket in baskets.to_lists()],
+    }
+
+
+def _components_of(served: Served) -> Mixture:
+    if served.components is None:
+        raise InvalidInputError(
+            f"expected a mixture, got {served.name!r}, which has no components; try the other views"
+        )
+    return served.components
+
+
+def _largest_first(mixture: Mixture) -> npt.NDArray[np.int64]:
+    return np.argsort(-mixture.weights, kind="stable")
+
+
+def _telling_items(mixture: Mixture, order: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+    """Return the items that tell most in the largest components, each component having its say in turn."""
+    by_component = [
+        [mixture.items.code(entry.item) for entry in characteristic_items(mixture, int(k), _ITEMS_RANKED)]
+        for k in order
+    ]
+    chosen: dict[int, None] = {}
+    for rank in range(_ITEMS_RANKED):
+        for codes in by_component:
+            if rank < len(codes) and len(chosen) < n:
+                chosen.setdefault(codes[rank])
+    return np.array(list(chosen), dtype=np.int64)
+
+
+def _most_telling(mixture: Mixture, k: int) -> Any:  # noqa: ANN401 - a key for sorted
+    lift = mixture.probs[k] / np.maximum(mixture.item_probabilities, np.finfo(float).tiny)
+    return lambda name: -lift[mixture.items.code(name)]

@@ -1,0 +1,53 @@
+"""What the tests of the explorer share: a small model with hostile names, and clients that ask it."""
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+import itemix
+from itemix.web.app import make_app
+from itemix.web.limits import Limits
+from itemix.web.served import Served
+
+HOSTILE = "<img src=x onerror=\"window.hacked = 'yes'\">"
+QUOTES = "'\"&amp;</script><script>window.hacked = 1</script>"
+RENAMED = {"bread": HOSTILE, "bananas": QUOTES}
+
+
+@pytest.fixture(scope="session")
+def data():
+    """Baskets of the built-in store; two of the most frequent items have names that look like code."""
+    store = itemix.datasets.load("grocery_store").sample(1500, random_state=0)
+    return store.rename_items([RENAMED.get(name, name) for name in store.items])
+
+
+@pytest.fixture(scope="session")
+def model(data):
+    """A Bayesian mixture of them."""
+    return itemix.BayesianMixture(n_components=6, random_state=0, n_jobs=1).fit(data)
+
+
+@pytest.fixture(scope="session")
+def plain_model():
+    """A mixture of numbered items without a posterior."""
+    rng = np.random.default_rng(0)
+    return itemix.Mixture([0.6, 0.4], rng.random((2, 5)), [10, 20, 30, 40, 50])
+
+
+@pytest.fixture
+def served(model, data):
+    """The model with its data, nothing remembered yet."""
+    return Served("shop", model, data=data, limits=Limits(max_itemsets=20_000, max_rules=20_000))
+
+
+@pytest.fixture
+def app(served, plain_model):
+    """An application with two models."""
+    return make_app([served, Served("plain", plain_model)])
+
+
+@pytest.fixture
+def client(app):
+    """Ask the application without a network."""
+    with TestClient(app, base_url="http://127.0.0.1") as asking:
+        yield asking
