@@ -50,12 +50,13 @@ def _root(
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code; bad input is said in one line on standard error."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = app(args=arguments, prog_name="itemix", standalone_mode=False)
+        code = app(args=given, prog_name="itemix", standalone_mode=False)
     except ItemixError as error:
         return _refuse(in_options(str(error)))
     except _UsageProblem as error:
-        return _refuse(of_usage_error(error))
+        return _refuse(of_usage_error(error, given))
     except typer.Abort:
         return INTERRUPTED
     except MemoryError:
