@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint unit bench clean
+.PHONY: demo test lint unit bench experiments experiments-quick clean
 
 demo: $(VENV)/.installed
 	$(BIN)/itemix demo
@@ -26,6 +26,12 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/model_mining.py --output docs/benchmarks/model-mining.md
 	$(BIN)/python benchmarks/rules.py --output docs/benchmarks/rules.md
 	$(BIN)/python benchmarks/read_fimi.py
+
+experiments: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.paper
+
+experiments-quick: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.paper --quick
 
 clean:
 	rm -rf $(VENV) build dist

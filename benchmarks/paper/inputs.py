@@ -1,0 +1,86 @@
+"""The data sets of the experiments, and how each is split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import itemix
+from itemix.data import synthetic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemix import Transactions
+
+
+@dataclass(frozen=True)
+class Input:
+    """A data set.
+
+    Attributes
+    ----------
+    label : str
+        Its name in tables.
+    min_support : float
+        The threshold.
+    load : callable
+        Returns one part of it by name, or all of it where the name is None.
+    parts : tuple of str
+        The parts that it comes in; without any, random halves are taken.
+    """
+
+    label: str
+    min_support: float
+    load: Callable[[str | None], Transactions]
+    parts: tuple[str, ...] = ()
+
+
+def _synthetic(name: str) -> Input:
+    label = f"Syn-{name.removeprefix('syn')}"
+    return Input(label, 0.3, lambda _: synthetic.paper_data(name))
+
+
+def _named(label: str, name: str, min_support: float, parts: tuple[str, ...] = ()) -> Input:
+    return Input(label, min_support, lambda part: itemix.datasets.load(name, part), parts)
+
+
+_SYNTHETIC = ("syn15", "syn25", "syn50", "syn75", "syn140")
+_DENSITY = ("nltcs", "plants", "accidents", "tretail", "dna", "kosarek", "msweb")
+
+INPUTS = {
+    "chess": _named("chess", "chess", 0.5),
+    "mushroom": _named("mushroom", "mushroom", 0.2),
+    "accidents": _named("accidents", "accidents_17009", 0.3),
+    "msweb": _named("MS Web", "msweb", 0.005, ("train", "test")),
+    "groceries": _named("groceries", "groceries", 0.005),
+    "retail": _named("retail", "retail", 0.001),
+    **{f"debd-{name}": _named(name, f"debd-{name}", 0.1, ("train", "valid", "test")) for name in _DENSITY},
+    **{name: _synthetic(name) for name in _SYNTHETIC},
+    "toy": Input("toy", 0.03, lambda _: synthetic.grocery_store(400)),
+}
+
+
+@lru_cache(maxsize=4)
+def whole(name: str) -> Transactions:
+    """Return all of a data set."""
+    return INPUTS[name].load(None)
+
+
+@lru_cache(maxsize=4)
+def halves(name: str, run: int) -> tuple[Transactions, Transactions]:
+    """Return the training and the test part of a run."""
+    if INPUTS[name].parts:
+        return INPUTS[name].load("train"), INPUTS[name].load("test")
+    return whole(name).split(0.5, random_state=run)
+
+
+@lru_cache(maxsize=2)
+def thirds(name: str) -> tuple[Transactions, Transactions, Transactions]:
+    """Return the parts to fit to, to choose by, and to report on."""
+    if "valid" in INPUTS[name].parts:
+        train, valid, test = (INPUTS[name].load(part) for part in ("train", "valid", "test"))
+        return train, valid, test
+    train, rest = whole(name).split(0.5, random_state=0)
+    return train, *rest.split(0.5, random_state=0)

@@ -1,0 +1,96 @@
+"""The methods that are compared: a line in the table is all that a new one needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import itemix
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemix import Transactions
+
+# Predictions that are not fitted: the supports of the training part, and the mixture that the data came from.
+FLOOR, TRUTH = "floor", "truth"
+_RAREST = 1e-4
+
+
+@dataclass(frozen=True)
+class Method:
+    """How to make an estimator.
+
+    Attributes
+    ----------
+    label : str
+        Its name in tables.
+    make : callable
+        Takes the number of components (None where the method finds it), the seed and, by keyword, beta and
+        gamma where they are not the default ones.
+    has_components : bool
+        Whether the number of components is a choice.
+    has_prior : bool
+        Whether the strength of the prior is a choice.
+    """
+
+    label: str
+    make: Callable[..., Any]
+    has_components: bool = True
+    has_prior: bool = True
+
+
+def _nbm(n_components: int, seed: int) -> itemix.BernoulliMixture:
+    return itemix.BernoulliMixture(n_components, random_state=seed)
+
+
+def _finite(inference: Any) -> Callable[..., Any]:  # noqa: ANN401 - one of two words
+    return lambda n_components, seed, **prior: itemix.BayesianMixture(
+        n_components, inference=inference, random_state=seed, **prior
+    )
+
+
+def _process(inference: Any, **options: Any) -> Callable[..., Any]:  # noqa: ANN401 - as above
+    return lambda n_components, seed, **prior: itemix.DirichletProcessMixture(
+        n_components, inference=inference, random_state=seed, **options, **prior
+    )
+
+
+METHODS = {
+    "nbm": Method("NBM", _nbm, has_prior=False),
+    "vfbm": Method("VFBM", _finite("variational")),
+    "gsfbm": Method("GSFBM", _finite("gibbs")),
+    "vdpm": Method("VDPM", _process("variational")),
+    "gsdpm": Method("GSDPM", _process("gibbs"), has_components=False),
+    "gsdpm-learned": Method(
+        "GSDPM, prior learned",
+        _process("gibbs", alpha="learn", beta="learn"),
+        has_components=False,
+        has_prior=False,
+    ),
+}
+PAPER_METHODS = ("nbm", "vfbm", "gsfbm", "vdpm", "gsdpm")
+BAYESIAN = ("vfbm", "gsfbm", "vdpm", "gsdpm")
+
+
+def label(method: str) -> str:
+    """Return the name of a method in tables."""
+    names = {FLOOR: "floor", TRUTH: "the true mixture"}
+    return METHODS[method].label if method in METHODS else names.get(method, method)
+
+
+def scaled_prior(train: Transactions, strength: float) -> dict[str, Any]:
+    """Return beta and gamma that are worth some number of transactions; the paper's are worth one."""
+    frequency = np.clip(train.item_counts() / train.n_transactions, _RAREST, 1 - _RAREST)
+    return {"beta": strength * frequency, "gamma": strength * (1 - frequency)}
+
+
+def found_components(model: Any) -> float | None:  # noqa: ANN401 - any estimator
+    """Return the number of components of a fitted model; of chains, the mean after burn-in."""
+    chains = getattr(model, "chains_", None)
+    if chains is not None:
+        return float(np.mean([chain.n_components[chain.n_burn :].mean() for chain in chains.chains]))
+    found = getattr(model, "n_components_", None)
+    return None if found is None else float(found)

@@ -1,0 +1,199 @@
+"""What there is to do: the tasks of the full, the quick and the tiny scale."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .methods import FLOOR, METHODS, PAPER_METHODS, TRUTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PARTS = ("data", "table3", "table4", "floors", "beyond", "density", "table5", "table6")
+TIMED = ("table5", "table6")
+ALIASES = {"table1": "data", "table2": "data"}
+MINERS = ("itemix", "pyfim eclat", "pyfim fpgrowth")
+
+
+@dataclass(frozen=True, order=True)
+class Task:
+    """One result: what it is part of, and what it is about.
+
+    Attributes
+    ----------
+    part : str
+        One of `PARTS`.
+    dataset : str
+        A name in `inputs.INPUTS`.
+    method : str
+        A name in `methods.METHODS`, the floor, a miner, or "" for the data set itself.
+    components : int
+        The number of components asked for; 0 where the method takes none.
+    run : int
+        Which of several runs.
+    setting : str
+        What else differs: the strength of the prior, or the number of rows.
+    """
+
+    part: str
+    dataset: str
+    method: str = ""
+    components: int = 0
+    run: int = 0
+    setting: str = ""
+
+    @property
+    def key(self) -> str:
+        """A name that no other task has, and that is a path."""
+        method = "-".join([self.method or "data", *([str(self.components)] if self.components else [])])
+        last = f"{self.run}" + (f"-{self.setting}" if self.setting else "")
+        return f"{self.part}/{self.dataset}/{method.replace(' ', '_')}/{last}"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much to do.
+
+    Attributes
+    ----------
+    n_runs, n_floors : int
+        Runs of everything that is averaged, and random halves of which only the floor is taken.
+    components : tuple of int
+        The numbers of components on real data.
+    real, synthetic, beyond, density : tuple of str
+        Data sets of table 4 (and 1 and 2), table 3, the table past the paper, and the density yardstick.
+    density_components, strengths : tuple
+        What is tried there.
+    timed, generated : str, tuple of str
+        The data set of table 5 and those of table 6, of which the first is drawn in growing numbers of rows.
+    n_rows : tuple of int
+        These numbers; the number of rows of the data set itself is there anyway.
+    """
+
+    n_runs: int
+    n_floors: int
+    components: tuple[int, ...]
+    real: tuple[str, ...]
+    synthetic: tuple[str, ...]
+    beyond: tuple[str, ...]
+    density: tuple[str, ...]
+    density_components: tuple[int, ...]
+    strengths: tuple[float, ...]
+    timed: str
+    generated: tuple[str, ...]
+    n_rows: tuple[int, ...]
+
+
+_REAL = ("chess", "mushroom", "accidents", "msweb")
+_SYNTHETIC = ("syn15", "syn25", "syn50", "syn75", "syn140")
+_DENSITY = ("nltcs", "plants", "accidents", "tretail", "dna", "kosarek", "msweb")
+
+SCALES = {
+    "full": Scale(
+        n_runs=5,
+        n_floors=50,
+        components=(15, 25, 50, 75),
+        real=_REAL,
+        synthetic=_SYNTHETIC,
+        beyond=("groceries", "retail"),
+        density=tuple(f"debd-{name}" for name in _DENSITY),
+        density_components=(50, 100, 200),
+        strengths=(0.3, 1, 3, 10, 30),
+        timed="accidents",
+        generated=("accidents", "chess"),
+        n_rows=(500, 1_000, 2_000, 5_000, 10_000, 17_009, 40_000, 80_000, 160_000, 340_183),
+    ),
+    "quick": Scale(
+        n_runs=1,
+        n_floors=5,
+        components=(15,),
+        real=_REAL,
+        synthetic=("syn15",),
+        beyond=("groceries",),
+        density=("debd-nltcs", "debd-dna"),
+        density_components=(50,),
+        strengths=(1, 3),
+        timed="accidents",
+        generated=("accidents",),
+        n_rows=(1_000, 17_009, 100_000),
+    ),
+    "tiny": Scale(
+        n_runs=2,
+        n_floors=3,
+        components=(3,),
+        real=("toy",),
+        synthetic=(),
+        beyond=(),
+        density=("toy",),
+        density_components=(2, 3),
+        strengths=(1,),
+        timed="toy",
+        generated=("toy",),
+        n_rows=(100, 400),
+    ),
+}
+
+
+def plan(scale: Scale) -> list[Task]:
+    """Return all tasks of a scale, in the order in which they are done."""
+    return [
+        *(Task("data", name) for name in (*scale.real, *scale.synthetic, *scale.beyond)),
+        *_accuracy(scale, "table3", scale.synthetic),
+        *_accuracy(scale, "table4", scale.real),
+        *_floors(scale),
+        *_accuracy(scale, "beyond", scale.beyond),
+        *_density(scale),
+        *_training(scale),
+        *_generation(scale),
+    ]
+
+
+def chosen_components(scale: Scale, part: str, dataset: str) -> tuple[int, ...]:
+    """Return the numbers of components that methods with a choice get."""
+    if part == "table3":
+        return (int(dataset.removeprefix("syn")),)
+    return (50,) if part == "beyond" else scale.components
+
+
+def _accuracy(scale: Scale, part: str, datasets: tuple[str, ...]) -> Iterator[Task]:
+    for run in range(scale.n_runs):
+        for name in datasets:
+            yield Task(part, name, FLOOR, 0, run)
+            if part == "table3":
+                yield Task(part, name, TRUTH, 0, run)
+            for method in PAPER_METHODS:
+                choices = chosen_components(scale, part, name) if METHODS[method].has_components else (0,)
+                yield from (Task(part, name, method, K, run) for K in choices)
+
+
+def _floors(scale: Scale) -> Iterator[Task]:
+    for name in scale.real:
+        if name != "msweb":
+            yield from (Task("floors", name, FLOOR, 0, run) for run in range(scale.n_floors))
+
+
+def _density(scale: Scale) -> Iterator[Task]:
+    for name in scale.density:
+        for key, method in METHODS.items():
+            for K in scale.density_components if method.has_components else (0,):
+                for strength in scale.strengths if method.has_prior else (0,):
+                    yield Task("density", name, key, K, 0, f"{strength:g}" if strength else "")
+
+
+def _training(scale: Scale) -> Iterator[Task]:
+    for run in range(scale.n_runs):
+        for method in PAPER_METHODS:
+            for K in scale.components if METHODS[method].has_components else (0,):
+                yield Task("table5", scale.timed, method, K, run)
+
+
+def _generation(scale: Scale) -> Iterator[Task]:
+    has_pyfim = importlib.util.find_spec("fim") is not None
+    for name in scale.generated:
+        yield from (Task("table6", name, "vfbm", K) for K in scale.components)
+        yield from (Task("table6", name, "gsdpm", setting=draws) for draws in ("one", ""))
+        for n in scale.n_rows if name == scale.generated[0] else (0,):
+            for miner in MINERS if has_pyfim else MINERS[:1]:
+                yield Task("table6", name, miner, setting=str(n) if n else "")

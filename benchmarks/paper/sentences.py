@@ -1,0 +1,240 @@
+"""The sentences of the document that state numbers: each is computed from the results that it is about."""
+
+from __future__ import annotations
+
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from .claims import bayesian, best, crossing, floor_ratios, is_within_paper
+from .inputs import INPUTS
+from .methods import METHODS, TRUTH, label
+from .scales import MINERS
+from .summary import by_length, paper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .summary import Row, Summary
+
+
+def all_sentences(summary: Summary) -> dict[str, str]:
+    """Return all of them by the part of the document that they stand in."""
+    return {
+        "data": _data(summary),
+        "supports": _supports(summary),
+        "table3": _synthetic(summary),
+        "table4": _real(summary),
+        "floors": _floors(summary),
+        "bias": _bias(summary),
+        "beyond": _beyond(summary),
+        "table5": _training(summary),
+        "table6": _generation(summary),
+        "density": _density(summary),
+        "machine": _machine(summary),
+    }
+
+
+def _data(summary: Summary) -> str:
+    """Say of which data sets the itemsets are the paper's, length by length."""
+    same, other = [], []
+    for name in summary.scale.real:
+        record, published = summary.get("data", name), paper()["lengths"].get(name)
+        if record is None or published is None:
+            continue
+        total, *counts = by_length(record["lengths"])
+        if counts == list(published.values()):
+            same.append(f"{INPUTS[name].label} ({total:,} itemsets)")
+        else:
+            difference = 100 * (total / sum(published.values()) - 1)
+            other.append(f"{INPUTS[name].label} by {difference:+.1f}%")
+    agree = f"The counts agree in every length on {_listed(same)}." if same else ""
+    differ = f"The totals differ from the paper's on {_listed(other)}." if other else ""
+    return _joined(agree, differ)
+
+
+def _supports(summary: Summary) -> str:
+    name = next(iter(summary.scale.synthetic), None)
+    record = summary.get("data", name) if name else None
+    if record is None or name is None:
+        return ""
+    total, edge = sum(record["lengths"]), next(n for n in record["supports"] if n)
+    return (
+        f"Of the {total:,} frequent itemsets of {INPUTS[name].label}, {edge:,} ({100 * edge / total:.0f}%) "
+        "lie between 0.30 and 0.32; the paper speaks of over 35,000, about a third."
+    )
+
+
+def _synthetic(summary: Summary) -> str:
+    rows = bayesian(summary.all_rows("table3"))
+    if not rows:
+        return ""
+    names = [name for name in summary.scale.synthetic if any(row.dataset == name for row in rows)]
+    bests = [best(row for row in rows if row.dataset == name) for name in names]
+    below = [row for row in bests if row.own["E"].mean < row.floor["E"].mean]
+    truths = [row for row in summary.all_rows("table3") if row.method == TRUTH]
+    em = [row for row in summary.all_rows("table3") if row.method == "nbm"]
+    return _joined(
+        f"The best Bayesian method is below the floor on {len(below)} of {len(names)} sets.",
+        f"The Bayesian methods have errors of {_span(row.own['E'].mean for row in rows)}, the floor is "
+        f"{_span(row.floor['E'].mean for row in rows)}.",
+        f"The mixture that the data came from has errors of {_span(row.own['E'].mean for row in truths)}, "
+        "which no method can be expected to beat: they are due to the test part being a sample.",
+        f"EM (NBM) comes to {_span(row.own['E'].mean for row in em)}, in the paper to "
+        f"{_span(row.paper['E'].mean for row in em)}.",
+        _within_sentence(rows),
+    )
+
+
+def _real(summary: Summary) -> str:
+    rows = summary.all_rows("table4")
+    ours = bayesian(rows)
+    if not ours:
+        return ""
+    parts = [_within_sentence(ours)]
+    for name in summary.scale.real:
+        there = [row for row in ours if row.dataset == name]
+        if not there:
+            continue
+        within = sum(map(is_within_paper, there))
+        row = best(there)
+        parts.append(
+            f"{INPUTS[name].label}: {within} of {len(there)}; the best is {_named(row)} with "
+            f"{row.own['E'].mean:.2f}% (floor {row.floor['E'].mean:.2f}%)."
+        )
+    return "\n".join([parts[0], "", *(f"- {part}" for part in parts[1:]), *_nbm_line(rows)])
+
+
+def _nbm_line(rows: Iterable[Row]) -> list[str]:
+    ratios = [row.own["E"].mean / row.paper["E"].mean for row in rows if row.method == "nbm" and row.paper]
+    if not ratios:
+        return []
+    least, most = _range(ratios)
+    text = f"NBM: E is {least:.2f} to {most:.2f} times the paper's, {mean(ratios):.2f} on average."
+    return [f"- {text}"]
+
+
+def _within_sentence(rows: list[Row]) -> str:
+    within = sum(map(is_within_paper, rows))
+    return (
+        f"{within} of {len(rows)} Bayesian rows have an E of at most the paper's plus one of its standard "
+        "deviations."
+    )
+
+
+def _floors(summary: Summary) -> str:
+    said = []
+    for name in summary.scale.real:
+        errors = [100 * record["E"] for record in summary.floors(name)]
+        if len(errors) > 1:
+            said.append(f"from {min(errors):.2f}% to {max(errors):.2f}% on {INPUTS[name].label}")
+    return f"The floor alone varies between random halves {_listed(said)}." if said else ""
+
+
+def _bias(summary: Summary) -> str:
+    """Say how the relative difference of the longest sets compares with that of single items."""
+    said = []
+    for name in summary.scale.real:
+        rows = [row for row in summary.rows("table4", name) if row.method == "gsdpm"]
+        if rows:
+            ends = [(run["by_length"][0][3], run["by_length"][-1][3]) for run in rows[0].runs]
+            shortest, longest = (100 * mean(values) for values in zip(*ends, strict=True))
+            said.append(f"{shortest:+.1f}% and {longest:+.1f}% on {INPUTS[name].label}")
+    if not said:
+        return ""
+    return (
+        f"The mean relative difference of GSDPM for single items and for the longest sets is {_listed(said)}."
+    )
+
+
+def _beyond(summary: Summary) -> str:
+    rows = summary.all_rows("beyond")
+    names = [name for name in summary.scale.beyond if any(row.dataset == name for row in rows)]
+    said = []
+    for name in names:
+        row = best(row for row in rows if row.dataset == name)
+        ratio = mean(floor_ratios(row))
+        said.append(
+            f"{INPUTS[name].label}: the best is {_named(row)} with {row.own['E'].mean:.2f}%, "
+            f"{ratio:.2f} times the floor of {row.floor['E'].mean:.2f}%."
+        )
+    return " ".join(said)
+
+
+def _training(summary: Summary) -> str:
+    ratios = []
+    for method, K, runs in summary.training():
+        published = summary.paper_training(method, K)
+        if published:
+            seconds = mean(run["wall_seconds"] for run in runs)
+            each = seconds / mean(run["iterations"] for run in runs)
+            ratios.append((published["s_per_iteration"] / each, published["train_s"] / seconds))
+    if not ratios:
+        return ""
+    each, whole = (_range(values) for values in zip(*ratios, strict=True))
+    return (
+        f"An iteration is {each[0]:,.0f} to {each[1]:,.0f} times faster than in the paper, a whole fit "
+        f"{whole[0]:,.0f} to {whole[1]:,.0f} times."
+    )
+
+
+def _generation(summary: Summary) -> str:
+    name = summary.scale.generated[0]
+    K = max(summary.scale.components)
+    model = summary.get("table6", name, "vfbm", K)
+    if model is None:
+        return ""
+    said = []
+    for miner in MINERS:
+        times = summary.times(name, miner)
+        if not times:
+            continue
+        at = crossing(times, model["wall_seconds"])
+        most = max(times)
+        ratio = times[most]["wall_seconds"] / model["wall_seconds"]
+        where = "nowhere up to there" if at is None else _rows(at, min(times))
+        said.append(f"{miner}: {where}; at {most:,} rows the model is {ratio:.1f} times as fast.")
+    lead = f"Where mining a model of {K} components becomes faster than mining the data:"
+    return "\n".join([lead, "", *(f"- {line}" for line in said)])
+
+
+def _rows(at: float, least: int) -> str:
+    return f"already at {least:,} rows" if at <= least else f"from about {round(at, -2):,.0f} rows on"
+
+
+def _density(summary: Summary) -> str:
+    said = []
+    for name in summary.scale.density:
+        fits = {method: summary.density(name, method) for method in METHODS}
+        values = {method: float(fit[1]["test"]) for method, fit in fits.items() if fit is not None}
+        if values:
+            method = max(values, key=lambda key: values[key])
+            said.append(f"{INPUTS[name].label} {values[method]:.3f} ({label(method)})")
+    return f"The best of each: {_listed(said)}." if said else ""
+
+
+def _machine(summary: Summary) -> str:
+    records = [record for _, _, runs in summary.training() for record in runs]
+    names = sorted({record["machine"] for record in records})
+    return f"Timings were taken on {_listed(names)}." if names else ""
+
+
+def _named(row: Row) -> str:
+    return f"{label(row.method)} with K = {row.components}" if row.components else label(row.method)
+
+
+def _span(values: Iterable[float]) -> str:
+    least, most = _range(values)
+    return f"{least:.2f}% to {most:.2f}%"
+
+
+def _range(values: Iterable[float]) -> tuple[float, float]:
+    found = list(values)
+    return (min(found), max(found)) if found else (float("nan"), float("nan"))
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(part for part in parts if part)

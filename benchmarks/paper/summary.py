@@ -1,0 +1,181 @@
+"""Means over runs, and the paper's figures beside them."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from statistics import mean, stdev
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .methods import FLOOR, METHODS, PAPER_METHODS, TRUTH
+from .scales import Task, chosen_components, plan
+
+if TYPE_CHECKING:
+    from .scales import Scale
+    from .store import Record, Store
+
+CRITERIA = ("F-", "F+", "E")
+LENGTHS = 10
+
+
+class Spread(NamedTuple):
+    """A mean and a standard deviation."""
+
+    mean: float
+    sd: float
+
+    @classmethod
+    def of(cls, values: list[float]) -> Spread:
+        """Summarise values; one alone has no deviation."""
+        return cls(mean(values), stdev(values) if len(values) > 1 else 0.0)
+
+
+class Row(NamedTuple):
+    """A row of table 3 or 4: a method with a number of components on a data set.
+
+    Attributes
+    ----------
+    dataset, method : str
+        What and where.
+    components : int
+        The number asked for; 0 where the method finds it.
+    found : float or None
+        The mean number that was found.
+    own, floor : dict of Spread
+        The criteria, in per cent.
+    paper : dict of Spread
+        The paper's, empty where it has none.
+    runs, floors : list of records
+        What was summarised, run by run.
+    """
+
+    dataset: str
+    method: str
+    components: int
+    found: float | None
+    own: dict[str, Spread]
+    floor: dict[str, Spread]
+    paper: dict[str, Spread]
+    runs: list[Record]
+    floors: list[Record]
+
+
+@cache
+def paper() -> dict[str, Any]:
+    """Return the figures of the paper's tables."""
+    figures: dict[str, Any] = json.loads((Path(__file__).parent / "paper.json").read_text())
+    return figures
+
+
+def paper_row(rows: list[dict[str, Any]], method: str, components: int) -> dict[str, Any]:
+    """Return a row of one of the paper's tables, empty if it has none; 0 components is any number."""
+    fits = (row for row in rows if row["method"] == method and (not components or row["K"] == components))
+    return next(fits, {})
+
+
+def by_length(counts: list[int]) -> list[int]:
+    """Return the total, the numbers of lengths 1 to 10, and of all longer ones."""
+    padded = counts + [0] * (LENGTHS + 1 - len(counts))
+    return [sum(counts), *padded[1 : LENGTHS + 1], sum(padded[LENGTHS + 1 :])]
+
+
+class Summary:
+    """What the store holds of a scale.
+
+    Parameters
+    ----------
+    store : Store
+        The results.
+    scale : Scale
+        What there could be.
+    """
+
+    def __init__(self, store: Store, scale: Scale) -> None:
+        self._store = store
+        self.scale = scale
+
+    def get(self, *parts: Any) -> Record | None:  # noqa: ANN401 - the parts of a task
+        """Return the record of a task."""
+        return self._store.get(Task(*parts))
+
+    def runs(self, part: str, dataset: str, method: str, components: int = 0) -> list[Record]:
+        """Return the records of all runs that were done."""
+        found = (self.get(part, dataset, method, components, run) for run in range(self.scale.n_runs))
+        return [record for record in found if record is not None]
+
+    def rows(self, part: str, dataset: str) -> list[Row]:
+        """Return the rows of a data set in table 3 or 4 or past them, those that there are."""
+        rows = []
+        for method in (*METHODS, TRUTH):
+            has_components = method in METHODS and METHODS[method].has_components
+            choices = chosen_components(self.scale, part, dataset) if has_components else (0,)
+            rows += [row for K in choices if (row := self._row(part, dataset, method, K)) is not None]
+        return rows
+
+    def _row(self, part: str, dataset: str, method: str, components: int) -> Row | None:
+        runs = self.runs(part, dataset, method, components)
+        floors = self.runs(part, dataset, FLOOR)
+        if not runs or not floors:
+            return None
+        found = [run["components"] for run in runs if run["components"] is not None]
+        published = paper_row(paper()["accuracy"].get(dataset, []), method, components)
+        return Row(
+            dataset,
+            method,
+            components,
+            mean(found) if found else None,
+            _spreads(runs),
+            _spreads(floors),
+            {name: Spread(*published[name]) for name in CRITERIA if name in published},
+            runs,
+            floors,
+        )
+
+    def all_rows(self, part: str) -> list[Row]:
+        """Return the rows of all data sets."""
+        datasets = {"table3": self.scale.synthetic, "table4": self.scale.real, "beyond": self.scale.beyond}
+        return [row for name in datasets[part] for row in self.rows(part, name)]
+
+    def floors(self, dataset: str) -> list[Record]:
+        """Return the floors of all random halves that were taken."""
+        found = (self.get("floors", dataset, FLOOR, 0, run) for run in range(self.scale.n_floors))
+        return [record for record in found if record is not None]
+
+    def processor_seconds(self) -> float:
+        """Return what everything took, in seconds of one core."""
+        found = (self._store.get(task) for task in plan(self.scale))
+        return float(sum(record["seconds"] for record in found if record is not None))
+
+    def paper_training(self, method: str, components: int) -> dict[str, Any]:
+        """Return the paper's row of table 5, empty if it has none."""
+        return paper_row(paper()["training"] if self.scale.timed == "accidents" else [], method, components)
+
+    def training(self) -> list[tuple[str, int, list[Record]]]:
+        """Return the runs of each row of table 5."""
+        rows = [
+            (method, K, self.runs("table5", self.scale.timed, method, K))
+            for method in PAPER_METHODS
+            for K in (self.scale.components if METHODS[method].has_components else (0,))
+        ]
+        return [row for row in rows if row[2]]
+
+    def times(self, dataset: str, miner: str) -> dict[int, Record]:
+        """Return what mining some numbers of rows took, by that number."""
+        found = {n: self.get("table6", dataset, miner, 0, 0, str(n)) for n in self.scale.n_rows}
+        return {n: record for n, record in found.items() if record is not None}
+
+    def density(self, dataset: str, method: str) -> tuple[Task, Record] | None:
+        """Return the fit that the validation part chooses."""
+        made = METHODS[method]
+        tasks = [
+            Task("density", dataset, method, K, 0, f"{strength:g}" if strength else "")
+            for K in (self.scale.density_components if made.has_components else (0,))
+            for strength in (self.scale.strengths if made.has_prior else (0,))
+        ]
+        fits = [(task, record) for task in tasks if (record := self._store.get(task)) is not None]
+        return max(fits, key=lambda pair: float(pair[1]["valid"]), default=None)
+
+
+def _spreads(records: list[Record]) -> dict[str, Spread]:
+    return {name: Spread.of([100 * record[name] for record in records]) for name in CRITERIA}

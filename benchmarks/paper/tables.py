@@ -1,0 +1,214 @@
+"""The tables of the document, in Markdown."""
+
+from __future__ import annotations
+
+from statistics import mean, median
+from typing import TYPE_CHECKING
+
+from .inputs import INPUTS
+from .methods import METHODS, label
+from .scales import MINERS
+from .summary import CRITERIA, LENGTHS, Spread, Summary, by_length, paper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .methods import Method
+    from .scales import Task
+    from .store import Record
+    from .summary import Row
+
+ABSENT = ""
+
+
+def markdown(headers: Sequence[str], rows: Iterable[Sequence[str]], *, n_words: int = 1) -> str:
+    """Make a table; all columns but the first few hold numbers."""
+    lines = ["| " + " | ".join(headers) + " |"]
+    lines.append("|" + "|".join("---" if i < n_words else "---:" for i in range(len(headers))) + "|")
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def data_sets(summary: Summary) -> str:
+    """Make table 1: the data sets, ours and the paper's."""
+    headers = ("data set", "N", "paper", "D", "paper", "ones", "paper", "density", "paper", "threshold")
+    rows = []
+    for name in (*summary.scale.real, *summary.scale.synthetic, *summary.scale.beyond):
+        own = summary.get("data", name)
+        if own is None:
+            continue
+        cells = [INPUTS[name].label]
+        published = paper()["datasets"].get(name)
+        for key, paper_key in (("n_transactions", "N"), ("n_items", "D"), ("n_ones", "ones")):
+            cells += [f"{own[key]:,}", f"{published[paper_key]:,}" if published else ABSENT]
+        cells.append(_percent(own["n_ones"] / (own["n_transactions"] * own["n_items"])))
+        density = published["ones"] / (published["N"] * published["D"]) if published else None
+        cells.append(ABSENT if density is None else _percent(density))
+        rows.append((*cells, f"{100 * INPUTS[name].min_support:g}%"))
+    return markdown(headers, rows)
+
+
+def lengths(summary: Summary) -> str:
+    """Make table 2: frequent itemsets by length."""
+    names = [name for name in summary.scale.real if summary.get("data", name) is not None]
+    headers = ["length"]
+    columns: list[list[str]] = []
+    for name in names:
+        record = summary.get("data", name)
+        assert record is not None  # noqa: S101 - see the line above
+        headers += [INPUTS[name].label, "all rows", "paper"]
+        published = paper()["lengths"].get(name)
+        columns += [
+            [f"{n:,}" for n in by_length(record["lengths"])],
+            [f"{n:,}" for n in by_length(record["lengths_in_all"])],
+            [f"{n:,}" for n in (sum(published.values()), *published.values())]
+            if published
+            else [ABSENT] * (LENGTHS + 2),
+        ]
+    titles = ["total", *map(str, range(1, LENGTHS + 1)), f"over {LENGTHS}"]
+    return markdown(headers, list(zip(titles, *columns, strict=True)))
+
+
+def accuracy(summary: Summary, part: str, dataset: str) -> str:
+    """Make the rows of a data set in table 3 or 4: ours, the floor and the paper's."""
+    rows = summary.rows(part, dataset)
+    headers = ["method", "K"]
+    has_paper = any(row.paper for row in rows)
+    for name in ("F-", "F+", "E"):
+        headers += [name, "floor", "paper"] if has_paper else [name, "floor"]
+    return markdown([*headers, "log-likelihood"], [_accuracy_row(row, has_paper=has_paper) for row in rows])
+
+
+def _accuracy_row(row: Row, *, has_paper: bool) -> list[str]:
+    cells = [
+        label(row.method),
+        f"{row.found:.1f}" if not row.components and row.found else f"{row.components}",
+    ]
+    for name in CRITERIA:
+        cells += [_spread(row.own[name]), f"{row.floor[name].mean:.2f}"]
+        if has_paper:
+            cells.append(_spread(row.paper[name]) if row.paper else ABSENT)
+    return [*cells, _number(mean(float(run["log_likelihood"]) for run in row.runs), 3)]
+
+
+def floors(summary: Summary) -> str:
+    """Make the table of how the floor varies between random halves."""
+    headers = ("data set", "halves", "mean", "standard deviation", "least", "median", "most", "table 4's")
+    rows = []
+    for name in summary.scale.real:
+        errors = [100 * record["E"] for record in summary.floors(name)]
+        if len(errors) < 2:
+            continue
+        spread = Spread.of(errors)
+        values = [spread.mean, spread.sd, min(errors), median(errors), max(errors)]
+        values.append(mean(errors[: summary.scale.n_runs]))
+        rows.append([INPUTS[name].label, f"{len(errors)}", *(f"{value:.2f}" for value in values)])
+    return markdown(headers, rows)
+
+
+def training(summary: Summary) -> str:
+    """Make table 5: iterations and training time."""
+    headers = (
+        "method", "K", "iterations", "paper", "seconds", "paper", "seconds an iteration", "paper",
+        "times faster an iteration", "in all",
+    )  # fmt: skip
+    rows = []
+    for method, K, runs in summary.training():
+        n_iter = mean(run["iterations"] for run in runs)
+        seconds = Spread.of([run["wall_seconds"] for run in runs])
+        published = summary.paper_training(method, K)
+        own = (n_iter, seconds.mean, seconds.mean / n_iter)
+        theirs = [published.get(key) for key in ("iterations", "train_s", "s_per_iteration")]
+        cells = [label(method), f"{K or mean(run['components'] for run in runs):.4g}"]
+        for value, other, digits in zip(own, theirs, (1, 2, 4), strict=True):
+            cells += [f"{value:.{digits}f}", ABSENT if other is None else f"{other:g}"]
+        ratios = [ABSENT if not published else f"{(theirs[i] or 0) / own[i]:,.0f}" for i in (2, 1)]
+        rows.append([*cells, *ratios])
+    return markdown(headers, rows)
+
+
+def generation(summary: Summary) -> str:
+    """Make table 6: mining models and mining data."""
+    headers = ("data", "what is mined", "components", "itemsets", "ms", "search alone, ms", "paper, ms")
+    rows = []
+    for name in summary.scale.generated:
+        shown = INPUTS[name].label
+        theirs = paper()["generation"] if name == "accidents" else {}
+        for K in summary.scale.components:
+            record = summary.get("table6", name, "vfbm", K)
+            if record is not None:
+                seconds = theirs.get(f"K={K}")
+                rows.append([shown, "model", f"{K}", *_timed(record), _milliseconds(seconds)])
+        for setting, what in (("one", "GSDPM, one draw"), ("", "GSDPM, all draws")):
+            record = summary.get("table6", name, "gsdpm", 0, 0, setting)
+            if record is not None:
+                seconds = theirs.get("K=114.6") if setting else None
+                n = f"{record['mixture_components']}"
+                rows.append([shown, what, n, *_timed(record), _milliseconds(seconds)])
+        for n_rows in _shown_rows(summary, name):
+            for miner in MINERS:
+                record = summary.get("table6", name, miner, 0, 0, n_rows)
+                if record is not None:
+                    where = f"{shown}, {int(n_rows):,} rows" if n_rows else shown
+                    seconds = theirs.get("eclat") if miner == MINERS[1] and n_rows == "17009" else None
+                    rows.append([where, f"data, {miner}", ABSENT, *_timed(record), _milliseconds(seconds)])
+    return markdown(headers, rows, n_words=2)
+
+
+def _shown_rows(summary: Summary, name: str) -> list[str]:
+    """Return the numbers of rows in the table: of the data set itself, and the largest."""
+    if name != summary.scale.generated[0]:
+        return [""]
+    return [str(n) for n in summary.scale.n_rows if n in (17_009, max(summary.scale.n_rows))]
+
+
+def _timed(record: Record) -> list[str]:
+    search = record.get("search_seconds")
+    return [f"{record['n_itemsets']:,}", _milliseconds(record["wall_seconds"]), _milliseconds(search)]
+
+
+def density(summary: Summary, references: dict[str, dict[str, float]]) -> str:
+    """Make the table of the density yardstick: the chosen fit of each method, and known figures."""
+    names = [name for name in summary.scale.density if any(summary.density(name, key) for key in METHODS)]
+    rows = []
+    for method in METHODS:
+        fits = [summary.density(name, method) for name in names]
+        cells = [ABSENT if fit is None else _number(float(fit[1]["test"]), 3) for fit in fits]
+        rows.append([label(method), *cells])
+    for title, values in references.items():
+        rows.append([title, *(_number(values[name], 3) if name in values else ABSENT for name in names)])
+    return markdown(["method", *(INPUTS[name].label for name in names)], rows)
+
+
+def density_choices(summary: Summary) -> str:
+    """Make the table of what the validation part chose."""
+    names = [name for name in summary.scale.density if any(summary.density(name, key) for key in METHODS)]
+    rows = []
+    for method, made in METHODS.items():
+        cells = []
+        for name in names:
+            fit = summary.density(name, method)
+            cells.append(ABSENT if fit is None else _choice(made, *fit))
+        rows.append([label(method), *cells])
+    return markdown(["method", *(INPUTS[name].label for name in names)], rows)
+
+
+def _choice(method: Method, task: Task, record: Record) -> str:
+    found = record["components"]
+    number = f"{task.components}" if method.has_components else ABSENT if found is None else f"{found:.0f}"
+    return f"{number}; {task.setting}" if task.setting else number
+
+
+def _spread(value: Spread) -> str:
+    return f"{value.mean:.2f} ± {value.sd:.2f}"
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.2f}%"
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return ABSENT if seconds is None else f"{1e3 * seconds:,.1f}"
+
+
+def _number(value: float, digits: int) -> str:
+    return "-inf" if value == float("-inf") else f"{value:.{digits}f}"
