@@ -31,7 +31,7 @@ class Table:
         lines = [self.title]
         if self.rows:
             *numbers, names = zip(*self.rows, strict=True)
-            columns = [_aligned(h, texts) for h, texts in zip(self.headers, numbers, strict=False)]
+            columns = [aligned(h, texts) for h, texts in zip(self.headers, numbers, strict=False)]
             columns.append([self.headers[-1], *names])
             lines += ["  ".join(["", *row]).rstrip() for row in zip(*columns, strict=True)]
         if self.footer:
@@ -51,6 +51,16 @@ class Table:
             f"<div><p><strong>{html.escape(self.title)}</strong></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{footer}</div>"
         )
+
+
+def aligned(header: str, texts: Sequence[str]) -> list[str]:
+    """Put numbers under each other by their decimal points, to the right below a header."""
+    split = [text.partition(".") for text in texts]
+    before = max((len(whole) for whole, _, _ in split), default=0)
+    lined_up = [whole.rjust(before) + point + digits for whole, point, digits in split]
+    after = max(map(len, lined_up), default=0)
+    width = max(len(header), after)
+    return [header.rjust(width), *(text.ljust(after).rjust(width) for text in lined_up)]
 
 
 def format_number(value: float) -> str:
@@ -113,16 +123,6 @@ def shown_of(n_shown: int, n: int) -> str:
 def joined(parts: Sequence[str]) -> str:
     """Join the parts of a title that are not empty."""
     return ", ".join(part for part in parts if part)
-
-
-def _aligned(header: str, texts: Sequence[str]) -> list[str]:
-    """Put numbers under each other by their decimal points, to the right under a header."""
-    split = [text.partition(".") for text in texts]
-    before = max(len(whole) for whole, _, _ in split)
-    lined_up = [whole.rjust(before) + point + digits for whole, point, digits in split]
-    after = max(map(len, lined_up))
-    width = max(len(header), after)
-    return [header.rjust(width), *(text.ljust(after).rjust(width) for text in lined_up)]
 
 
 def _cell(tag: str, text: str, is_name: bool) -> str:

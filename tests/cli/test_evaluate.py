@@ -125,7 +125,7 @@ def test_a_terminal_has_a_table_in_per_cent(run, files, expected, monkeypatch, c
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["model", "test"], "missing option '--min-support' / '-s'; see itemix evaluate --help"),
+        (["model", "test"], "expected --min-support, got none; see itemix evaluate --help"),
         (
             ["model", "test", "-s", "much"],
             "expected --min-support as a fraction (0.01), a percentage (1%) or",

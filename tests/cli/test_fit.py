@@ -105,7 +105,7 @@ def test_warnings_are_notes(run, baskets, tmp_path):
     options = ["--method", "vfbm", "-K", "2", "--max-iter", "1", "--seed", "0"]
     result = run("fit", baskets, *options, "-o", path)
     assert result.code == 0
-    assert "did not converge in max_iter=1 iterations" in result.err
+    assert "did not converge in --max-iter 1 iterations; raise --max-iter or" in result.err
     assert "vfbm: 2 components, not converged after 1 iteration, " in result.err
     assert not load(path).converged_
 

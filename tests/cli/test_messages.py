@@ -21,6 +21,9 @@ from itemix.cli.messages import in_options
         ("try encoding='utf-16'", "try --encoding utf-16"),
         ("n_jobs as a number", "--threads as a number"),
         ("got 'min_support_x=3'", "got 'min_support_x=3'"),
+        ("expected alpha above 0, got -1.0; the default", "expected --alpha above 0, got -1.0; the default"),
+        ("expected tol of zero or more", "expected --tol of zero or more"),
+        ("expected names without blanks", "expected names without blanks"),
     ],
 )
 def test_arguments_become_options(message, expected):

@@ -220,22 +220,75 @@ def test_bad_options_are_one_line(run, baskets, options, message):
             "expected a file to read, got no such file 'chess'; for the data set of this ",
         ),
         (["mine", "dataset:mushrom", "-s", "1"], "expected the name of one of"),
-        (["mine"], "missing argument 'SOURCE'; see itemix mine --help"),
-        (["mine", "a", "--max-len", "x"], "invalid value for '--max-len': "),
-        (["mine", "a", "--max-lem", "3"], "no such option: --max-lem"),
-        (["mine", "a", "b"], "got unexpected extra argument"),
-        (["mine", "a", "--min-support"], "option '--min-support' requires an argument; see itemix"),
-        (["dig", "a"], "no such command 'dig'; see itemix --help"),
+        (["mine", "", "-s", "1"], "expected a file to read, got an empty name; name a file"),
+        (["mine"], "expected SOURCE, got none; see itemix mine --help"),
+        (
+            ["mine", "a", "--max-len", "x"],
+            "expected --max-len as a whole number, got 'x'; see itemix mine --",
+        ),
+        (
+            ["mine", "a", "--max-len=x"],
+            "expected --max-len as a whole number, got 'x'; see itemix mine --help",
+        ),
+        (["mine", "a", "-nx"], "expected --limit as a whole number, got 'x'; see itemix mine --help"),
+        (["rules", "a", "--min-threshold", "x"], "expected --min-threshold as a number, got 'x'; see itemix"),
+        (["mine", "a", "--max-lem", "3"], "expected a known option, got --max-lem; try --max-len"),
+        (["mine", "a", "--xyzzy"], "expected a known option, got --xyzzy; see itemix mine --help"),
+        (["mine", "a", "b", "c"], "expected no more arguments, got 'b c'; put quotes around names"),
+        (["mine", "a", "--min-support"], "expected a value after --min-support, got none; see itemix"),
+        (["dig", "a"], "expected a command, got 'dig'; see itemix --help"),
+        (["mien", "a"], "expected a command, got 'mien'; try itemix mine"),
+        (["datasets", "fech"], "expected a command, got 'fech'; try itemix datasets fetch"),
     ],
 )
 def test_bad_arguments_are_one_line(run, tmp_path, monkeypatch, arguments, message):
-    """Also what typer finds wrong is one line, and says where the help is."""
+    """Also what typer finds wrong is one line: what was expected, what was got, what to try."""
     monkeypatch.chdir(tmp_path)
     result = run(*arguments)
     assert result.code == 2
     assert result.out == ""
     assert result.err.startswith(f"itemix: {message}")
     assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["-s", "0"],
+            "expected --min-support as a fraction in (0, 1] or a count of at least 1, got 0; try 1",
+        ),
+        (
+            ["-s", "-1"],
+            "expected --min-support as a fraction in (0, 1] or a count of at least 1, got -1; try 1",
+        ),
+        (
+            ["-s", "1.5"],
+            "expected --min-support as a fraction in (0, 1] or a whole number of transactions, got",
+        ),
+        (["-s", "a"], "expected --min-support as a fraction (0.01), a percentage (1%) or a whole number of "),
+        (
+            ["-s", "200%"],
+            "expected --min-support as a percentage above 0% and up to 100%, got '200%'; try 1%",
+        ),
+        (
+            ["-s", "nan%"],
+            "expected --min-support as a percentage above 0% and up to 100%, got 'nan%'; try 1%",
+        ),
+        (["-s", "1", "--top-k", "0"], "expected --top-k as a whole number of at least 1, got 0; try 1"),
+        (["-s", "1", "--min-len", "3", "--max-len", "2"], "expected --min-len <= --max-len, got 3 and 2"),
+        (
+            ["-s", "1", "-j", "0"],
+            "expected --threads as a number of threads, got 0; try -1 for all processors",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["mine", "rules"])
+def test_bad_options_are_refused_first(run, command, options, message):
+    """Before the source is read, which may take long: there is none here, and nobody complains of that."""
+    refused = run(command, "no such source", *options)
+    assert refused.code == 2
+    assert refused.err.startswith(f"itemix: {message}")
 
 
 @pytest.mark.parametrize("command", ["mine", "rules"])

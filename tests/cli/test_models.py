@@ -220,10 +220,17 @@ def test_show_says_what_was_fitted(run, models):
 
 
 def test_show_prints_tables(run, store, tmp_path):
-    """A file of itemsets or rules is shown as its table."""
-    path = tmp_path / "sets.jsonl"
-    run("mine", store, "-s", "0.1", "-o", path)
-    assert run("show", path, "-n", "3").out == itemix.Itemsets.load(path).table(3).as_text() + "\n"
+    """A file of itemsets or rules is shown as `mine` and `rules` show them, in the order of the file."""
+    sets, rules = tmp_path / "sets.jsonl", tmp_path / "rules.csv"
+    run("mine", store, "-s", "0.1", "-o", sets)
+    shown = run("show", sets, "-n", "3")
+    assert shown.out == run("mine", store, "-s", "0.1", "--sort", "order", "-n", "3").out
+    assert shown.err == f"{sets}: 20 itemsets, support >= 10%, of 600 transactions\n"
+    run("rules", sets, "--min-threshold", "0.3", "-o", rules)
+    assert run("show", rules).out == run("rules", sets, "--min-threshold", "0.3").out
+    assert run("show", sets, "-n", "-1").err == (
+        "itemix: expected --limit as a number of rows, got -1; try 0 for all\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -237,7 +244,11 @@ def test_show_prints_tables(run, store, tmp_path):
         ),
         (["query", "{vdpm}", "salsa", "--level", "2"], "expected a level between 0 and 1, got 2.0; try 0.9"),
         (["query", "no.itemix", "salsa"], "expected a model file to read, got no such file 'no.itemix'"),
-        (["show", "{store}"], "expected a model file, got "),
+        (["show", "{store}"], "expected a model, itemsets or rules, got "),
+        (
+            ["query", "{store}", "salsa", "--given", "beer", "--given", "cat food", "--given", "diapers"],
+            "expected transactions with beer, cat food, diapers, got none; leave out one of these items",
+        ),
         (["recommend", "{vdpm}", "salsa", "-n", "0"], "expected --number of at least 1, got 0; try 5"),
         (["recommend", "{vdpm}", "salsaa"], "expected one of 92 known items, got 'salsaa'"),
     ],

@@ -2,7 +2,7 @@
 
 import json
 import os
-import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from terminals import run_on_terminal
 
 import itemix
 
@@ -61,7 +62,7 @@ def test_the_module_and_the_command_are_the_same(start):
     with start("--version", stdout=subprocess.PIPE) as process:
         assert process.communicate()[0] == f"itemix {itemix.__version__}\n"
     with start("mine", stderr=subprocess.PIPE) as process:
-        assert process.communicate()[1] == "itemix: missing argument 'SOURCE'; see itemix mine --help\n"
+        assert process.communicate()[1] == "itemix: expected SOURCE, got none; see itemix mine --help\n"
     assert process.returncode == 2
 
 
@@ -118,28 +119,15 @@ def wait_for_numba(pid):
     pytest.fail("the program did not start in 30 s")
 
 
-def blocks_from(terminal):
-    """Read a terminal until the program that writes to it has ended."""
-    while True:
-        try:
-            block = os.read(terminal, 4096)
-        except OSError:  # what Linux says when the other side is closed
-            return
-        if not block:
-            return
-        yield block
+def command(*arguments):
+    """Return the command line of the program."""
+    return [sys.executable, "-m", "itemix", *map(str, arguments)]
 
 
-def test_a_terminal_gets_a_table(start, baskets):
+def test_a_terminal_gets_a_table(baskets):
     """On a terminal the result is drawn with colours, and the rest of the rows is counted."""
-    ours, theirs = pty.openpty()
-    environment = {"TERM": "xterm-256color", "COLUMNS": "80", "NO_COLOR": ""}
-    options = {"stdout": theirs, "stderr": theirs, "env": environment}
-    with start("mine", baskets, "-s", "1", "-n", "2", **options) as process:
-        os.close(theirs)
-        shown = b"".join(blocks_from(ours)).decode()
-    os.close(ours)
-    assert process.returncode == 0
+    code, shown = run_on_terminal(command("mine", baskets, "-s", "1", "-n", "2"))
+    assert code == 0
     assert "\x1b[" in shown
     assert "━━━" in shown
     assert "{bread}" in shown
@@ -148,12 +136,60 @@ def test_a_terminal_gets_a_table(start, baskets):
     assert "mined in" in shown
 
 
-def test_quiet_on_a_terminal(start, baskets):
+def test_a_narrow_terminal_gets_no_bars(baskets):
+    """Names are worth more than bars where there is no room for both."""
+    code, shown = run_on_terminal(command("mine", baskets, "-s", "1", "-n", "2", "-q"), columns=50)
+    assert code == 0
+    assert "━" not in shown
+    assert "{bread}" in shown
+
+
+def test_nothing_on_a_terminal_is_said(baskets):
+    """An empty table would look like a mistake."""
+    code, shown = run_on_terminal(command("mine", baskets, "-s", "5", "-q"))
+    assert (code, shown.split()) == (0, ["none"])
+
+
+def test_quiet_on_a_terminal(baskets):
     """With --quiet there are neither notes nor bars, also on a terminal."""
-    ours, theirs = pty.openpty()
-    options = {"stdout": subprocess.DEVNULL, "stderr": theirs, "env": {"TERM": "xterm-256color"}}
-    with start("mine", baskets, "-s", "1", "--quiet", **options) as process:
-        os.close(theirs)
-        assert b"".join(blocks_from(ours)) == b""
-    os.close(ours)
-    assert process.returncode == 0
+    options = {"streams": ["stderr"], "stdout": subprocess.DEVNULL}
+    assert run_on_terminal(command("mine", baskets, "-s", "1", "--quiet"), **options) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["--help"], ["mine", "{baskets}", "-s", "1", "-q"], ["datasets"]])
+def test_a_full_disk_is_one_line(start, baskets, arguments):
+    """Where standard output has no room, one line says so."""
+    filled = [argument.format(baskets=baskets) for argument in arguments]
+    with Path("/dev/full").open("w") as full, start(*filled, stdout=full, stderr=subprocess.PIPE) as process:
+        err = process.communicate()[1]
+    assert process.returncode == 2
+    assert (
+        err == "itemix: expected to write to standard output, got No space left on device; make room there\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "err"),
+    [
+        ("<&-", 2, "itemix: expected standard input to read, got a closed one; name a file\n"),
+        (">&- </dev/null", 2, "itemix: expected transactions, got standard input which is empty; check how"),
+        ("2>&- </dev/null", 2, ""),
+    ],
+)
+def test_closed_streams(closed, code, err):
+    """A stream that a shell has closed is no reason for a traceback."""
+    line = f"{shlex.join(command('mine', '-', '-s', '1'))} {closed}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)  # noqa: S602 - our program
+    assert done.returncode == code
+    assert done.stderr.startswith(err)
+    assert "Traceback" not in done.stderr
+
+
+def test_help_names_arguments_and_sections(run):
+    """The usage names what is typed, and not its type; options come in sections."""
+    out = run("recommend", "--help").out
+    assert out.startswith("Usage: itemix recommend [OPTIONS] SOURCE [ITEM...]\n")
+    assert "\n  SOURCE   A model that itemix fit has saved;" in out
+    assert "\nWhat to recommend:\n" in out
+    assert "<" not in out

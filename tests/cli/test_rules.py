@@ -99,6 +99,24 @@ def test_saved_itemsets_are_a_source(run, baskets, tmp_path, ending):
     assert from_file.out == run("rules", baskets, *options).out
 
 
+def test_rules_by_support_alone(run, baskets, monkeypatch):
+    """--support-only needs no supports of parts; what is not known is not shown."""
+    options = ["rules", baskets, "-s", "2", "-t", "maximal", "--support-only", "--min-threshold", "0.5"]
+    result = run(*options)
+    assert result.out.splitlines()[0] == "support\tcount\tantecedents\tconsequents"
+    assert "2 rules with support >= 0.5\n" in result.err
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "confidence" not in run(*options, "-q").out
+
+
+def test_rule_options_are_refused_first(run):
+    """Before anything is read or mined."""
+    refused = run("rules", "no such source", "-s", "1", "--max-antecedent-len", "0")
+    assert refused.err.startswith(
+        "itemix: expected --max-antecedent-len as a whole number of at least 1, got 0"
+    )
+
+
 def test_maximal_itemsets_need_the_data(run, baskets, tmp_path):
     """Supports that a file lacks are counted in --data; without it, the error says so."""
     path = tmp_path / "sets.parquet"
@@ -127,7 +145,15 @@ def test_measures_are_those_of_the_library():
         ),
         (["-s", "1", "--where", "size>=1"], "expected --where with a measure"),
         (["-s", "1", "--sort", "size"], "expected --sort to be one of "),
-        (["-s", "1", "--max-rules", "1", "--min-threshold", "0"], "expected at most 1 rules, got "),
+        (["-s", "1", "--max-rules", "1", "--min-threshold", "0"], "expected at most 1 rule, got "),
+        (
+            ["-s", "1", "--min-threshold", "nan"],
+            "expected --min-threshold as a finite number, got nan; try 0.8",
+        ),
+        (
+            ["-s", "1", "--min-consequent-len", "0"],
+            "expected --min-consequent-len as a whole number of at least",
+        ),
         (["-s", "1", "--consequent", "mlk"], "expected one of 5 known items, got 'mlk'; did you mean 'milk'"),
         (["-s", "1", "--data", "x.csv"], "expected --data only with a file of itemsets, got it with "),
     ],

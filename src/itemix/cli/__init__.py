@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0, 2 for bad input, 130 after Ctrl-C, 141 where nobody reads the output any more.
     """
     gc.set_threshold(_NEW_OBJECTS_PER_COLLECTION)
+    _replace_closed_streams()
     try:
         from itemix.cli.app import run
 
@@ -44,11 +46,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = INTERRUPTED
     except BrokenPipeError:
         code = BROKEN_PIPE
+    except OSError as error:  # what the library says of files it says itself: this is mostly a full disk
+        code = BAD_INPUT
+        _drop_what_nobody_reads()
+        where = "standard output" if error.filename is None else repr(error.filename)
+        sys.stderr.write(
+            f"itemix: expected to write to {where}, got {error.strerror or error}; make room there\n"
+        )
     if code == INTERRUPTED:
         sys.stderr.write("itemix: interrupted\n")
     if code == BROKEN_PIPE:
         _drop_what_nobody_reads()
     return code
+
+
+def _replace_closed_streams() -> None:
+    """Let what is written to a closed stream go nowhere, as `print` does."""
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as above
 
 
 def _drop_what_nobody_reads() -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from itemix.cli.completing import DATASET_PREFIX, dataset_names
+from itemix.cli.fetching import load_dataset, where_is
 from itemix.cli.help import SectionedCommand
 from itemix.cli.options import option
 from itemix.cli.output import on_terminal, write_lines
@@ -46,7 +47,7 @@ def datasets(context: typer.Context) -> None:
                 entry.name,
                 str(entry.n_transactions),
                 str(entry.n_items),
-                _where(entry),
+                where_is(entry),
                 entry.licence,
                 entry.citation,
                 entry.description,
@@ -66,7 +67,7 @@ def show(name: Name) -> None:
 
     entry = library.info(name)
     typer.echo(str(entry))
-    typer.echo(f"here      {_where(entry)}")
+    typer.echo(f"here      {where_is(entry)}")
 
 
 @app.command(cls=SectionedCommand)
@@ -92,9 +93,11 @@ def fetch(
     It is downloaded from its official source if it is not here yet. Without -o, it is only made available.
     """
     from itemix.data import datasets as library
-    from itemix.data.writers import write_transactions
+    from itemix.data.writers import check_path, write_transactions
 
-    transactions = library.load(name, part)
+    if output is not None:
+        check_path(output)
+    transactions = load_dataset(name, part)
     typer.echo(summary(transactions), err=True)
     if output is None:
         source = f"{DATASET_PREFIX}{name}{f':{part}' if part else ''}"
@@ -109,26 +112,10 @@ def _draw(entries: "list[DatasetInfo]") -> None:
     from itemix.display import Table
 
     rows = tuple(
-        (entry.name, f"{entry.n_transactions:,}", f"{entry.n_items:,}", _where(entry), entry.description)
+        (entry.name, f"{entry.n_transactions:,}", f"{entry.n_items:,}", where_is(entry), entry.description)
         for entry in entries
     )
     headers = ("name", "transactions", "items", "here", "what it is")
     page = Page()
     page.table(Table("", headers, rows), words=("name", "here"), crop=True)
     page.text("itemix datasets show NAME: citation, licence, source; itemix mine dataset:NAME: use it")
-
-
-def _where(entry: "DatasetInfo") -> str:
-    """Say where a data set is now."""
-    from itemix.data import fetch
-    from itemix.data.registry import CATALOGUE
-
-    files = list(entry.files.values())
-    if not files:
-        return "built in"
-    if all(fetch.find_local(file) for file in files):
-        return fetch.DATA_VARIABLE
-    if entry.made_of is not None:
-        return _where(CATALOGUE[entry.made_of])
-    paths = [fetch.cached_path(entry.name, file) for file in files]
-    return "downloaded" if all(path is not None and path.exists() for path in paths) else "not yet"

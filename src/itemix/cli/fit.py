@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from itemix.cli.compiling import stopwatch
 from itemix.cli.completing import one_of
 from itemix.cli.fit_display import watching
+from itemix.cli.messages import in_options
 from itemix.cli.models import components
 from itemix.cli.options import Quiet, Reading, Source, check_choice, option
 from itemix.cli.output import note
@@ -238,7 +239,7 @@ def fitted(
             model.fit(transactions, callbacks=callbacks)
         seconds = watch.seconds()
     for warning in warned:
-        note(str(warning.message), quiet=quiet)
+        note(in_options(str(warning.message)), quiet=quiet)
     note(_summary(model, method, seconds), quiet=quiet)
     return model
 

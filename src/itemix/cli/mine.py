@@ -1,21 +1,12 @@
 """``itemix mine``: the frequent itemsets of transactions, or of a model."""
 
-import dataclasses
 from typing import TYPE_CHECKING, Annotated
 
 from itemix.cli.compiling import Stopwatch, stopwatch
 from itemix.cli.completing import one_of
 from itemix.cli.options import ModelOrData, Output, Reading, Searching, check_choice, option
-from itemix.cli.output import (
-    check_output,
-    more_rows,
-    names_of,
-    note,
-    on_terminal,
-    rows_shown,
-    save,
-    write_lines,
-)
+from itemix.cli.output import check_output, note, save
+from itemix.cli.results import SORTS, show_itemsets
 from itemix.cli.sources import read_model_or_data
 from itemix.errors import InvalidInputError
 
@@ -24,8 +15,6 @@ if TYPE_CHECKING:
     from itemix.posterior import Posterior
     from itemix.storage.stored import StoredModel
     from itemix.transactions import Transactions
-
-SORTS = ("support", "length", "order")
 
 
 def mine(
@@ -70,7 +59,7 @@ def mine(
     if level is not None:
         itemsets = _with_intervals(itemsets, posteriors, level)
     if not save(itemsets, "itemset", output):
-        _show(itemsets, sort, output)
+        show_itemsets(itemsets, output.limit, sort)
 
 
 def mined(
@@ -129,34 +118,3 @@ def _with_intervals(itemsets: "Itemsets", posteriors: "tuple[Posterior, ...]", l
         target=itemsets.target,
         check=False,
     )
-
-
-def _show(itemsets: "Itemsets", sort: str, output: Output) -> None:
-    n = rows_shown(len(itemsets), output)
-    shown = _sorted(itemsets, sort, n)
-    if on_terminal():
-        from itemix.cli.page import Page
-
-        table = dataclasses.replace(shown.table(n), footer=more_rows(len(itemsets) - n))
-        Page().table(table, bars=(shown.support / max(shown.support.max(initial=0), 1e-300)).tolist())
-        return
-    numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper}
-    columns = {
-        name: [f"{value:.6g}" for value in values.tolist()]
-        for name, values in numbers.items()
-        if values is not None
-    }
-    if shown.count is not None:
-        columns["count"] = [str(value) for value in shown.count.tolist()]
-    write_lines([*columns, "itemset"], zip(*columns.values(), names_of(shown.sets), strict=True))
-
-
-def _sorted(itemsets: "Itemsets", sort: str, n: int) -> "Itemsets":
-    """Return the first n itemsets in some order."""
-    import numpy as np
-
-    if sort == "support":
-        return itemsets.top(n)
-    if sort == "length":
-        return itemsets.take(np.lexsort((-itemsets.support, -itemsets.lengths))[:n])
-    return itemsets[:n]

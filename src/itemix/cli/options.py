@@ -194,15 +194,32 @@ class Searching:
         as_support(self.min_support)
 
     def check(self) -> None:
-        """Check that it is said how many sets are wanted, before anything is read.
+        """Check what can be checked before anything is read.
 
         Raises
         ------
         InvalidInputError
-            If it is not.
+            If an option has no meaning, or it is not said how many sets are wanted.
         """
         if self.min_support is None and self.top_k is None:
             raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
+        from itemix.items import Items
+        from itemix.mining.options import SearchOptions, min_count
+        from itemix.threads import count_threads
+
+        if self.min_support is not None:
+            min_count(as_support(self.min_support), 1)
+        count_threads(self.threads)
+        SearchOptions.checked(
+            Items(()),
+            target=self.target,
+            min_len=self.min_len,
+            max_len=self.max_len,
+            include=None,
+            exclude=None,
+            top_k=self.top_k,
+            max_itemsets=self.max_itemsets,
+        )
 
     def as_arguments(self) -> dict[str, Any]:
         """Return the arguments of `itemix.mine`."""
@@ -270,7 +287,13 @@ def as_support(text: str | None) -> float | int | None:
             "expected --min-support as a fraction (0.01), a percentage (1%) or a whole number of "
             f"transactions (20), got {text!r}; try 0.01"
         ) from None
-    return float(number / 100 if written.endswith("%") else number)
+    if not written.endswith("%"):
+        return float(number)
+    if not number.is_finite() or not 0 < number <= 100:
+        raise InvalidInputError(
+            f"expected --min-support as a percentage above 0% and up to 100%, got {text!r}; try 1%"
+        )
+    return float(number / 100)
 
 
 def check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> None:

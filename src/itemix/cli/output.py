@@ -50,9 +50,8 @@ def save(result: Itemsets | Rules, noun: str, output: Output) -> bool:
     return True
 
 
-def rows_shown(n_rows: int, output: Output) -> int:
-    """Return how many of the rows are to be shown."""
-    limit = output.limit
+def rows_shown(n_rows: int, limit: int | None) -> int:
+    """Return how many of the rows are to be shown, of which `limit` is the most: 0 is all, None as usual."""
     if limit is None:
         limit = ROWS_ON_TERMINAL if on_terminal() else n_rows
     return n_rows if limit == 0 else min(limit, n_rows)

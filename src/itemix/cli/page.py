@@ -10,10 +10,12 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from itemix.display import aligned
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from rich.console import JustifyMethod, RenderableType
+    from rich.console import RenderableType
 
     from itemix.display import Table
 
@@ -22,6 +24,7 @@ _ACCENT = "cyan"
 _BAR_WIDTH = 16
 _PADDING = 2
 _LEAST_CROPPED = 10
+_LEAST_BESIDE_BARS = 30
 
 
 class Page:
@@ -55,27 +58,37 @@ class Page:
         table : Table
             What to draw; its last column is of words, the others are of numbers.
         bars : sequence of float
-            On a terminal, how long the bar of each row is, as a fraction.
+            On a terminal with room for them, how long the bar of each row is, as a fraction.
         words : names of columns
             Other columns of words.
         crop : bool
-            Whether the last column is cut where the line ends.
+            Whether the last column is cut where the line ends, or left out where there is no room for it.
         """
-        drawn = RichTable(box=None, header_style="dim")
+        if not table.rows:
+            self.text("none")
+            return
         *others, last = table.headers
-        widths = [max(len(row[j]) for row in [table.headers, *table.rows]) for j in range(len(others))]
-        for header, width in zip(others, widths, strict=True):
-            justify: JustifyMethod = "left" if header in words else "right"
-            drawn.add_column(header, justify=justify, no_wrap=True, min_width=width)
-        if bars and not self._is_plain:
-            drawn.add_column(style=_ACCENT, no_wrap=True, min_width=_BAR_WIDTH)
+        cells = list(zip(*table.rows, strict=True))
+        columns = [
+            [header, *texts] if header in words else aligned(header, texts)
+            for header, texts in zip(others, cells, strict=False)
+        ]
+        widths = [max(map(len, column)) for column in columns]
+        room = self._console.width - sum(widths) - _PADDING * (len(widths) + 1)
+        has_bars = bool(bars) and not self._is_plain and room - _BAR_WIDTH - _PADDING >= _LEAST_BESIDE_BARS
+        if has_bars:
+            columns.append(["", *map(_bar, bars)])
             widths.append(_BAR_WIDTH)
-        drawn.add_column(last, overflow="fold")
-        room = max(self._console.width - sum(widths) - _PADDING * (len(widths) + 1), _LEAST_CROPPED)
-        for position, row in enumerate(table.rows):
-            bar = [_bar(bars[position])] if bars and not self._is_plain else []
-            text = _cropped(row[-1], room) if crop else row[-1]
-            drawn.add_row(*map(Text, row[:-1]), *bar, Text(text))
+        drawn = RichTable(box=None, header_style="dim")
+        for column, width in zip(columns, widths, strict=True):
+            is_bar = has_bars and column is columns[-1]
+            drawn.add_column(column[0], style=_ACCENT if is_bar else "", no_wrap=True, min_width=width)
+        is_whole = not crop or room >= _LEAST_CROPPED
+        if is_whole:
+            drawn.add_column(last, overflow="fold")
+        for position, name in enumerate(cells[-1], start=1):
+            names = [Text(_cropped(name, room) if crop else name)] if is_whole else []
+            drawn.add_row(*(Text(column[position]) for column in columns), *names)
         self._print(drawn)
         if table.footer:
             self._print(Text(f" {table.footer}", style="dim"))

@@ -103,7 +103,13 @@ def _counted(transactions: "Transactions", event: Event, condition: Event) -> "M
     from itemix.mixture import Mixture
 
     named = [name for names in (*event.values(), *condition.values()) for name in names]
-    return Mixture.from_transactions(transactions.select_items(named).merge_identical())
+    counted = Mixture.from_transactions(transactions.select_items(named).merge_identical())
+    if counted.probability(condition["given"], absent=condition["given_absent"]) == 0:
+        raise InvalidInputError(
+            f"expected transactions with {_words(condition['given'], condition['given_absent'])}, got none; "
+            "leave out one of these items, or fit a model"
+        )
+    return counted
 
 
 def _draw(row: dict[str, float], event: str, condition: str) -> None:

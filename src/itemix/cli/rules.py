@@ -8,22 +8,13 @@ from itemix.cli.compiling import stopwatch
 from itemix.cli.completing import one_of
 from itemix.cli.mine import mined
 from itemix.cli.options import ModelOrData, Output, Reading, Searching, as_support, check_choice, option
-from itemix.cli.output import (
-    check_output,
-    more_rows,
-    names_of,
-    note,
-    on_terminal,
-    rows_shown,
-    save,
-    write_lines,
-)
+from itemix.cli.output import check_output, note, save
+from itemix.cli.results import show_rules
 from itemix.cli.sources import read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from itemix.itemsets import Itemsets
-    from itemix.mining.rules import Rules
     from itemix.transactions import Transactions
 
 MEASURES = (
@@ -34,7 +25,6 @@ MEASURES = (
 
 _PANEL = "Which rules"
 _CONDITION = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
-_ALWAYS_SHOWN = ("support", "confidence", "lift")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,13 +104,27 @@ class Splitting:
         check_choice("--metric", self.metric, MEASURES)
         self.bounds()
 
+    def check(self) -> None:
+        """Check what can be checked before anything is read.
+
+        Raises
+        ------
+        InvalidInputError
+            If an option has no meaning.
+        """
+        from itemix.mining.rule_options import RuleOptions
+
+        RuleOptions.checked(**self._options())
+
     def as_arguments(self) -> dict[str, Any]:
         """Return the arguments of `itemix.rules`."""
+        sides = {"antecedents": self.antecedent or None, "consequents": self.consequent or None}
+        return {**self._options(), **sides}
+
+    def _options(self) -> dict[str, Any]:
         return {
             "metric": _in_library(self.metric),
             "min_threshold": self.min_threshold,
-            "antecedents": self.antecedent or None,
-            "consequents": self.consequent or None,
             "min_antecedent_len": self.min_antecedent_len,
             "max_antecedent_len": self.max_antecedent_len,
             "min_consequent_len": self.min_consequent_len,
@@ -183,6 +187,7 @@ def rules(
     """
     check_choice("--sort", sort, MEASURES)
     check_output(output)
+    split.check()
     itemsets, transactions = _itemsets(source, data, search, reading, output)
     from itemix.display import plural
     from itemix.mining.rules import rules as split_itemsets
@@ -190,10 +195,10 @@ def rules(
     found = split_itemsets(itemsets, data=transactions, **split.as_arguments())
     if split.where:
         found = found.filter(**split.bounds())
-    note(f"{plural(len(found), 'rule')} with {split.metric} >= {split.min_threshold:g}", quiet=output.quiet)
+    note(f"{plural(len(found), 'rule')} with {found.metric} >= {split.min_threshold:g}", quiet=output.quiet)
     found = found.sort_by(_in_library(sort))
     if not save(found, "rule", output):
-        _show(found, _in_library(split.metric), output)
+        show_rules(found, output.limit)
 
 
 def _in_library(measure: str) -> str:
@@ -233,32 +238,3 @@ def _itemsets(
     if search.min_support is not None or search.max_len is not None:
         saved = saved.filter(min_support=as_support(search.min_support), max_len=search.max_len)
     return saved, None if data is None else read_source(data, reading, quiet=output.quiet)
-
-
-def _show(rules: "Rules", metric: str, output: Output) -> None:
-    n = rows_shown(len(rules), output)
-    shown = rules[:n]
-    measures = _ALWAYS_SHOWN if metric in _ALWAYS_SHOWN else (*_ALWAYS_SHOWN, metric)
-    if on_terminal():
-        _draw(shown, measures, len(rules) - n)
-        return
-    columns = {name: [f"{value:.6g}" for value in shown.measure(name).tolist()] for name in measures}
-    if shown.count is not None:
-        columns["count"] = [str(value) for value in shown.count.tolist()]
-    write_lines(
-        [*columns, "antecedents", "consequents"],
-        zip(*columns.values(), names_of(shown.antecedents), names_of(shown.consequents), strict=True),
-    )
-
-
-def _draw(shown: "Rules", measures: tuple[str, ...], n_left_out: int) -> None:
-    from itemix.cli.page import Page
-    from itemix.display import format_number
-
-    table = shown.table(len(shown))
-    extra = measures[len(_ALWAYS_SHOWN) :]
-    cells = [[format_number(value) for value in shown.measure(name)] for name in extra]
-    rows = tuple((*(column[r] for column in cells), *row) for r, row in enumerate(table.rows))
-    Page().table(
-        dataclasses.replace(table, headers=(*extra, *table.headers), rows=rows, footer=more_rows(n_left_out))
-    )

@@ -1,5 +1,6 @@
 """``itemix show``: what a saved model has found, in words; or the itemsets or rules of a file."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,9 +9,13 @@ from itemix.cli import models
 from itemix.cli.options import Quiet, option
 from itemix.cli.output import note, on_terminal, write_lines
 from itemix.cli.sources import read_result
+from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from itemix.itemsets import Itemsets
+    from itemix.mining.rules import Rules
     from itemix.mixture import Mixture
+    from itemix.storage.stored import StoredModel
 
 _ROWS = 20
 
@@ -44,13 +49,13 @@ def show(
     in it, and how many times as probable as overall. Of a model that was sampled, the components of the last
     sample are shown. For a file of itemsets or rules, its first rows are shown.
     """
+    if limit < 0:
+        raise InvalidInputError(f"expected --limit as a number of rows, got {limit}; try 0 for all")
     result = read_result(file)
     if result is not None:
-        typer.echo(result.table(len(result) if limit == 0 else limit).as_text())
+        _show_result(file, result, limit, quiet)
         return
-    from itemix.storage.stored import StoredModel
-
-    model = StoredModel(file)
+    model = _read_model(file)
     note(models.summary(model), quiet=quiet)
     from itemix.mining.characteristics import characteristic_items
 
@@ -68,6 +73,29 @@ def show(
             for name, probability, lift in characteristic_items(components, k, items)
         ),
     )
+
+
+def _show_result(file: str, result: "Itemsets | Rules", limit: int, quiet: bool) -> None:
+    from itemix.cli.results import show_itemsets, show_rules
+    from itemix.itemsets import Itemsets
+
+    note(f"{file}: {result.table(0).title.partition(': ')[2]}", quiet=quiet)
+    if isinstance(result, Itemsets):
+        show_itemsets(result, limit)
+    else:
+        show_rules(result, limit)
+
+
+def _read_model(file: str) -> "StoredModel":
+    from itemix.storage.stored import StoredModel
+    from itemix.tensor_files import is_model_file
+
+    if Path(file).is_file() and not file.endswith(models.SUFFIX) and not is_model_file(file):
+        raise InvalidInputError(
+            f"expected a model, itemsets or rules, got {file!r}, which is something else; for transactions "
+            "try itemix mine"
+        )
+    return StoredModel(file)
 
 
 def _draw(components: "Mixture", shown: list[int], n_items: int, n_left_out: int) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from itemix.cli import models
 from itemix.cli.completing import DATASET_PREFIX
+from itemix.cli.fetching import load_dataset
 from itemix.cli.output import note
 from itemix.errors import InvalidInputError, MissingFileError
 
@@ -27,9 +28,8 @@ def read_source(source: str, reading: Reading, *, quiet: bool) -> Transactions:
     InvalidInputError
         If there are none.
     """
-    transactions = (
-        _named_dataset(source) if source.startswith(DATASET_PREFIX) else _file(source, reading, quiet)
-    )
+    is_named = source.startswith(DATASET_PREFIX)
+    transactions = _named_dataset(source, quiet) if is_named else _file(source, reading, quiet)
     note(summary(transactions), quiet=quiet)
     return transactions
 
@@ -47,8 +47,10 @@ def read_model_or_data(source: str, reading: Reading, *, quiet: bool) -> StoredM
 
 def summary(transactions: Transactions) -> str:
     """Say what was read, and how much of it there is."""
-    n, n_items = transactions.n_transactions, transactions.n_items
-    return f"{transactions.source}: {n:,} transactions, {n_items:,} items"
+    from itemix.display import plural
+
+    sizes = (plural(transactions.n_transactions, "transaction"), plural(transactions.n_items, "item"))
+    return f"{transactions.source}: {', '.join(sizes)}"
 
 
 def read_result(source: str) -> Itemsets | Rules | None:
@@ -65,18 +67,16 @@ def read_result(source: str) -> Itemsets | Rules | None:
     return None
 
 
-def _named_dataset(source: str) -> Transactions:
-    from itemix.data import datasets
-
+def _named_dataset(source: str, quiet: bool) -> Transactions:
     name, _, part = source.removeprefix(DATASET_PREFIX).partition(":")
-    return datasets.load(name, part or None)
+    return load_dataset(name, part or None, quiet=quiet)
 
 
 def _file(source: str, reading: Reading, quiet: bool) -> Transactions:
     from itemix.data.readers import read_transactions
 
     if source == "-":
-        if sys.stdin.isatty() and not quiet:
+        if not quiet and sys.stdin is not None and sys.stdin.isatty():
             sys.stderr.write("reading standard input; Ctrl-D ends it\n")
     elif Path(source).is_file():
         _refuse_results(source)

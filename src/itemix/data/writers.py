@@ -15,7 +15,7 @@ from itemix.data.formats.arrow import ITEMS_KEY
 from itemix.data.options import checked_delimiter
 from itemix.data.recognise import DELIMITERS
 from itemix.errors import InvalidInputError
-from itemix.files import replacing
+from itemix.files import checked_target, replacing
 
 if TYPE_CHECKING:
     import os
@@ -87,6 +87,18 @@ def write_transactions(
                 _WRITERS[kind](transactions, cast("IO[bytes]", compressed), mark)
         else:
             _WRITERS[kind](transactions, file, mark)
+
+
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Check that a file of this name can be written; call it first where the work before is long.
+
+    Raises
+    ------
+    InvalidInputError
+        If its ending names no format, or the folder does not exist.
+    """
+    _format_by_ending(Path(path))
+    checked_target(path)
 
 
 def _format_by_ending(path: Path) -> str:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix.display import plural
+from itemix.errors import TooManyItemsetsError
 from itemix.itemsets import Itemsets
 from itemix.kernels import rules as kernels
 from itemix.mining import measures
+from itemix.mining.rule_options import RuleOptions
 from itemix.mining.ruleset import Rule, Rules
 from itemix.mining.supports import Supports
 from itemix.sets import Sets
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
     from itemix.transactions import Transactions
 
 __all__ = ["Rule", "Rules", "rules"]
-
-METRICS = tuple(name for name in measures.MEASURES if name not in measures.LOWER_IS_BETTER)
-"""What rules can be selected by: everything of which more is better."""
 
 _RULES_AT_ONCE = 1 << 15
 _SPLITS_AT_ONCE = 1 << 21
@@ -104,30 +103,36 @@ def rules(
     """
     if not isinstance(itemsets, Itemsets):
         itemsets = Itemsets.from_pandas(itemsets)
+    options = RuleOptions.checked(
+        metric=metric,
+        min_threshold=min_threshold,
+        min_antecedent_len=min_antecedent_len,
+        max_antecedent_len=max_antecedent_len,
+        min_consequent_len=min_consequent_len,
+        max_consequent_len=max_consequent_len,
+        support_only=support_only,
+        max_rules=max_rules,
+    )
     supports = Supports(itemsets, data)
-    metric = _check_metric(metric, supports.n_transactions, support_only)
-    threshold = _check_threshold(min_threshold)
-    sizes = {
-        "min_antecedent": _check_whole("min_antecedent_len", min_antecedent_len),
-        "max_antecedent": _check_whole("max_antecedent_len", max_antecedent_len),
-        "min_consequent": _check_whole("min_consequent_len", min_consequent_len),
-        "max_consequent": _check_whole("max_consequent_len", max_consequent_len),
-    }
     n = supports.n_transactions
+    options.check_sample(n)
+    threshold = options.min_threshold
     wanted = kernels.Wanted(
         sides=_sides(itemsets.items, antecedents, consequents),
-        **sizes,
-        measure=measures.measure_code(metric),
+        min_antecedent=options.min_antecedent_len,
+        max_antecedent=options.max_antecedent_len,
+        min_consequent=options.min_consequent_len,
+        max_consequent=options.max_consequent_len,
+        measure=measures.measure_code(options.metric),
         threshold=threshold - _ROUNDING * max(1.0, abs(threshold)),
         n_transactions=math.nan if n is None else float(n),
-        support_only=bool(support_only),
+        support_only=options.support_only,
     )
-    limit = _check_whole("max_rules", max_rules)
-    parts, missing = _split(itemsets, supports, wanted, limit)
+    parts, missing = _split(itemsets, supports, wanted, options.max_rules)
     while len(missing):
         supports.add(missing)
-        parts, missing = _split(itemsets, supports, wanted, limit)
-    return _assemble(itemsets, parts, n_transactions=n, metric=metric, min_threshold=threshold)
+        parts, missing = _split(itemsets, supports, wanted, options.max_rules)
+    return _assemble(itemsets, parts, n_transactions=n, metric=options.metric, min_threshold=threshold)
 
 
 class _Part(NamedTuple):
@@ -166,10 +171,10 @@ def _split(
         n_rules += int(found.sizes[0])
         missing.append(found)
         if max(n_rules, missing.n_distinct) > max_rules:
+            got = f"{max(n_rules, missing.n_distinct):,} before all {len(itemsets):,} itemsets were split"
             raise TooManyItemsetsError(
-                f"expected at most {max_rules:,} rules, got {max(n_rules, missing.n_distinct):,} before all "
-                f"{len(itemsets):,} itemsets were split; raise min_threshold, set max_consequent_len=1, or "
-                "pass a larger max_rules",
+                f"expected at most {plural(max_rules, 'rule')}, got {got}; raise min_threshold, set "
+                "max_consequent_len=1, or pass a larger max_rules",
                 n_found=n_rules,
             )
         if missing.n_distinct == 0:
@@ -233,30 +238,3 @@ def _sides(items: Items, antecedents: object, consequents: object) -> npt.NDArra
         allowed = np.arange(len(items)) if names is None else items.codes(names)
         sides[allowed] += side
     return sides
-
-
-def _check_metric(metric: str, n_transactions: int | None, support_only: bool) -> str:
-    if support_only:
-        return "support"
-    measures.check_measure(metric, METRICS)
-    if metric in measures.NEED_COUNTS and n_transactions is None:
-        raise InvalidInputError(
-            f"expected itemsets with a number of transactions for metric={metric!r}, got itemsets without; "
-            "a model has no sample size: try metric='lift'"
-        )
-    return metric
-
-
-def _check_threshold(value: object) -> float:
-    if isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    raise InvalidInputError(f"expected min_threshold as a finite number, got {value!r}; try 0.8")
-
-
-def _check_whole(name: str, value: object) -> int:
-    """Return a bound; None is no limit, and rules have at least one item on either side."""
-    if value is None:
-        return int(np.iinfo(np.int64).max)
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
-        return int(value)
-    raise InvalidInputError(f"expected {name} as a whole number of at least 1, got {value!r}; try {name}=1")

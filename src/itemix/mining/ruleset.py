@@ -321,8 +321,7 @@ class Rules(Tabular):
     def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
         """Return the first n rules as a table of text, for people."""
         columns = {
-            name: [display.format_number(x) for x in self.measure(name)[:n]]
-            for name in ("support", "confidence", "lift")
+            name: [display.format_number(x) for x in self.measure(name)[:n]] for name in usual_measures(self)
         }
         if self.count is not None:
             columns["count"] = [display.format_count(int(x)) for x in self.count[:n]]
@@ -366,6 +365,12 @@ class Rules(Tabular):
             q_value=columns.numbers("q_value"),
             **columns.facts,
         )
+
+
+def usual_measures(rules: Rules) -> tuple[str, ...]:
+    """Return the names of the measures that tables show: support alone, where nothing else is known."""
+    is_known = len(rules) == 0 or not np.isnan(rules.confidence).all()
+    return ("support", "confidence", "lift") if is_known else ("support",)
 
 
 def _same(mine: Sets | npt.NDArray[Any], theirs: Sets | npt.NDArray[Any]) -> bool:
