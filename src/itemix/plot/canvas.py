@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix.display import format_name, format_percent
+from itemix.display import format_name, format_percent, format_set
 from itemix.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
     from matplotlib.axes import Axes
 
 NAME_WIDTH = 26
+_SHORTEST_NAME = 8
 
 # Names of items are no markup, whatever signs are in them.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
@@ -216,7 +217,11 @@ def cells(ax: Axes, opacity: npt.NDArray[np.float64], colours: str | npt.NDArray
 
 def in_cell(ax: Axes, row: float, column: float, text: str, colour: str) -> None:
     """Write something small into a square of a matrix."""
-    beside(ax, (float(column), float(row)), text, by=(0, 0), ha="center", fontsize="x-small", color=colour)
+    written = ax.text(
+        column, row, text, ha="center", va="center_baseline", fontsize="x-small", color=colour, **PLAIN
+    )
+    # It is inside: measuring hundreds of them for the layout would take most of the time.
+    written.set_in_layout(False)
 
 
 def size_in_characters(ax: Axes) -> tuple[float, float]:
@@ -228,6 +233,11 @@ def size_in_characters(ax: Axes) -> tuple[float, float]:
     width, height = (6.4, 4.8) if figure is None else figure.get_size_inches()
     box = ax.get_position()
     return 72 * width * box.width / (0.52 * points), 72 * height * box.height / (1.25 * points)
+
+
+def name_width(ax: Axes) -> int:
+    """Return how many characters of a name there is room for beside the data."""
+    return int(min(max(0.32 * size_in_characters(ax)[0], 10), NAME_WIDTH))
 
 
 def below(ax: Axes, palette: Palette, lines: Sequence[str]) -> None:
@@ -244,9 +254,21 @@ def spread(colours: tuple[str, ...], n: int) -> list[str]:
     return [colours[step] for step in steps[:n]]
 
 
-def short(name: object, width: int = NAME_WIDTH) -> str:
-    """Return an item name for a picture, cut where it is too long."""
-    return format_name(name, width)
+def short(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
+    """Return item names for a picture, cut where they are too long."""
+    return [format_name(name, width) for name in names]
+
+
+def short_sets(sets: Sequence[Iterable[object]], width: int) -> list[str]:
+    """Return sets as '{a, b}' in so many characters together: the longest names are cut, then some left out."""
+    names = [[format_name(name, width) for name in names] for names in sets]
+    lengths = [len(name) for written in names for name in written]
+    room = width - sum(2 * len(written) for written in names)
+    cap = max(lengths, default=0)
+    while cap > _SHORTEST_NAME and sum(min(length, cap) for length in lengths) > room:
+        cap -= 1
+    # Names that are still too many are counted by the last set that has several.
+    return [format_set([format_name(name, cap) for name in written], width) for written in names]
 
 
 def as_percent(value: float, _: object = None) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from itemix.display import format_name
 from itemix.mining.characteristics import characteristic_items
 from itemix.plot import canvas
 from itemix.plot.models import largest_components, require_components
@@ -73,14 +74,14 @@ def component_heatmap(
         probability = float(probs[row, column])
         colour = palette.paper if probability > canvas.OPAQUE else palette.ink
         canvas.in_cell(ax, row, column, f"{100 * probability:.0f}", colour)
-    canvas.name_ticks(
-        ax, "y", range(len(items)), [canvas.short(name) for name in components.items.names(items)]
-    )
+    names = canvas.short(components.items.names(items), canvas.name_width(ax))
+    canvas.name_ticks(ax, "y", range(len(items)), names)
     shares = [
         f"{number}\n{_share(components.weights[k])}" for number, k in enumerate(chosen.tolist(), start=1)
     ]
     ax.xaxis.tick_top()
-    canvas.name_ticks(ax, "x", range(len(chosen)), shares)
+    is_tight = canvas.size_in_characters(ax)[0] < 6 * len(chosen)
+    canvas.name_ticks(ax, "x", range(len(chosen)), shares, fontsize="x-small" if is_tight else "small")
     return ax
 
 
@@ -146,7 +147,11 @@ def component_sizes(
 def _telling_items(components: Mixture, chosen: npt.NDArray[np.int64], n_items: int) -> npt.NDArray[np.int32]:
     """Return the codes of characteristic items, the best of each component first in need of room."""
     ranked = [
-        [components.items.code(name) for name, *_ in characteristic_items(components, k, n_items)]
+        [
+            components.items.code(name)
+            for name, probability, _ in characteristic_items(components, k, n_items)
+            if probability >= _LEAST_WRITTEN
+        ]
         for k in chosen.tolist()
     ]
     home: dict[int, int] = {}
@@ -154,7 +159,7 @@ def _telling_items(components: Mixture, chosen: npt.NDArray[np.int64], n_items: 
         for component, item in enumerate(round_of_items):
             if item is not None and len(home) < n_items:
                 home.setdefault(item, component)
-    if not home:  # all components are alike
+    if not home:  # all components are alike, or nothing is frequent in any
         return np.argsort(-components.item_probabilities, kind="stable")[:n_items].astype(np.int32)
     return np.array(sorted(home, key=home.__getitem__), dtype=np.int32)
 
@@ -167,7 +172,7 @@ def _in_words(components: Mixture, component: int, n_items: int, room: int) -> s
     """Name items that are typical of a component with their probabilities, as many as there is room for."""
     words = ""
     for name, probability, _ in characteristic_items(components, component, n_items):
-        more = f"{', ' if words else ''}{canvas.short(name)} {probability:.0%}"
+        more = f"{', ' if words else ''}{format_name(name, canvas.NAME_WIDTH)} {probability:.0%}"
         if words and len(words) + len(more) > room:
             break
         words += more

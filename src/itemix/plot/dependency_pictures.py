@@ -29,6 +29,7 @@ Codes = npt.NDArray[np.int32]
 _MOST_ITEMS = 40
 _MOST_PAIRS = 120
 _RIM = 1.1
+_WIDENED = 1.2  # a layout makes axes larger beside which nothing is written
 _LINES_OF_CHARACTER = 2.4  # so many characters are as wide as a line is high
 _MINUS, _TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
 _TOGETHER = "more often together than by chance"
@@ -91,7 +92,7 @@ def dependency_matrix(
     for row, column in zip(*np.nonzero(shown < -0.15 * strongest), strict=True):
         is_strong = -shown[row, column] > canvas.OPAQUE * strongest
         canvas.in_cell(ax, row, column, _MINUS, palette.paper if is_strong else palette.ink)
-    names = [canvas.short(name) for name in asked.items.names(chosen)]
+    names = canvas.short(asked.items.names(chosen), canvas.name_width(ax))
     canvas.name_ticks(ax, "y", range(n - 1), names[1:])
     canvas.name_ticks(ax, "x", range(n - 1), names[:-1], rotation=45, ha="right", rotation_mode="anchor")
     ax.set_aspect("equal")
@@ -158,17 +159,11 @@ def dependency_network(
         first, last = points[ends[edge]]
         _link(ax, palette, first, last, strength[edge] / strength.max(), positive=pairs[edge].leverage > 0)
     frequency = asked.item_probabilities[[asked.items.code(name) for name in names]]
-    ax.scatter(
-        points[:, 0],
-        points[:, 1],
-        s=18 + 160 * frequency / frequency.max(),
-        color=palette.ink,
-        zorder=3,
-        linewidths=0,
-    )
-    for name, angle in zip(names, angles.tolist(), strict=True):
-        _name_on_rim(ax, palette, canvas.short(name), angle)
-    across, up = _reach(ax, angles, np.array([len(canvas.short(name)) for name in names]))
+    _draw_items(ax, palette, points, frequency / frequency.max())
+    shown = canvas.short(names, canvas.name_width(ax))
+    for name, angle in zip(shown, angles.tolist(), strict=True):
+        _name_on_rim(ax, palette, name, angle)
+    across, up = _reach(ax, angles, np.array([len(name) for name in shown]))
     ax.set(xlim=(-across, across), ylim=(-up, up), xticks=[], yticks=[], aspect="equal")
     _explain_lines(ax, palette, [pair.leverage > 0 for pair in pairs])
     return ax
@@ -267,6 +262,17 @@ def _link(
     )
 
 
+def _draw_items(ax: Axes, palette: Palette, points: Floats, frequency: Floats) -> None:
+    """Draw dots whose areas tell how frequent items are."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Circle
+
+    dots = [
+        Circle((x, y), float(radius)) for (x, y), radius in zip(points, 0.012 + 0.04 * frequency**0.5, strict=True)
+    ]
+    ax.add_collection(PatchCollection(dots, facecolor=palette.ink, edgecolor="none", zorder=3))
+
+
 def _name_on_rim(ax: Axes, palette: Palette, name: str, angle: float) -> None:
     """Write a name outside the circle, along its radius, so that it is never upside down."""
     is_right = np.cos(angle) > -1e-9
@@ -283,6 +289,9 @@ def _reach(ax: Axes, angles: Floats, lengths: npt.NDArray[np.int64]) -> tuple[fl
     That depends on how large the circle is drawn, and this on how far the axes reach.
     """
     width, height = canvas.size_in_characters(ax)
+    figure = ax.get_figure(root=True)
+    if figure is not None and figure.get_layout_engine() is not None:
+        width, height = width * _WIDENED, height * _WIDENED
     across = up = _RIM
     for _ in range(10):
         radius = min(width / across, _LINES_OF_CHARACTER * height / up) / 2

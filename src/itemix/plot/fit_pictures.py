@@ -91,7 +91,7 @@ def trace(
     if max(traced.n_burn) > 1:
         _mark_burn_in(ax, max(traced.n_burn))
     last = float(np.mean([line[-1] for line in traced.lines]))
-    canvas.beside(ax, (longest, last), f"{last:,.4g}", color=palette.ink)
+    canvas.beside(ax, (longest, last), f"{last:,.4g}".replace("-", "\N{MINUS SIGN}"), color=palette.ink)
     ax.set_xlim(1, max(longest, 2))
     ax.set_ylim(*_limits(traced.lines))
     ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from itemix.display import format_set, plural
+from itemix.display import plural
 from itemix.errors import InvalidInputError
 from itemix.plot import canvas
 
@@ -170,7 +170,7 @@ def top_itemsets(
         ends = np.maximum(ends, _mark_exact(ax, palette, shown, data, places))
     for place, end, support in zip(places.tolist(), ends.tolist(), shown.support.tolist(), strict=True):
         canvas.beside(ax, (end, place), f"{support:.1%}", by=(7, 0), color=palette.ink)
-    canvas.name_ticks(ax, "y", places, [format_set(names, 40) for names in shown.sets])
+    canvas.name_ticks(ax, "y", places, _names_of(shown, canvas.name_width(ax)))
     ax.set_xlim(0, float(ends.max()) * 1.14)
     ax.set_ylim(-0.7, len(shown) - 0.3)
     ax.xaxis.set_major_formatter(canvas.as_percent)
@@ -296,8 +296,16 @@ def _mark_exact(
     exact = exact_supports(shown, data)
     mark: dict[str, Any] = {"markersize": 11, "markeredgewidth": 2, "color": palette.negative}
     ax.plot(exact, places, "|", label="in the data", zorder=4, **mark)
-    canvas.legend(ax, palette, columns=3)
+    # Above the names there is room for it.
+    canvas.legend(ax, palette, columns=3, loc="lower right", bbox_to_anchor=(1, 1))
     return exact
+
+
+def _names_of(itemsets: Itemsets, width: int) -> list[str]:
+    """Return the sets for the side of a picture; an item alone needs no braces."""
+    if itemsets.lengths.max() == 1:
+        return canvas.short((names[0] for names in itemsets.sets), width)
+    return [canvas.short_sets([names], width * 3 // 2)[0] for names in itemsets.sets]
 
 
 def _require_some(itemsets: Itemsets) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from itemix.display import format_rule, plural
+from itemix.display import plural
 from itemix.errors import InvalidInputError
 from itemix.plot import canvas
 
@@ -131,7 +131,7 @@ def _name_best(ax: Axes, palette: Palette, rules: Rules, n: int) -> None:
     for position, place in enumerate(places):
         if len(chosen) < n and all(np.hypot(*(place - places[other])) > _APART for other in chosen):
             chosen.append(position)
-    room = int(canvas.size_in_characters(ax)[0]) - 4
+    room = int(canvas.size_in_characters(ax)[0]) - 6
     lines = []
     for number, position in enumerate(chosen, start=1):
         rule = rules[position]
@@ -145,6 +145,6 @@ def _name_best(ax: Axes, palette: Palette, rules: Rules, n: int) -> None:
         ax.scatter(place[0], place[1], **badge, zorder=9 + number)
         number_in_it = {"ha": "center", "fontsize": "x-small", "fontweight": "bold", "color": palette.ink}
         canvas.beside(ax, place, str(number), by=(0, -0.5), zorder=9 + number, **number_in_it)
-        words = format_rule(rule.antecedents, rule.consequents, room).replace("->", "→")
-        lines.append(f"{number}  {words}")
+        left, right = canvas.short_sets([rule.antecedents, rule.consequents], room)
+        lines.append(f"{number}  {left} → {right}")
     canvas.below(ax, palette, lines)
