@@ -15,12 +15,24 @@ class Description:
 
     Attributes
     ----------
-    n_transactions, n_rows, n_items, n_items_used, n_ones : int
-        Sizes: transactions, stored rows, items, items that occur, and (transaction, item) pairs.
+    n_transactions : int
+        The number of transactions.
+    n_rows : int
+        The number of stored rows.
+    n_items : int
+        The number of items.
+    n_items_used : int
+        The number of items that occur.
+    n_ones : int
+        The number of (transaction, item) pairs.
     density : float
         The fraction of ones in the transactions x items matrix.
-    length_min, length_mean, length_max : number
-        Items in a transaction.
+    length_min : int
+        The fewest items of a transaction.
+    length_mean : float
+        The items of a transaction on average.
+    length_max : int
+        The most items of a transaction.
     top_items : dict of Label to float
         The most frequent items and their supports.
     source : str or None

@@ -27,7 +27,17 @@ _SAME_SUPPORT = 1e-9
 
 
 class Itemset(NamedTuple):
-    """One itemset with its support, as iteration yields it."""
+    """One itemset with its support, as iteration yields it.
+
+    Attributes
+    ----------
+    items : tuple of str or int
+        The names of its items, the most frequent first.
+    support : float
+        The fraction of transactions that hold it, or its probability under a model.
+    count : int or None
+        The number of transactions that hold it; None from a model.
+    """
 
     items: tuple[Label, ...]
     support: float

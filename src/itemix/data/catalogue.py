@@ -30,14 +30,22 @@ class DatasetInfo:
 
     Attributes
     ----------
-    name, description : str
-        What it is called, and what it is.
-    n_transactions, n_items : int
-        Its size.
+    name : str
+        What it is called.
+    description : str
+        What it is.
+    n_transactions : int
+        Its number of transactions.
+    n_items : int
+        Its number of items.
     n_ones : int or None
         Its number of (transaction, item) pairs, where that is known.
-    citation, licence, page : str
-        Whom to cite, on what terms it is given, and where it is described.
+    citation : str
+        Whom to cite.
+    licence : str
+        On what terms it is given.
+    page : str
+        Where it is described.
     files : dict of str to DataFile
         The file of each part; the only part of most is called "all".
     made_of : str or None

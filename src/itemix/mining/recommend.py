@@ -26,7 +26,19 @@ if TYPE_CHECKING:
 
 
 class Recommendation(NamedTuple):
-    """What a basket would also hold, how good that is, and the rule that says so."""
+    """What a basket would also hold, how good that is, and the rule that says so.
+
+    Attributes
+    ----------
+    items : tuple of str or int
+        The consequents of the rule: what the basket does not hold yet.
+    score : float
+        The measure by which rules were ranked.
+    because : tuple of str or int
+        The antecedents of the rule: what the basket holds.
+    rule : int
+        The position of the rule among the rules.
+    """
 
     items: tuple[Label, ...]
     score: float

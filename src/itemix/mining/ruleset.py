@@ -26,7 +26,21 @@ _ROUNDING = 1e-12
 
 
 class Rule(NamedTuple):
-    """One rule with its usual measures, as iteration yields it."""
+    """One rule with its usual measures, as iteration yields it.
+
+    Attributes
+    ----------
+    antecedents : tuple of str or int
+        The names on the left.
+    consequents : tuple of str or int
+        The names on the right.
+    support : float
+        The fraction of transactions that hold both sides.
+    confidence : float
+        The fraction of those with the antecedents that hold the consequents too.
+    lift : float
+        How many times more often both sides occur together than if they were independent.
+    """
 
     antecedents: tuple[Label, ...]
     consequents: tuple[Label, ...]
@@ -43,8 +57,10 @@ class Rules(Tabular):
 
     Parameters
     ----------
-    antecedents, consequents : Sets
-        The two sides of each rule, over the same items.
+    antecedents : Sets
+        The left side of each rule.
+    consequents : Sets
+        The right side of each rule, over the same items.
     antecedent_support, consequent_support, support : array of float, shape (n,)
         The supports of either side, and of both together.
     count : array of int, shape (n,), optional
@@ -54,8 +70,10 @@ class Rules(Tabular):
         that could be significant: chi_squared, p_value and q_value are NaN.
     q_value : array of float, shape (n,), optional
         The p-values adjusted for a larger family of tests than these rules; by default these are the family.
-    metric, min_threshold : str and float, optional
-        What was asked for.
+    metric : str, optional
+        The measure that selected the rules.
+    min_threshold : float, optional
+        The least value of it that was asked for.
 
     See Also
     --------
