@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import lattice as naive
 
-from itemix import InvalidInputError, Itemsets, UnknownItemError
+from itemix import InvalidInputError, Itemsets, Transactions, UnknownItemError, rules
 
 BASKETS = [["milk", "bread"], ["milk", "bread", "beer"], ["milk", "bread"], ["beer"], ["milk"]]
 baskets = st.lists(st.sets(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=12).filter(any)
@@ -366,9 +366,37 @@ def test_mlxtend_frames(use_colnames):
         ({"support": [1.0], "itemsets": [["a", "a"]]}, "expected distinct items in every set"),
         ({"support": [1.0, 1.0], "itemsets": [{"a"}, {"a"}]}, "expected every itemset once"),
         ({"support": [1.0], "itemsets": [{"a", 1}]}, "all strings or all integers"),
+        (
+            {"support": ["x"], "itemsets": [{"a"}]},
+            "expected numbers in the column 'support', got 'x' and more; convert it",
+        ),
     ],
 )
 def test_wrong_frames(frame, message):
     """The messages say what a frame of itemsets is."""
     with pytest.raises(InvalidInputError, match=message):
         Itemsets.from_pandas(pd.DataFrame(frame))
+
+
+@pytest.mark.parametrize("what", [[["a"]], None, "itemsets.parquet", Transactions.from_lists([["a"]])])
+def test_other_things_are_no_frames(what):
+    """What is neither itemsets nor a frame has to be mined first."""
+    message = r"expected itemsets or a pandas data frame of them, got \w+; try itemix.mine"
+    with pytest.raises(InvalidInputError, match=message):
+        Itemsets.from_pandas(what)
+    with pytest.raises(InvalidInputError, match=message):
+        rules(what)
+    with pytest.raises(InvalidInputError, match=r"expected an Arrow table, got \w+; write it with to_arrow"):
+        Itemsets.from_arrow(what)
+
+
+def test_bounds_are_numbers(itemsets):
+    """Lengths and numbers of itemsets are whole, supports are not negative."""
+    with pytest.raises(InvalidInputError, match="expected min_len as a whole number, got 'two'; try 2"):
+        itemsets.filter(min_len="two")
+    with pytest.raises(InvalidInputError, match=r"expected max_len as a whole number, got 1.5; try 2"):
+        itemsets.filter(max_len=1.5)
+    with pytest.raises(InvalidInputError, match="expected n as a whole number, got 'ten'; try 10"):
+        itemsets.top("ten")
+    with pytest.raises(InvalidInputError, match=r"expected min_support as a fraction from 0 to 1 .* got -1"):
+        itemsets.filter(min_support=-1)

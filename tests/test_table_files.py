@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import lattice as naive
 
-from itemix import InvalidInputError, Itemsets
+from itemix import InvalidInputError, Itemsets, MissingFileError
 from itemix.table_files import kind_of
 
 EXTENSIONS = ["parquet", "csv", "jsonl", "csv.gz", "jsonl.gz"]
@@ -264,7 +264,7 @@ def test_wrong_paths(itemsets, tmp_path):
     with pytest.raises(InvalidInputError, match=r"expected a name that ends in .*, got 'x\.parquet\.gz'"):
         Itemsets.load(tmp_path / "x.parquet.gz")
     with pytest.raises(
-        InvalidInputError, match=r"expected a file of itemsets, got '.*none\.csv', which is none"
+        MissingFileError, match=r"expected a file of itemsets, got '.*none\.csv', which is none"
     ):
         Itemsets.load(tmp_path / "none.csv")
     (tmp_path / "folder.csv").mkdir()

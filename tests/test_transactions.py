@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from itemix import InvalidInputError, Items, Transactions, UnknownItemError
+from itemix import BernoulliMixture, InvalidInputError, Items, Transactions, UnknownItemError
 from itemix.transactions import as_transactions
 
 ALPHABET = "abcdef"
@@ -270,6 +270,13 @@ def test_samples_are_not_larger_than_the_data(n):
         InvalidInputError, match=r"expected a sample of 0 to 2 transactions, got .*; try replace=True"
     ):
         transactions.sample(n)
+
+
+def test_models_are_no_transactions():
+    """A model that was not fitted yet is told so."""
+    message = "expected transactions or a fitted model, got BernoulliMixture before fit; fit it first"
+    with pytest.raises(InvalidInputError, match=message):
+        as_transactions(BernoulliMixture())
 
 
 def test_unknown_items_are_refused():

@@ -146,6 +146,10 @@ def from_arrow(table: pa.Table, kind: str) -> Columns:
     InvalidInputError
         If the table was made by something else, or is not complete.
     """
+    if not hasattr(table, "schema"):
+        raise InvalidInputError(
+            f"expected an Arrow table, got {type(table).__name__}; write it with to_arrow()"
+        )
     header = header_in(table.schema)
     items = items_of(header, kind)
     values: dict[str, Sets | npt.NDArray[Any]] = {}
@@ -201,8 +205,12 @@ def from_mlxtend(frame: pd.DataFrame, items: Items | None) -> Columns:
     Raises
     ------
     InvalidInputError
-        If one of the two columns is missing, or holds something else.
+        If it is no data frame, or one of the two columns is missing, or holds something else.
     """
+    if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
+        raise InvalidInputError(
+            f"expected itemsets or a pandas data frame of them, got {type(frame).__name__}; try itemix.mine"
+        )
     missing = [name for name in ("support", "itemsets") if name not in frame.columns]
     if missing:
         raise InvalidInputError(
@@ -218,18 +226,27 @@ def from_mlxtend(frame: pd.DataFrame, items: Items | None) -> Columns:
     if items is None:
         items = Items(np.sort(as_labels(list(set().union(*cells)))))
     sets = Sets.from_names(cells, items)
-    support = frame["support"].to_numpy(dtype=np.float64)
+    support = _numbers_of(frame, "support", np.float64)
     single = np.flatnonzero(sets.lengths == 1)
     support_of_item = np.zeros(len(items))
     support_of_item[sets.codes[sets.offsets[single]]] = support[single]
     rank = np.empty(len(items), dtype=np.int64)
     rank[np.argsort(-support_of_item, kind="stable")] = np.arange(len(items))
     more = {
-        name: frame[name].to_numpy(dtype=dtype)
+        name: _numbers_of(frame, name, dtype)
         for name, dtype in (("count", np.int64), ("lower", np.float64), ("upper", np.float64))
         if name in frame.columns
     }
     return Columns("itemsets", items, {"support": support, "itemsets": sets.sorted_within(rank), **more}, {})
+
+
+def _numbers_of(frame: pd.DataFrame, name: str, dtype: type) -> npt.NDArray[Any]:
+    try:
+        return frame[name].to_numpy(dtype=dtype)
+    except (ValueError, TypeError):
+        raise InvalidInputError(
+            f"expected numbers in the column {name!r}, got {frame[name].iloc[0]!r} and more; convert it"
+        ) from None
 
 
 def _type_of(values: Sets | npt.NDArray[Any]) -> str:

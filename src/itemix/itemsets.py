@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import exchange
+from itemix.checks import check_whole
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.items import Items
 from itemix.itemset_columns import TARGETS, ItemsetColumns
@@ -173,9 +174,9 @@ class Itemsets(ItemsetColumns):
         if max_support is not None:
             kept &= self._support <= self._fraction(max_support, "max_support") + _ROUNDING
         if min_len is not None:
-            kept &= self.lengths >= min_len
+            kept &= self.lengths >= check_whole("min_len", min_len, 2)
         if max_len is not None:
-            kept &= self.lengths <= max_len
+            kept &= self.lengths <= check_whole("max_len", max_len, 2)
         if include is not None:
             kept &= self._sets.count_members(include) == len(self.items.codes(include))
         if exclude is not None:
@@ -195,8 +196,9 @@ class Itemsets(ItemsetColumns):
                     f"expected {name} as a fraction (these itemsets have no counts), got the count "
                     f"{support}; try 0.1"
                 )
-            return int(support) / max(self._n_transactions, 1)
-        if isinstance(support, float | np.floating) and 0 <= support <= 1:
+            if support >= 0:
+                return int(support) / max(self._n_transactions, 1)
+        elif isinstance(support, float | np.floating) and 0 <= support <= 1:
             return float(support)
         raise InvalidInputError(
             f"expected {name} as a fraction from 0 to 1 or a whole number of transactions, got "
@@ -205,8 +207,9 @@ class Itemsets(ItemsetColumns):
 
     def top(self, n: int = 10, *, min_len: int = 1) -> Itemsets:
         """Return the n itemsets with the highest support, highest first; ties keep their order."""
-        eligible = np.flatnonzero(self.lengths >= min_len)
-        order = np.argsort(-self._support[eligible], kind="stable")[: max(n, 0)]
+        eligible = np.flatnonzero(self.lengths >= check_whole("min_len", min_len, 2))
+        n = max(check_whole("n", n, 10), 0)
+        order = np.argsort(-self._support[eligible], kind="stable")[:n]
         return self.take(eligible[order])
 
     def closed(self) -> Itemsets:
@@ -248,7 +251,7 @@ class Itemsets(ItemsetColumns):
         Raises
         ------
         InvalidInputError
-            If one of the two columns is missing or holds something else.
+            If it is no data frame, or one of the two columns is missing or holds something else.
         """
         columns = exchange.from_mlxtend(frame, None if items is None else Items(items))
         if n_transactions is not None and "count" not in columns.values:

@@ -37,7 +37,7 @@ class Sets:
         Whether to check and protect the arrays; False hands them over as they are.
     """
 
-    __slots__ = ("_index", "codes", "items", "offsets")
+    __slots__ = ("_codes", "_index", "_items", "_offsets")
 
     def __init__(
         self,
@@ -47,9 +47,9 @@ class Sets:
         *,
         check: bool = True,
     ) -> None:
-        self.items = items if isinstance(items, Items) else Items(items)
-        self.offsets = readonly(offsets, np.int64, copy=check)
-        self.codes = readonly(codes, np.int32, copy=check)
+        self._items = items if isinstance(items, Items) else Items(items)
+        self._offsets = readonly(offsets, np.int64, copy=check)
+        self._codes = readonly(codes, np.int32, copy=check)
         self._index: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]] | None = None
         if check:
             _check_arrays(self.offsets, self.codes, self.items)
@@ -102,6 +102,21 @@ class Sets:
             )
         offsets = np.concatenate([[0], np.cumsum(lengths.to_numpy(), dtype=np.int64)])
         return cls(offsets, codes.to_numpy(), items)
+
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """Where each set starts in `codes`, shape (n + 1,)."""
+        return self._offsets
+
+    @property
+    def codes(self) -> npt.NDArray[np.int32]:
+        """The item codes of all sets, one after the other."""
+        return self._codes
+
+    @property
+    def items(self) -> Items:
+        """The name of each item code."""
+        return self._items
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import exchange
-from itemix.errors import InvalidInputError
+from itemix.errors import InvalidInputError, MissingFileError
 from itemix.exchange import Columns
 from itemix.files import checked_target, replacing
 from itemix.sets import Sets
@@ -93,7 +93,7 @@ def read(path: str | os.PathLike[str], kind: str, make: Callable[[Columns], T]) 
     except InvalidInputError as error:
         raise InvalidInputError(f"{path}: {error}") from None
     except (FileNotFoundError, IsADirectoryError):
-        raise InvalidInputError(
+        raise MissingFileError(
             f"expected a file of {kind}, got {str(path)!r}, which is none; check the name"
         ) from None
     except (EOFError, zlib.error, ValueError, KeyError, TypeError, gzip.BadGzipFile) as error:
@@ -130,7 +130,7 @@ def _format_of(path: str | os.PathLike[str]) -> tuple[_Format, bool]:
     if extension not in formats or (is_gzip and extension == ".parquet"):
         raise InvalidInputError(
             f"expected a name that ends in .parquet, .csv, .jsonl, .csv.gz or .jsonl.gz, got "
-            f"{Path(path).name!r}; rename it"
+            f"{Path(path).name or str(path)!r}; rename it"
         )
     return formats[extension], is_gzip
 

@@ -250,6 +250,10 @@ def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever use
         raise InvalidInputError(
             f"expected transactions, got the name {source!r}; read the file first: read_transactions(...)"
         )
+    if hasattr(source, "fit"):
+        raise InvalidInputError(
+            f"expected transactions or a fitted model, got {type(source).__name__} before fit; fit it first"
+        )
     if hasattr(source, "columns"):
         return Transactions.from_dataframe(source)
     if hasattr(source, "shape"):

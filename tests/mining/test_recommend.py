@@ -39,6 +39,12 @@ def test_best_rules_first(training, new, metric, n):
         assert [r.score for r in listed] == scores[positions].tolist()
 
 
+def test_baskets_in_a_frame(found):
+    """A one-hot data frame is one basket a row."""
+    tx = Transactions.from_lists(BASKETS)
+    assert found.recommend(tx.to_dataframe()).to_pandas().equals(found.recommend(tx).to_pandas())
+
+
 def test_one_basket(found):
     """A single basket gives a plain list; a set, a tuple or one name is a basket too."""
     first = found.recommend(["milk"])[0]

@@ -244,6 +244,17 @@ def test_support_only(itemsets):
         assert np.isnan(found.measure(name)).all()
 
 
+def test_data_in_any_form():
+    """Missing supports are counted in whatever transactions can be made of."""
+    tx = Transactions.from_lists(BASKETS)
+    longest = itemix.mine(tx, 2, target="maximal")
+    expected = rules(longest, data=tx, min_threshold=0.5)
+    assert rules(longest, data=BASKETS, min_threshold=0.5) == expected
+    assert rules(longest, data=tx.to_dataframe(), min_threshold=0.5) == expected
+    with pytest.raises(InvalidInputError, match=r"expected transactions, got the name 'baskets.csv'"):
+        rules(longest, data="baskets.csv")
+
+
 def test_rules_of_a_model():
     """Without a number of transactions there is no significance, and asking for it says so."""
     itemsets = Itemsets([0, 1, 2, 4], [0, 1, 0, 1], [0.5, 0.4, 0.4], ["a", "b"])

@@ -188,6 +188,37 @@ def test_itemsets_are_not_rules(found, tmp_path):
         Itemsets.load(tmp_path / "x.csv")
 
 
+def test_nothing_can_be_changed(found):
+    """A value is immutable: its attributes, its arrays and its sides."""
+    for value, name in ((found, "metric"), (found, "count"), (found.antecedents, "codes")):
+        with pytest.raises(AttributeError):
+            setattr(value, name, None)
+    with pytest.raises(ValueError, match="read-only"):
+        found.support[0] = 1
+    with pytest.raises(AttributeError):
+        found.recommend([["milk"]]).metric = "lift"
+
+
+def test_support_alone(found):
+    """Where nothing but the supports is known, a table has no columns of dashes."""
+    unknown = np.full(len(found), np.nan)
+    bare = Rules(found.antecedents, found.consequents, unknown, unknown, found.support)
+    assert bare.table(1).headers == ("support", "rule")
+    assert found.table(1).headers == ("support", "confidence", "lift", "count", "rule")
+
+
+def test_bounds_are_numbers(found):
+    """The message names the bound."""
+    with pytest.raises(InvalidInputError, match=r"expected min_lift as a number, got 'high'; try 1.2"):
+        found.filter(min_lift="high")
+    with pytest.raises(
+        InvalidInputError, match="expected max_antecedent_len as a whole number, got 'a'; try 2"
+    ):
+        found.filter(max_antecedent_len="a")
+    with pytest.raises(InvalidInputError, match=r"expected n as a whole number, got 1.5; try 10"):
+        found.top(1.5)
+
+
 def test_wrong_columns():
     """The constructor says what is wrong."""
     items = Items(["a", "b"])

@@ -37,7 +37,7 @@ def show_itemsets(itemsets: Itemsets, limit: int | None, sort: str = "order") ->
 
 def show_rules(rules: Rules, limit: int | None) -> None:
     """Show the first rules, with the measure that selected them."""
-    from itemix.mining.ruleset import usual_measures
+    from itemix.mining.rule_columns import usual_measures
 
     n = rows_shown(len(rules), limit)
     shown = rules[:n]

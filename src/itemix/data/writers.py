@@ -7,7 +7,7 @@ import json
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from itemix.data.options import checked_delimiter
 from itemix.data.recognise import DELIMITERS
 from itemix.errors import InvalidInputError
 from itemix.files import checked_target, replacing
+from itemix.transactions import as_transactions
 
 if TYPE_CHECKING:
     import os
@@ -39,7 +40,7 @@ _GZIP_LEVEL = 6
 
 
 def write_transactions(
-    transactions: Transactions,
+    transactions: Any,  # noqa: ANN401 - transactions in any form
     path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 - the word that users know
@@ -51,7 +52,7 @@ def write_transactions(
 
     Parameters
     ----------
-    transactions : Transactions
+    transactions : Transactions, data frame, matrix or list of lists
         What to write; a row that stands for several transactions is written as often.
     path : str or path
         Where to. The endings are ``.dat`` (FIMI), ``.csv`` and ``.tsv`` (basket CSV), ``.jsonl``,
@@ -73,6 +74,7 @@ def write_transactions(
     -----
     Parquet and Arrow files, and one-hot CSV, keep all items; the others those that occur.
     """
+    transactions = as_transactions(transactions)
     target = Path(path)
     kind = format or _format_by_ending(target)
     if kind not in _WRITERS:

@@ -14,7 +14,7 @@ from itemix.kernels import csr
 from itemix.kernels import recommend as kernels
 from itemix.mining import measures
 from itemix.sets import readonly
-from itemix.transactions import Transactions
+from itemix.transactions import Transactions, as_transactions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,12 +59,27 @@ class Recommendations:
         The positions of the rules that apply to each basket, best first; -1 where no more apply.
     """
 
-    __slots__ = ("metric", "positions", "rules")
+    __slots__ = ("_metric", "_positions", "_rules")
 
     def __init__(self, rules: Rules, metric: str, positions: npt.NDArray[np.int64]) -> None:
-        self.rules = rules
-        self.metric = metric
-        self.positions = positions
+        self._rules = rules
+        self._metric = metric
+        self._positions = readonly(positions, np.int64, copy=False)
+
+    @property
+    def rules(self) -> Rules:
+        """The rules that were applied."""
+        return self._rules
+
+    @property
+    def metric(self) -> str:
+        """The measure that ranked them."""
+        return self._metric
+
+    @property
+    def positions(self) -> npt.NDArray[np.int64]:
+        """The positions of the rules that apply to each basket, best first; -1 where no more apply."""
+        return self._positions
 
     def __len__(self) -> int:
         """Return the number of baskets."""
@@ -123,6 +138,8 @@ def recommend(rules: Rules, baskets: object, n: int, metric: str) -> Recommendat
     measures.check_measure(metric)
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InvalidInputError(f"expected n as a whole number of at least 1, got {n!r}; try 5")
+    if hasattr(baskets, "columns") or hasattr(baskets, "shape"):
+        baskets = as_transactions(baskets)
     if isinstance(baskets, Transactions):
         indptr, indices = _recoded(baskets, rules)
     else:

@@ -17,6 +17,7 @@ from itemix.mining.rule_options import RuleOptions
 from itemix.mining.ruleset import Rule, Rules
 from itemix.mining.supports import Supports
 from itemix.sets import Sets
+from itemix.transactions import as_transactions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from itemix.items import Items, Label
-    from itemix.transactions import Transactions
 
 __all__ = ["Rule", "Rules", "rules"]
 
@@ -38,7 +38,7 @@ def rules(
     *,
     metric: str = "confidence",
     min_threshold: float = 0.8,
-    data: Transactions | None = None,
+    data: Any = None,  # noqa: ANN401 - transactions in any form
     antecedents: Iterable[Label] | Label | None = None,
     consequents: Iterable[Label] | Label | None = None,
     min_antecedent_len: int = 1,
@@ -62,7 +62,7 @@ def rules(
         The measure that selects: see `Rules.measure`.
     min_threshold : float, default 0.8
         Rules with at least this much of the metric are returned.
-    data : Transactions, optional
+    data : Transactions, data frame, matrix or list of lists, optional
         The data that the itemsets were mined from; supports that are missing are counted in it.
     antecedents, consequents : names, optional
         The only items that may stand on that side.
@@ -113,7 +113,7 @@ def rules(
         support_only=support_only,
         max_rules=max_rules,
     )
-    supports = Supports(itemsets, data)
+    supports = Supports(itemsets, None if data is None else as_transactions(data))
     n = supports.n_transactions
     options.check_sample(n)
     threshold = options.min_threshold

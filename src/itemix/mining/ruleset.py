@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix import display
+from itemix.checks import check_number, check_whole
 from itemix.errors import InvalidInputError
-from itemix.exchange import Columns
 from itemix.mining import measures
-from itemix.sets import Sets, as_positions, readonly
-from itemix.tabular import Tabular
+from itemix.mining.rule_columns import RuleColumns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from itemix.items import Items, Label
+    from itemix.items import Label
     from itemix.mining.recommend import Recommendation, Recommendations
     from itemix.transactions import Transactions
 
-_BASE = ("antecedent support", "consequent support", "support")
 _ROUNDING = 1e-12
 
 
@@ -49,7 +46,7 @@ class Rule(NamedTuple):
     lift: float
 
 
-class Rules(Tabular):
+class Rules(RuleColumns):
     """Association rules: an immutable, columnar value.
 
     Rule r says that transactions with the items ``antecedents[r]`` tend to hold ``consequents[r]`` too. Only
@@ -80,111 +77,7 @@ class Rules(Tabular):
     itemix.rules : make rules from itemsets.
     """
 
-    _kind = "rules"
-    __slots__ = (
-        "_columns",
-        "_q_value",
-        "antecedents",
-        "consequents",
-        "count",
-        "metric",
-        "min_threshold",
-        "n_transactions",
-    )
-
-    def __init__(
-        self,
-        antecedents: Sets,
-        consequents: Sets,
-        antecedent_support: npt.ArrayLike,
-        consequent_support: npt.ArrayLike,
-        support: npt.ArrayLike,
-        *,
-        count: npt.ArrayLike | None = None,
-        n_transactions: int | None = None,
-        q_value: npt.ArrayLike | None = None,
-        metric: str | None = None,
-        min_threshold: float | None = None,
-    ) -> None:
-        self.antecedents = antecedents
-        self.consequents = consequents
-        given = (antecedent_support, consequent_support, support)
-        self._columns = {
-            name: readonly(values, np.float64) for name, values in zip(_BASE, given, strict=True)
-        }
-        self.count: npt.NDArray[np.int64] | None = None if count is None else readonly(count, np.int64)
-        self._q_value = None if q_value is None else readonly(q_value, np.float64)
-        self.n_transactions = n_transactions
-        self.metric = metric
-        self.min_threshold = min_threshold
-        columns = {"consequents": consequents, **self._columns, "count": self.count, "q_value": self._q_value}
-        for name, column in columns.items():
-            if column is not None and len(column) != len(self):
-                raise InvalidInputError(
-                    f"expected {len(self):,} values in {name}, one for each rule, got {len(column):,}; "
-                    "all columns must have the same length"
-                )
-        if antecedents.items != consequents.items:
-            raise InvalidInputError(
-                "expected antecedents and consequents over the same items, got others; use one Items for both"
-            )
-
-    @property
-    def items(self) -> Items:
-        """The name of each item code."""
-        return self.antecedents.items
-
-    @property
-    def support(self) -> npt.NDArray[np.float64]:
-        """The support of both sides together, shape (n,)."""
-        return self._columns["support"]
-
-    @property
-    def confidence(self) -> npt.NDArray[np.float64]:
-        """The fraction of the transactions with the antecedents that hold the consequents too, shape (n,)."""
-        return self.measure("confidence")
-
-    @property
-    def lift(self) -> npt.NDArray[np.float64]:
-        """How many times more often both sides occur together than if they were independent, shape (n,)."""
-        return self.measure("lift")
-
-    def measure(self, name: str) -> npt.NDArray[np.float64]:
-        """Return a measure of each rule, shape (n,).
-
-        Parameters
-        ----------
-        name : str
-            One of mlxtend's columns ("antecedent support", "consequent support", "support", "confidence",
-            "lift", "representativity", "leverage", "conviction", "zhangs_metric", "jaccard", "certainty",
-            "kulczynski"), or
-
-            - "chi_squared": Pearson's statistic of the 2 x 2 table of both sides, without correction; its
-              p-value is rough where fewer than five transactions are expected in a cell;
-            - "p_value": the probability of at least that statistic if the sides were independent, in either
-              direction (see lift for which one);
-            - "q_value": the p-value adjusted by Benjamini and Hochberg for all rules that `itemix.rules`
-              returned together. Rules that were filtered or sorted afterwards keep their q-values.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is no such measure.
-        """
-        measures.check_measure(name)
-        if name in self._columns:
-            return self._columns[name]
-        if name == "q_value" and self._q_value is not None:
-            return self._q_value
-        both, a, c = (self._columns[key] for key in ("support", "antecedent support", "consequent support"))
-        values = measures.compute(name, both, a, c, self.n_transactions)
-        values.setflags(write=False)
-        if name == "q_value":
-            self._q_value = values
-        return values
-
-    def __len__(self) -> int:
-        return len(self.antecedents)
+    __slots__ = ()
 
     @overload
     def __getitem__(self, position: int) -> Rule: ...
@@ -202,32 +95,6 @@ class Rules(Tabular):
         numbers = zip(*(column.tolist() for column in columns), strict=True)
         for sides, row in zip(zip(self.antecedents, self.consequents, strict=True), numbers, strict=True):
             yield Rule(*sides, *row)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Rules):
-            return NotImplemented
-        mine, theirs = self._as_columns().values, other._as_columns().values
-        return (
-            self.n_transactions == other.n_transactions
-            and mine.keys() == theirs.keys()
-            and all(_same(mine[name], theirs[name]) for name in mine)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def take(self, positions: npt.ArrayLike) -> Rules:
-        """Return the rules at some positions (or where a mask is true), in that order."""
-        chosen = as_positions(positions, len(self))
-        return Rules(
-            self.antecedents.take(chosen),
-            self.consequents.take(chosen),
-            *(self._columns[name][chosen] for name in _BASE),
-            count=None if self.count is None else self.count[chosen],
-            n_transactions=self.n_transactions,
-            q_value=self.measure("q_value")[chosen],
-            metric=self.metric,
-            min_threshold=self.min_threshold,
-        )
 
     def filter(
         self,
@@ -256,14 +123,14 @@ class Rules(Tabular):
             Inclusive bounds of any measure: ``min_lift=1.2``, ``max_q_value=0.05``.
         """
         kept = np.ones(len(self), dtype=bool)
-        for sets, only, longest in (
-            (self.antecedents, antecedents, max_antecedent_len),
-            (self.consequents, consequents, max_consequent_len),
+        for side, sets, only, longest in (
+            ("antecedent", self.antecedents, antecedents, max_antecedent_len),
+            ("consequent", self.consequents, consequents, max_consequent_len),
         ):
             if only is not None:
                 kept &= sets.count_members(only) == sets.lengths
             if longest is not None:
-                kept &= sets.lengths <= longest
+                kept &= sets.lengths <= check_whole(f"max_{side}_len", longest, 2)
         if include is not None:
             held = self.antecedents.count_members(include) + self.consequents.count_members(include)
             kept &= held == len(self.items.codes(include))
@@ -282,6 +149,7 @@ class Rules(Tabular):
                 f"the measures are {', '.join(names)}"
             )
         values = self.measure(names[name])
+        bound = check_number(argument, bound, 1.2)
         slack = _ROUNDING * max(1.0, abs(bound))
         return values >= bound - slack if direction == "min" else values <= bound + slack
 
@@ -299,7 +167,7 @@ class Rules(Tabular):
 
     def top(self, n: int = 10, by: str = "lift") -> Rules:
         """Return the n best rules by a measure, best first."""
-        return self.take(self._order(by, None)[: max(n, 0)])
+        return self.take(self._order(by, None)[: max(check_whole("n", n, 10), 0)])
 
     def _order(self, metric: str, ascending: bool | None) -> npt.NDArray[np.int64]:
         values = self.measure(metric)
@@ -320,7 +188,7 @@ class Rules(Tabular):
 
         Parameters
         ----------
-        baskets : Transactions, lists of names, or one list of names
+        baskets : Transactions, a data frame, lists of names, or one list of names
             The baskets; items that the rules do not know are passed over.
         n : int, default 5
             The most recommendations for each basket.
@@ -335,63 +203,3 @@ class Rules(Tabular):
         from itemix.mining.recommend import recommend
 
         return recommend(self, baskets, n, metric)
-
-    def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
-        """Return the first n rules as a table of text, for people."""
-        columns = {
-            name: [display.format_number(x) for x in self.measure(name)[:n]] for name in usual_measures(self)
-        }
-        if self.count is not None:
-            columns["count"] = [display.format_count(int(x)) for x in self.count[:n]]
-        sides = zip(self.antecedents.part(0, n), self.consequents.part(0, n), strict=True)
-        columns["rule"] = [display.format_rule(*both) for both in sides]
-        return display.Table(
-            title=self._title(),
-            headers=tuple(columns),
-            rows=tuple(zip(*columns.values(), strict=True)),
-            footer=display.shown_of(len(columns["rule"]), len(self)),
-        )
-
-    def _title(self) -> str:
-        least, n = self.min_threshold, self.n_transactions
-        threshold = "" if least is None else f"{self.metric} >= {least:g}"
-        source = "" if n is None else f"of {display.plural(n, 'transaction')}"
-        return display.joined([f"Rules: {display.plural(len(self), 'rule')}", threshold, source])
-
-    def _as_columns(self) -> Columns:
-        values: dict[str, Sets | npt.NDArray[Any]] = {
-            "antecedents": self.antecedents,
-            "consequents": self.consequents,
-            **{name: self.measure(name) for name in measures.MEASURES},
-        }
-        if self.count is not None:
-            values["count"] = self.count
-        facts = {
-            "n_transactions": self.n_transactions,
-            "metric": self.metric,
-            "min_threshold": self.min_threshold,
-        }
-        return Columns(self._kind, self.items, values, facts)
-
-    @classmethod
-    def _from_columns(cls, columns: Columns) -> Rules:
-        return cls(
-            columns.sets("antecedents"),
-            columns.sets("consequents"),
-            *(columns.numbers(name) for name in _BASE),
-            count=columns.numbers("count") if "count" in columns.values else None,
-            q_value=columns.numbers("q_value"),
-            **columns.facts,
-        )
-
-
-def usual_measures(rules: Rules) -> tuple[str, ...]:
-    """Return the names of the measures that tables show: support alone, where nothing else is known."""
-    is_known = len(rules) == 0 or not np.isnan(rules.confidence).all()
-    return ("support", "confidence", "lift") if is_known else ("support",)
-
-
-def _same(mine: Sets | npt.NDArray[Any], theirs: Sets | npt.NDArray[Any]) -> bool:
-    if isinstance(mine, Sets) or isinstance(theirs, Sets):
-        return mine == theirs if isinstance(mine, Sets) and isinstance(theirs, Sets) else False
-    return np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")
