@@ -6,6 +6,7 @@ import pytest
 from itemix.errors import InvalidInputError
 from itemix.estimators import BayesianMixture, DirichletProcessMixture
 from itemix.mining.intervals import interval, intervals
+from itemix.mining.search import mine
 from itemix.mixture import Mixture
 from itemix.posterior import Posterior
 
@@ -100,3 +101,17 @@ def test_bad_questions_are_refused():
     ):
         with pytest.raises(InvalidInputError, match="present or absent, got 'i0' as both"):
             interval(random_posterior(), **event)
+
+
+def test_itemsets_with_intervals_keep_all_else():
+    """Intervals are added to what was mined; supports, order and threshold stay."""
+    data = [["a", "b"], ["a"], ["b"], ["a", "b", "c"]] * 5
+    model = BayesianMixture(n_components=2, random_state=0).fit(data)
+    found = mine(model, 0.2)
+    certain = model.with_intervals(found, level=0.8)
+    _, lower, upper = model.intervals(found, level=0.8)
+    assert np.array_equal(certain.lower, lower)
+    assert np.array_equal(certain.upper, upper)
+    assert certain.sets == found.sets
+    assert np.array_equal(certain.support, found.support)
+    assert (certain.min_support, certain.target) == (found.min_support, found.target)

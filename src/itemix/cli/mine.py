@@ -103,18 +103,7 @@ def _posteriors(source: "StoredModel | Transactions") -> "tuple[Posterior, ...]"
 
 
 def _with_intervals(itemsets: "Itemsets", posteriors: "tuple[Posterior, ...]", level: float) -> "Itemsets":
-    from itemix.itemsets import Itemsets
-    from itemix.mining.intervals import intervals
+    from itemix.mining.intervals import intervals, with_intervals
 
     _, lower, upper = intervals(posteriors, itemsets, level=level)
-    return Itemsets(
-        itemsets.offsets,
-        itemsets.codes,
-        itemsets.support,
-        itemsets.items,
-        lower=lower,
-        upper=upper,
-        min_support=itemsets.min_support,
-        target=itemsets.target,
-        check=False,
-    )
+    return with_intervals(itemsets, lower, upper)

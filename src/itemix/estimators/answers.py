@@ -173,6 +173,19 @@ class MixtureAnswers(Answers):
             posteriors, itemsets, absent=absent, given=given, given_absent=given_absent, level=level
         )
 
+    def with_intervals(self, itemsets: Itemsets, *, level: float = 0.9) -> Itemsets:
+        """Return itemsets that were mined from the model with the credible interval of each support.
+
+        Parameters
+        ----------
+        itemsets : Itemsets
+            What `itemix.mine` has found in this model.
+        level : float
+            The probability inside an interval, between 0 and 1.
+        """
+        _, lower, upper = self.intervals(itemsets, level=level)
+        return credible.with_intervals(itemsets, lower, upper)
+
     def _posteriors(self) -> tuple[Posterior, ...]:
         self._fitted_mixture()
         if not self.posteriors_:

@@ -9,12 +9,11 @@ import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
 from itemix.events import Names, encode_sets, no_sets, require_consistent
+from itemix.itemsets import Itemsets
 from itemix.posterior import Posterior
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from itemix.itemsets import Itemsets
 
 Floats = npt.NDArray[np.float64]
 
@@ -81,6 +80,23 @@ def intervals(
     lower[usable] = betaincinv(a, b, (1 - level) / 2)
     upper[usable] = betaincinv(a, b, (1 + level) / 2)
     return mean, lower, upper
+
+
+def with_intervals(itemsets: Itemsets, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Itemsets:
+    """Return itemsets with the ends of an interval for each support, shape (n,) each."""
+    return Itemsets(
+        itemsets.offsets,
+        itemsets.codes,
+        itemsets.support,
+        itemsets.items,
+        count=itemsets.count,
+        n_transactions=itemsets.n_transactions,
+        lower=lower,
+        upper=upper,
+        min_support=itemsets.min_support,
+        target=itemsets.target,
+        check=False,
+    )
 
 
 def _mean_and_variance(
