@@ -56,6 +56,42 @@ def test_the_list_on_a_terminal(run, monkeypatch):
     assert "itemix datasets show NAME" in lines[-1]
 
 
+def test_the_list_on_a_narrow_terminal(run, monkeypatch):
+    """Where there is no room for what the sets are, the rest still fits."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = re.sub(r"\x1b\[[\d;]*m", "", run("datasets").out).splitlines()
+    assert all(len(line) <= 60 for line in lines)
+    assert lines[1].split() == ["grocery_store", "5,000", "92", "built", "in"]
+
+
+@pytest.mark.parametrize("source", [["mine", "dataset:chess", "-s", "1"], ["datasets", "fetch", "chess"]])
+def test_a_download_is_announced(run, nothing_here, monkeypatch, source):
+    """One line says what is downloaded; without a connection one more says what to do."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # nobody listens there
+    result = run(*source)
+    assert result.code == 2
+    announced, refused = result.err.splitlines()
+    assert announced == "downloading chess from http://fimi.uantwerpen.be/data/"
+    assert refused.startswith(
+        "itemix: expected to download chess from http://fimi.uantwerpen.be/data/chess.dat"
+    )
+    assert "got no connection; fetch that file by hand and save it as" in refused
+
+
+def test_quiet_downloads(run, nothing_here, monkeypatch):
+    """With --quiet only the error is said."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    assert run("mine", "dataset:chess", "-s", "1", "-q").err.count("\n") == 1
+
+
+def test_a_bad_output_is_refused_before_the_download(run, nothing_here):
+    """The name of the file is looked at first."""
+    refused = run("datasets", "fetch", "chess", "-o", "chess.xlsx")
+    assert refused.code == 2
+    assert refused.err.startswith("itemix: expected a file name that ends in one of .dat, ")
+
+
 def test_one_entry(run):
     """`show` says whom to cite, on what terms, and where it is."""
     out = run("datasets", "show", "groceries").out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from itemix.cli.output import note
@@ -36,6 +35,8 @@ def load_dataset(name: str, part: str | None, *, quiet: bool = False) -> Transac
 
     entry = datasets.info(name)
     if where_is(entry) == NOT_YET:
-        logging.getLogger("pooch").setLevel(logging.WARNING)
+        import pooch
+
+        pooch.get_logger().setLevel("WARNING")  # it has more to say than one line
         note(f"downloading {name} from {entry.page}", quiet=quiet)
     return datasets.load(name, part)
