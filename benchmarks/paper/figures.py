@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import defaultdict
 from contextlib import contextmanager
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from .claims import crossing
 from .inputs import INPUTS
-from .measures import BIN_WIDTH
 from .methods import FLOOR, PAPER_METHODS, label
 from .scales import MINERS
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from .store import Record
     from .summary import Summary
 
 INK = "#767676"
@@ -64,23 +65,20 @@ _STYLE: dict[Any, Any] = {
 def draw_supports(summary: Summary, path: Path) -> bool:
     """Draw how the frequent itemsets lie over support."""
     names = [
-        name
-        for name in (*summary.scale.synthetic[:1], *summary.scale.real)
-        if summary.get("data", name) is not None
+        name for name in (*summary.scale.synthetic[:1], *summary.scale.real) if summary.data(name) is not None
     ]
     with _panels(path, len(names)) as panels:
         for panel, name in zip(panels, names, strict=True):
-            record = summary.get("data", name)
+            record = summary.data(name)
             assert record is not None  # noqa: S101 - names are those that have one
-            counts = record["supports"]
-            first = next(i for i, n in enumerate(counts) if n)
-            last = max(i for i, n in enumerate(counts) if n)
-            left = [100 * BIN_WIDTH * i for i in range(first, last + 1)]
-            panel.bar(left, counts[first : last + 1], 92 * BIN_WIDTH, align="edge", color="#0072B2")
-            share = counts[first] / sum(counts)
+            counts, width = record["supports"], 100 * record["bar_width"]
+            first = 100 * INPUTS[name].min_support
+            left = [first + width * i for i in range(len(counts))]
+            panel.bar(left, counts, 0.92 * width, align="edge", color="#0072B2")
+            total = sum(record["lengths"])
             panel.annotate(
-                f"{100 * share:.0f}% of {sum(counts):,}",
-                (left[0] + 100 * BIN_WIDTH, counts[first]),
+                f"{100 * counts[0] / total:.0f}% of {total:,}\nbelow {first + width:.3g}%",
+                (left[0] + width, counts[0]),
                 xytext=(6, -2),
                 textcoords="offset points",
                 va="top",
@@ -119,44 +117,17 @@ def _bias(summary: Summary, name: str, method: str) -> dict[int, float]:
 
 def _draw_lines(panel: Axes, lines: dict[str, dict[int, float]]) -> None:
     for method, line in lines.items():
-        panel.plot(
-            list(line),
-            list(line.values()),
-            color=COLOURS[method],
-            linestyle="--" if method == FLOOR else "-",
-            marker=MARKS[method],
-            markersize=4,
-            linewidth=1.4,
-        )
-    ends = {method: line[max(line)] for method, line in lines.items()}
-    low, high = panel.get_ylim()
+        style: dict[str, Any] = {
+            "linestyle": "--" if method == FLOOR else "-",
+            "marker": MARKS[method],
+            "markersize": 4,
+        }
+        panel.plot(list(line), list(line.values()), color=COLOURS[method], linewidth=1.4, **style)
     right = max(max(line) for line in lines.values())
-    for method, y in _apart(ends, (high - low) / 14).items():
-        at = (max(lines[method]), ends[method])
-        panel.annotate(
-            label(method),
-            at,
-            xytext=(right + 0.04 * right, y),
-            color=COLOURS[method],
-            va="center",
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": COLOURS[method], "linewidth": 0.5, "shrinkB": 2},
-        )
-    panel.set_xlim(right=right * 1.22)
+    panel.set_xlim(right=1.25 * right)
     panel.set_xticks([length for length in panel.get_xticks() if 1 <= length <= right and length % 1 == 0])
-
-
-def _apart(places: dict[str, float], gap: float) -> dict[str, float]:
-    """Move labels up and down as little as it takes for each to have room."""
-    order = sorted(places, key=lambda key: places[key])
-    moved = [places[key] for key in order]
-    for _ in range(200):
-        for i in range(len(moved) - 1):
-            short = gap - (moved[i + 1] - moved[i])
-            if short > 0:
-                moved[i] -= short / 2
-                moved[i + 1] += short / 2
-    return dict(zip(order, moved, strict=True))
+    ends = [End(max(line), line[max(line)], label(key), COLOURS[key]) for key, line in lines.items()]
+    _name_lines(panel, ends, 1.04 * right)
 
 
 def draw_crossing(summary: Summary, path: Path) -> bool:
@@ -168,19 +139,19 @@ def draw_crossing(summary: Summary, path: Path) -> bool:
     if not times or model is None:
         return False
     with _panels(path, 1, n_columns=1, height=4.2) as (panel,):
-        for miner, points in times.items():
-            _draw_times(panel, points, miner, _MINER_COLOURS[miner])
-        milliseconds = 1e3 * model["wall_seconds"]
-        panel.plot([min(n_rows), max(n_rows)], [milliseconds] * 2, color=COLOURS["gsdpm"], linewidth=2)
-        _name_line(panel, max(n_rows), milliseconds, f"model, K = {K}", COLOURS["gsdpm"])
-        _mark_crossing(panel, crossing(times[MINERS[0]], model["wall_seconds"]), milliseconds)
         panel.set_xscale("log")
         panel.set_yscale("log")
-        panel.set_xlim(right=max(n_rows) * 4)
+        ends = [end for miner, points in times.items() for end in _draw_times(panel, points, miner)]
+        milliseconds = 1e3 * model["wall_seconds"]
+        panel.plot([min(n_rows), max(n_rows)], [milliseconds] * 2, color=COLOURS["gsdpm"], linewidth=2)
+        ends.append(End(max(n_rows), milliseconds, f"the model, K = {K}", COLOURS["gsdpm"]))
+        _mark_crossing(panel, crossing(times[MINERS[0]], model["wall_seconds"]), milliseconds)
+        panel.set_xlim(right=max(n_rows) * 12)
+        _name_lines(panel, ends, 1.3 * max(n_rows))
         panel.set_xlabel("rows of the data")
         panel.set_ylabel("milliseconds")
         panel.set_title(f"{INPUTS[name].label}, {100 * INPUTS[name].min_support:g}% support", loc="left")
-        panel.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        panel.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value <= max(n_rows) else "")
         panel.yaxis.set_major_formatter(lambda value, _: f"{value:,.4g}")
     return True
 
@@ -198,19 +169,55 @@ def _mark_crossing(panel: Axes, n_rows: float | None, milliseconds: float) -> No
     )
 
 
-def _draw_times(panel: Axes, points: dict[int, dict[str, Any]], miner: str, colour: str) -> None:
-    """Draw the time of a miner as it is called, and dashed that of its search alone where it is known."""
+def _draw_times(panel: Axes, points: dict[int, Record], miner: str) -> Iterator[End]:
+    """Draw the time of a miner as it is called, and dotted that of its search alone where it is known."""
+    colour = _MINER_COLOURS[miner]
     times = [1e3 * record["wall_seconds"] for record in points.values()]
     panel.plot(list(points), times, color=colour, marker="o", markersize=3.5, linewidth=1.4)
-    _name_line(panel, max(points), times[-1], f"data, {miner}", colour)
-    alone = [1e3 * record["search_seconds"] for record in points.values() if "search_seconds" in record]
-    if len(alone) == len(points) and min(alone) > 0:
+    yield End(max(points), times[-1], miner, colour)
+    alone = [1e3 * record.get("search_seconds", 0.0) for record in points.values()]
+    if min(alone) > 0:
         panel.plot(list(points), alone, color=colour, linestyle=":", linewidth=1.4)
-        _name_line(panel, max(points), alone[-1], "its search alone", colour)
+        yield End(max(points), alone[-1], f"{miner}, search alone", colour)
 
 
-def _name_line(panel: Axes, x: float, y: float, text: str, colour: str) -> None:
-    panel.annotate(text, (x, y), xytext=(6, 0), textcoords="offset points", color=colour, va="center")
+class End(NamedTuple):
+    """Where a line ends, what it is called, and its colour."""
+
+    x: float
+    y: float
+    name: str
+    colour: str
+
+
+def _name_lines(panel: Axes, ends: list[End], x: float) -> None:
+    """Write the name of each line beside its end, moved up or down where others need the room."""
+    to_points, back = panel.transData, panel.transData.inverted()
+    wanted = {end: float(to_points.transform((end.x, end.y))[1]) for end in ends}
+    bottom, top = (float(y) for y in to_points.transform([(x, y) for y in panel.get_ylim()])[:, 1])
+    room = (top - bottom) / max(13, len(ends))
+    for end, y in _apart(wanted, room, bottom + room / 2).items():
+        panel.annotate(
+            end.name,
+            (end.x, end.y),
+            xytext=(x, float(back.transform((0.0, y))[1])),
+            color=end.colour,
+            va="center",
+            arrowprops={"arrowstyle": "-", "color": end.colour, "linewidth": 0.5, "relpos": (0, 0.5)},
+        )
+
+
+def _apart(places: dict[End, float], gap: float, bottom: float) -> dict[End, float]:
+    """Move places apart, as little as it takes, without going below the bottom."""
+    order = sorted(places, key=lambda end: places[end])
+    moved = [places[end] for end in order]
+    for _ in range(100):
+        for i in range(len(moved) - 1):
+            short = max(gap - (moved[i + 1] - moved[i]), 0.0)
+            moved[i] -= short / 2
+            moved[i + 1] += short / 2
+        moved[0] = max(moved[0], bottom)
+    return dict(zip(order, moved, strict=True))
 
 
 @contextmanager
@@ -222,7 +229,7 @@ def _panels(path: Path, n: int, *, n_columns: int = 3, height: float = 2.4) -> I
     n_columns = min(n_columns, n)
     n_rows = -(-n // n_columns)
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(8.2, height * n_rows), layout="constrained")
+        figure = Figure(figsize=(8.2, height * n_rows), layout=ConstrainedLayoutEngine(h_pad=0.1))
         grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel().tolist()
         for spare in grid[n:]:
             spare.remove()

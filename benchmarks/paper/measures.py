@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .scales import Task
     from .store import Record
 
-BIN_WIDTH = 0.02
 _N_BINS = 50
 
 
@@ -56,14 +55,17 @@ def describe_data(task: Task) -> Record:
     threshold = INPUTS[task.dataset].min_support
     found = itemix.mine(test, threshold, n_jobs=1)
     in_all = itemix.mine(data, threshold, n_jobs=1)
-    bins = np.minimum((found.support / BIN_WIDTH + 1e-9).astype(np.int64), _N_BINS - 1)
+    # Bars as wide as the paper's, or where the threshold is low a part of it; what is far above is left out.
+    width = min(0.02, 0.4 * threshold)
+    bars = ((found.support - threshold) / width + 1e-9).astype(np.int64)
     return {
         "n_transactions": data.n_transactions,
         "n_items": data.n_items,
         "n_ones": data.n_ones,
         "lengths": np.bincount(found.lengths).tolist(),
         "lengths_in_all": np.bincount(in_all.lengths).tolist(),
-        "supports": np.bincount(bins, minlength=_N_BINS).tolist(),
+        "supports": np.bincount(bars)[:_N_BINS].tolist(),
+        "bar_width": width,
     }
 
 

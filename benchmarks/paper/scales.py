@@ -28,7 +28,7 @@ class Task:
     dataset : str
         A name in `inputs.INPUTS`.
     method : str
-        A name in `methods.METHODS`, the floor, a miner, or "" for the data set itself.
+        A name in `methods.METHODS`, the floor, a miner, or "data" for the data set itself.
     components : int
         The number of components asked for; 0 where the method takes none.
     run : int
@@ -39,7 +39,7 @@ class Task:
 
     part: str
     dataset: str
-    method: str = ""
+    method: str
     components: int = 0
     run: int = 0
     setting: str = ""
@@ -47,7 +47,7 @@ class Task:
     @property
     def key(self) -> str:
         """A name that no other task has, and that is a path."""
-        method = "-".join([self.method or "data", *([str(self.components)] if self.components else [])])
+        method = "-".join([self.method, *([str(self.components)] if self.components else [])])
         last = f"{self.run}" + (f"-{self.setting}" if self.setting else "")
         return f"{self.part}/{self.dataset}/{method.replace(' ', '_')}/{last}"
 
@@ -139,7 +139,7 @@ SCALES = {
 def plan(scale: Scale) -> list[Task]:
     """Return all tasks of a scale, in the order in which they are done."""
     return [
-        *(Task("data", name) for name in (*scale.real, *scale.synthetic, *scale.beyond)),
+        *(Task("data", name, "data") for name in (*scale.real, *scale.synthetic, *scale.beyond)),
         *_accuracy(scale, "table3", scale.synthetic),
         *_accuracy(scale, "table4", scale.real),
         *_floors(scale),

@@ -9,7 +9,7 @@ from .claims import bayesian, best, crossing, floor_ratios, is_within_paper
 from .inputs import INPUTS
 from .methods import METHODS, TRUTH, label
 from .scales import MINERS
-from .summary import by_length, paper
+from .summary import by_length, paper, paper_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +38,7 @@ def _data(summary: Summary) -> str:
     """Say of which data sets the itemsets are the paper's, length by length."""
     same, other = [], []
     for name in summary.scale.real:
-        record, published = summary.get("data", name), paper()["lengths"].get(name)
+        record, published = summary.data(name), paper()["lengths"].get(name)
         if record is None or published is None:
             continue
         total, *counts = by_length(record["lengths"])
@@ -54,10 +54,10 @@ def _data(summary: Summary) -> str:
 
 def _supports(summary: Summary) -> str:
     name = next(iter(summary.scale.synthetic), None)
-    record = summary.get("data", name) if name else None
+    record = summary.data(name) if name else None
     if record is None or name is None:
         return ""
-    total, edge = sum(record["lengths"]), next(n for n in record["supports"] if n)
+    total, edge = sum(record["lengths"]), record["supports"][0]
     return (
         f"Of the {total:,} frequent itemsets of {INPUTS[name].label}, {edge:,} ({100 * edge / total:.0f}%) "
         "lie between 0.30 and 0.32; the paper speaks of over 35,000, about a third."
@@ -81,8 +81,16 @@ def _synthetic(summary: Summary) -> str:
         "which no method can be expected to beat: they are due to the test part being a sample.",
         f"EM (NBM) comes to {_span(row.own['E'].mean for row in em)}, in the paper to "
         f"{_span(row.paper['E'].mean for row in em)}.",
-        _within_sentence(rows),
+        _numbers(rows),
     )
+
+
+def _numbers(rows: list[Row]) -> str:
+    """Say how many components the process finds where their number is known."""
+    found = [row for row in rows if row.method == "gsdpm" and row.found is not None]
+    shown = [f"{row.found:.1f} on {INPUTS[row.dataset].label}" for row in found]
+    theirs = [f"{paper_row(paper()['accuracy'][row.dataset], 'gsdpm', 0)['K']:g}" for row in found]
+    return f"GSDPM finds {_listed(shown)} components, in the paper {_listed(theirs)}." if found else ""
 
 
 def _real(summary: Summary) -> str:

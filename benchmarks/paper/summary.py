@@ -99,6 +99,10 @@ class Summary:
         """Return the record of a task."""
         return self._store.get(Task(*parts))
 
+    def data(self, dataset: str) -> Record | None:
+        """Return what is known of a data set itself."""
+        return self.get("data", dataset, "data")
+
     def runs(self, part: str, dataset: str, method: str, components: int = 0) -> list[Record]:
         """Return the records of all runs that were done."""
         found = (self.get(part, dataset, method, components, run) for run in range(self.scale.n_runs))

@@ -33,7 +33,7 @@ def data_sets(summary: Summary) -> str:
     headers = ("data set", "N", "paper", "D", "paper", "ones", "paper", "density", "paper", "threshold")
     rows = []
     for name in (*summary.scale.real, *summary.scale.synthetic, *summary.scale.beyond):
-        own = summary.get("data", name)
+        own = summary.data(name)
         if own is None:
             continue
         cells = [INPUTS[name].label]
@@ -49,11 +49,11 @@ def data_sets(summary: Summary) -> str:
 
 def lengths(summary: Summary) -> str:
     """Make table 2: frequent itemsets by length."""
-    names = [name for name in summary.scale.real if summary.get("data", name) is not None]
+    names = [name for name in summary.scale.real if summary.data(name) is not None]
     headers = ["length"]
     columns: list[list[str]] = []
     for name in names:
-        record = summary.get("data", name)
+        record = summary.data(name)
         assert record is not None  # noqa: S101 - see the line above
         headers += [INPUTS[name].label, "all rows", "paper"]
         published = paper()["lengths"].get(name)
