@@ -14,6 +14,7 @@ from itemix.expectation import Tables, tables_of_mixture
 from itemix.items import Items, Label
 from itemix.kernels import estep, probability
 from itemix.model import Model
+from itemix.ranking import ranks_by
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Mixture(Model):
 
     def __init__(self, weights: npt.ArrayLike, probs: npt.ArrayLike, items: Items | Iterable[Label]) -> None:
         self._items = items if isinstance(items, Items) else Items(items)
-        self._weights = _checked_weights(weights)
+        self._weights = checked_weights(weights)
         self._probs = _checked_probs(probs, len(self._weights), len(self._items))
 
     @classmethod
@@ -130,6 +131,11 @@ class Mixture(Model):
     def item_probabilities(self) -> Floats:
         """The probability of each item on its own, shape (n_items,)."""
         return self._weights @ self._probs
+
+    @cached_property
+    def ranks(self) -> npt.NDArray[np.int32]:
+        """The rank of each item: 0 is the most probable one, ties by code."""
+        return ranks_by(self.item_probabilities)
 
     @cached_property
     def _by_item(self) -> Floats:
@@ -317,7 +323,8 @@ class Mixture(Model):
         return out
 
 
-def _checked_weights(weights: npt.ArrayLike) -> Floats:
+def checked_weights(weights: npt.ArrayLike) -> Floats:
+    """Return the weights of components, read-only; raise InvalidInputError if they are none."""
     array = np.array(weights, dtype=np.float64)
     if array.ndim != 1 or len(array) == 0:
         raise InvalidInputError(

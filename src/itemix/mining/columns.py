@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import sorting
+from itemix.kernels import lattice, sorting
+from itemix.ranking import without_noise
 
 
 class Columns(NamedTuple):
@@ -39,10 +40,7 @@ class Columns(NamedTuple):
 
     def take(self, chosen: npt.NDArray[np.int64]) -> Columns:
         """Return the sets at some positions, in that order."""
-        lengths = self.lengths[chosen]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        shift = np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
-        return Columns(offsets, self.codes[shift + np.arange(offsets[-1])], self.values[chosen])
+        return Columns(*lattice.gather_sets(self.offsets, self.codes, chosen), self.values[chosen])
 
     def best(self, k: int) -> Columns:
         """Return the k sets of the highest values, in the order they have; the first of those that tie."""
@@ -68,19 +66,3 @@ class Columns(NamedTuple):
         code_of[rank_of] = np.arange(len(code_of), dtype=np.int32)
         order = sorting.colex_order(ends, ranks[by_set], len(code_of))
         return Columns(*sorting.gather_sets(ends, ranks[by_set], order, code_of), self.values[order])
-
-
-def ranks_by(values: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """Return the rank of each item: the highest value first, ties by code."""
-    rank_of = np.empty(len(values), dtype=np.int32)
-    rank_of[np.argsort(-without_noise(values), kind="stable")] = np.arange(len(values), dtype=np.int32)
-    return rank_of
-
-
-def without_noise(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return probabilities rounded to about twelve digits, so that equal ones tie whatever the rounding."""
-    if values.dtype.kind != "f":
-        return values
-    mantissa, exponent = np.frexp(values)
-    rounded: npt.NDArray[Any] = np.ldexp(np.round(mantissa, 12), exponent)
-    return rounded

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from itemix.errors import TooManyItemsetsError
-from itemix.mining.columns import Columns, ranks_by
+from itemix.mining.columns import Columns
 from itemix.mining.exact import mine_exact
 from itemix.mining.options import UNBOUNDED, trial_size
 from itemix.mining.parallel import Limits, SearchStopped
+from itemix.ranking import ranks_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,10 @@ import numpy as np
 
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.itemsets import Itemsets
-from itemix.mining.columns import Columns, ranks_by, without_noise
+from itemix.mining.columns import Columns
 from itemix.mining.options import UNBOUNDED, trial_size
 from itemix.mining.parallel import Limits, SearchStopped
+from itemix.ranking import ranks_by, without_noise
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from itemix.corrected import CorrectedMixture
 from itemix.errors import InvalidInputError
 from itemix.itemsets import Itemsets
 from itemix.mining.exact_search import ExactSearch
 from itemix.mining.level_search import LevelSearch
-from itemix.mining.mixture_search import MixtureSearch
+from itemix.mining.mixture_search import CorrectedSearch, MixtureSearch
 from itemix.mining.model_search import ModelSearch, min_probability
 from itemix.mining.options import SearchOptions, min_count
 from itemix.mining.progress import search_progress
@@ -117,7 +118,7 @@ def mine(
         if isinstance(data, Model):
             n, fraction = None, 0.0 if min_support is None else min_probability(min_support)
             found = _found(
-                _model_search(data)(data, options, n_threads, on_progress), fraction, options.top_k
+                _model_search(data, options)(data, options, n_threads, on_progress), fraction, options.top_k
             )
         else:
             n = data.n_transactions
@@ -138,9 +139,12 @@ def mine(
     )
 
 
-def _model_search(model: Model) -> type[ModelSearch]:
+def _model_search(model: Model, options: SearchOptions) -> type[ModelSearch]:
     """Return the quickest search that a kind of model allows."""
-    return MixtureSearch if isinstance(model, Mixture) else LevelSearch
+    if isinstance(model, Mixture):
+        return MixtureSearch
+    is_corrected = isinstance(model, CorrectedMixture) and len(options.include) == 0
+    return CorrectedSearch if is_corrected else LevelSearch
 
 
 class _Searcher(Protocol[T_contra]):

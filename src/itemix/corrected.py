@@ -1,0 +1,240 @@
+"""CorrectedMixture: a mixture, and what data says of short itemsets beyond it (see docs/correction.md)."""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.kernels import residuals, sorting
+from itemix.lowering import lower_to_subsets
+from itemix.model import Model
+
+if TYPE_CHECKING:
+    from itemix.events import Sets
+    from itemix.items import Items
+    from itemix.mixture import Mixture
+    from itemix.residuals import Residuals
+    from itemix.transactions import Transactions
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+Offsets = npt.NDArray[np.int64]
+
+# From this many sets on it pays to look for subsets among them.
+_A_FAMILY = 512
+_SETS_AT_A_TIME = 1 << 18
+_MOST_ABSENT = 10
+
+
+class CorrectedMixture(Model):
+    """A mixture whose itemset probabilities are corrected by residuals: an immutable value.
+
+    The probability of an itemset is that of the mixture with the log-odds of its items shifted, as far as the
+    residuals know its rarest items; it is never larger than that of a subset. Of whole transactions it says
+    what the mixture says.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        What is corrected.
+    residuals : Residuals
+        The shifts, by the items' ranks: 0 is the most probable item of the mixture, ties by code.
+    """
+
+    def __init__(self, mixture: Mixture, residuals: Residuals) -> None:
+        n_single = int(residuals.trie.first[1]) - 1
+        if n_single != mixture.n_items:
+            raise InvalidInputError(
+                f"expected residuals of the mixture's {mixture.n_items} items, got those of {n_single}; "
+                "correct the mixture again"
+            )
+        self._mixture = mixture
+        self._residuals = residuals
+
+    @property
+    def mixture(self) -> Mixture:
+        """The mixture that is corrected."""
+        return self._mixture
+
+    @property
+    def residuals(self) -> Residuals:
+        """The shifts of log-odds."""
+        return self._residuals
+
+    @property
+    def items(self) -> Items:
+        """The name of each item code."""
+        return self._mixture.items
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters: the mixture's, and one for each residual."""
+        return self._mixture.n_parameters + self._residuals.size
+
+    @property
+    def n_pivots(self) -> int:
+        """How many of the rarest items of a set say how the others are shifted."""
+        return self._residuals.order - 1
+
+    @cached_property
+    def item_probabilities(self) -> Floats:
+        """The probability of each item on its own, shape (n_items,): the mixture's."""
+        return self._mixture.item_probabilities
+
+    @cached_property
+    def ranks(self) -> npt.NDArray[np.int32]:
+        """The rank of each item code: 0 is the most probable item."""
+        return self._mixture.ranks
+
+    @cached_property
+    def _table(self) -> Floats:
+        by_rank = np.empty((self.n_items, self._mixture.n_components))
+        by_rank[self.ranks] = self._mixture.probs.T
+        return by_rank
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CorrectedMixture):
+            return NotImplemented
+        return self._mixture == other._mixture and self._residuals == other._residuals
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        size, order = self._residuals.size, self._residuals.order
+        return f"CorrectedMixture({self._mixture!r}, {size:,} residuals of up to {order} items)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the cached tables out of pickles."""
+        return {name: self.__dict__[name] for name in ("_mixture", "_residuals")}
+
+    def log_likelihood(self, transactions: Transactions) -> Floats:
+        """Return the log-probability of each transaction under the mixture, shape (n_transactions,)."""
+        return self._mixture.log_likelihood(transactions)
+
+    def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
+        """Draw n transactions from the mixture."""
+        return self._mixture.sample(n, random_state=random_state)
+
+    def probabilities_of_codes(
+        self,
+        offsets: Offsets,
+        codes: Codes,
+        absent_offsets: Offsets | None = None,
+        absent_codes: Codes | None = None,
+    ) -> Floats:
+        """Return the probabilities of sets of item codes in compressed form, shape (n,).
+
+        With absent items it is the sum, with signs, over the sets of absent items that are present instead.
+        """
+        if absent_offsets is None or absent_codes is None or len(absent_codes) == 0:
+            return self._of_present(*self._as_ranks(offsets, codes))
+        return self._with_absent((offsets, codes), (absent_offsets, absent_codes))
+
+    def _with_absent(self, present: Sets, absent: Sets) -> Floats:
+        out = np.empty(len(present[0]) - 1)
+        for s in range(len(out)):
+            held = np.unique(present[1][present[0][s] : present[0][s + 1]])
+            missing = np.unique(absent[1][absent[0][s] : absent[0][s + 1]])
+            if len(missing) > _MOST_ABSENT:
+                raise InvalidInputError(
+                    f"expected at most {_MOST_ABSENT} absent items, got {len(missing)}; ask the mixture that "
+                    "was corrected, which takes any number"
+                )
+            chosen = [
+                held[:0],
+                *(np.array(c) for n in range(len(missing)) for c in combinations(missing, n + 1)),
+            ]
+            offsets = np.concatenate([[0], np.cumsum([len(held) + len(c) for c in chosen])])
+            codes = np.concatenate([part for c in chosen for part in (held, c)]).astype(np.int32)
+            signs = np.array([(-1.0) ** len(c) for c in chosen])
+            out[s] = signs @ self._of_present(*self._as_ranks(offsets, codes))
+        return np.clip(out, 0.0, 1.0)
+
+    def _as_ranks(self, offsets: Offsets, codes: Codes) -> Sets:
+        """Return sets of codes as sets of ranks, ascending, each once."""
+        owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        ranks = self.ranks[codes]
+        by_set = np.lexsort((ranks, owner))
+        ranks = ranks[by_set]
+        kept = np.ones(len(ranks), dtype=bool)
+        kept[1:] = (ranks[1:] != ranks[:-1]) | (owner[1:] != owner[:-1])
+        lengths = np.bincount(owner[kept], minlength=len(offsets) - 1)
+        return np.concatenate([[0], np.cumsum(lengths)]), ranks[kept]
+
+    def _of_present(self, offsets: Offsets, ranks: Codes) -> Floats:
+        if self.n_pivots == 0:
+            return self._of_paths(offsets, ranks)
+        if len(offsets) <= _A_FAMILY or not np.diff(offsets).all():
+            return self._lowered_alone(offsets, ranks)
+        order = sorting.colex_order(offsets[1:], ranks, self.n_items)
+        everything = np.arange(self.n_items, dtype=np.int32)
+        sorted_offsets, sorted_ranks = sorting.gather_sets(offsets[1:], ranks, order, everything)
+        estimates = self._of_paths(sorted_offsets, sorted_ranks)
+        out = np.empty(len(order))
+        out[order] = lower_to_subsets(sorted_offsets, sorted_ranks, everything, estimates, self.n_pivots)
+        alone = np.flatnonzero(out < 0)
+        for first in range(0, len(alone), _SETS_AT_A_TIME):
+            some = alone[first : first + _SETS_AT_A_TIME]
+            out[some] = self._lowered_alone(*_taken(offsets, ranks, some))
+        return out
+
+    def _of_paths(self, offsets: Offsets, ranks: Codes) -> Floats:
+        out = np.empty(len(offsets) - 1)
+        residuals.path_probabilities(
+            offsets,
+            ranks,
+            self._mixture.weights,
+            self._table,
+            *self._residuals.trie,
+            self._residuals.shift,
+            self.n_pivots,
+            out,
+        )
+        return out
+
+    def _lowered_alone(self, offsets: Offsets, ranks: Codes) -> Floats:
+        """Return the least of the estimates of each set and of its subsets that count, found one by one."""
+        lengths = np.diff(offsets)
+        out = np.ones(len(lengths))
+        for length in np.unique(lengths[lengths > 0]):
+            chosen = np.flatnonzero(lengths == length)
+            patterns = _subsets_that_count(int(length), self.n_pivots)
+            step = max(1, _SETS_AT_A_TIME // len(patterns))
+            for first in range(0, len(chosen), step):
+                some = chosen[first : first + step]
+                rows = ranks[offsets[some][:, None] + np.arange(length)]
+                sizes = np.array([len(pattern) for pattern in patterns])
+                flat = np.concatenate([rows[:, pattern] for pattern in patterns], axis=1).ravel()
+                ends = np.concatenate([[0], np.cumsum(np.tile(sizes, len(some)))])
+                estimates = self._of_paths(ends, flat).reshape(len(some), len(patterns))
+                out[some] = estimates.min(axis=1)
+        return out
+
+
+@cache
+def _subsets_that_count(length: int, n_pivots: int) -> tuple[list[int], ...]:
+    """Return the positions of the subsets to which a set is lowered, itself among them.
+
+    Ranks ascend, so that the path starts at the last position. Taking away pivots again and again leaves the
+    rest of the path from some place on, and before it at most one item less than there are pivots.
+    """
+    found = set()
+    for end in range(1, length + 1):
+        for n in range(min(n_pivots - 1, length - end) + 1):
+            for before in combinations(range(end, length), n):
+                found.add((*range(end), *before))
+    for n in range(1, min(n_pivots - 1, length) + 1):
+        found.update(combinations(range(length), n))
+    return tuple(list(positions) for positions in sorted(found))
+
+
+def _taken(offsets: Offsets, ranks: Codes, chosen: npt.NDArray[np.int64]) -> Sets:
+    lengths = np.diff(offsets)[chosen]
+    new_offsets = np.concatenate([[0], np.cumsum(lengths)])
+    shift = np.repeat(offsets[chosen] - new_offsets[:-1], lengths)
+    return new_offsets, ranks[shift + np.arange(new_offsets[-1])]

@@ -1,0 +1,195 @@
+"""CorrectedMixture: what it stores is exact, what it says are probabilities, and mining finds all of them."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive.models import random_mixture
+from naive.residuals import all_probabilities
+
+import itemix
+from itemix.corrected import CorrectedMixture
+from itemix.correction.counting import count_sets, likely_sets
+from itemix.correction.fitting import fit_residuals, with_item_frequencies
+from itemix.errors import InvalidInputError
+from itemix.residuals import Residuals, Trie
+from itemix.sets import Sets
+from itemix.transactions import Transactions
+
+
+def data_of(seed, n_items=7, n=40):
+    """Return transactions that the mixtures of these tests do not come from."""
+    rng = np.random.default_rng(seed)
+    held = rng.random((n, n_items)) < rng.random((3, n_items))[rng.integers(0, 3, n)]
+    return Transactions.from_matrix(held.astype(int), items=[f"i{i}" for i in range(n_items)])
+
+
+def corrected(seed, order=3, shrinkage=0.0, n_items=7):
+    """Return a mixture corrected by the counts of all itemsets of up to `order` items, and the data."""
+    data = data_of(seed, n_items)
+    mixture = with_item_frequencies(random_mixture(seed, 3, n_items), data.item_counts(), len(data))
+    families = [c for n in range(1, order + 1) for c in combinations(range(n_items), n)]
+    codes = np.array([code for c in families for code in c], dtype=np.int32)
+    sets = Sets.from_lengths(np.array([len(c) for c in families]), codes, data.items)
+    known = count_sets(sets, data)
+    return fit_residuals(mixture, known, shrinkage=shrinkage, min_gain=0.0), data
+
+
+seeds = st.integers(0, 10_000)
+orders = st.integers(1, 4)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds, orders, st.sampled_from([0.0, 5.0]))
+def test_probabilities_are_those_of_the_formula(seed, order, shrinkage):
+    """One by one and as a family, sets have the probability that the slow formula gives them."""
+    model, _ = corrected(seed, order, shrinkage)
+    expected = all_probabilities(model)
+    sets = [list(codes) for codes in expected if codes]
+    names = [model.items.names(codes) for codes in sets]
+    values = [expected[frozenset(codes)] for codes in sets]
+    np.testing.assert_allclose(model.probabilities(names), values, rtol=1e-9)
+    np.testing.assert_allclose(model.probabilities(names * 6), values * 6, rtol=1e-9)
+    assert model.probability([]) == pytest.approx(1.0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds, orders, st.sampled_from([0.0, 5.0]))
+def test_supports_are_probabilities_and_fall(seed, order, shrinkage):
+    """Between 0 and 1, and never larger for a superset than for a subset."""
+    model, _ = corrected(seed, order, shrinkage)
+    names = list(model.items)
+    sets = [list(c) for n in range(len(names) + 1) for c in combinations(names, n)]
+    value = dict(zip(map(frozenset, sets), model.probabilities(sets), strict=True))
+    assert all(0.0 <= p <= 1.0 for p in value.values())
+    for itemset, p in value.items():
+        assert all(p <= value[itemset - {item}] * (1 + 1e-12) for item in itemset)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds, orders)
+def test_what_is_stored_is_exact(seed, order):
+    """Without shrinkage every itemset that was counted has the support that was counted."""
+    model, data = corrected(seed, order)
+    sets = [list(c) for n in range(1, order + 1) for c in combinations(model.items, n)]
+    support = np.array([data.support(names) for names in sets])
+    # No shift of log-odds makes a probability 0: what never occurs is only very improbable.
+    np.testing.assert_allclose(model.probabilities(sets), support, rtol=1e-6, atol=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seeds,
+    orders,
+    st.floats(0.02, 0.6),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "target": st.sampled_from(["all", "closed", "maximal"]),
+            "min_len": st.integers(1, 2),
+            "max_len": st.integers(2, 4),
+            "include": st.just(["i1"]),
+            "exclude": st.just(["i2"]),
+            "n_jobs": st.just(2),
+        },
+    ),
+)
+def test_mining_finds_what_the_probabilities_say(seed, order, threshold, options):
+    """Every set of enough probability, with its probability, and nothing else, under all options."""
+    model, _ = corrected(seed, order)
+    found = itemix.mine(model, threshold, **options)
+    rounded = threshold * (1 - 1e-9)
+    wanted = {
+        frozenset(model.items.names(sorted(codes))): p
+        for codes, p in all_probabilities(model).items()
+        if codes and p >= rounded
+    }
+    for itemset in found:
+        assert itemset.support == pytest.approx(wanted[frozenset(itemset.items)], rel=1e-9)
+    if options.get("target", "all") == "all":
+        low, high = options.get("min_len", 1), options.get("max_len", model.n_items)
+        included, excluded = set(options.get("include", [])), set(options.get("exclude", []))
+        assert {frozenset(itemset.items) for itemset in found} == {
+            s for s in wanted if low <= len(s) <= high and included <= s and not excluded & s
+        }
+
+
+def test_absent_items_complete_present_ones():
+    """With an item and without it are all cases; so are the four cases of two items."""
+    model, _ = corrected(3)
+    for other in ("i3", "i4"):
+        whole = model.probability(["i1"])
+        parts = model.probability(["i1", other]) + model.probability(["i1"], absent=[other])
+        assert parts == pytest.approx(whole, rel=1e-9)
+    four = [
+        model.probability(["i0", "i1"]),
+        model.probability(["i0"], absent=["i1"]),
+        model.probability(["i1"], absent=["i0"]),
+        model.probability([], absent=["i0", "i1"]),
+    ]
+    assert sum(four) == pytest.approx(1.0, rel=1e-9)
+
+
+def test_too_many_absent_items():
+    """The terms double with each absent item, so there is a limit, and it is said."""
+    model, _ = corrected(3, order=2, n_items=12)
+    with pytest.raises(InvalidInputError, match="expected at most 10 absent items, got 11; ask the mixture"):
+        model.probability(["i0"], absent=[f"i{i}" for i in range(1, 12)])
+
+
+def test_counts_of_chunks_add_up():
+    """A correction made from the counts of two chunks is that of the whole data."""
+    data = data_of(5, n=60)
+    first, second = data.split(0.5, random_state=1)
+    mixture = with_item_frequencies(random_mixture(5, 3, 7), data.item_counts(), len(data))
+    sets = likely_sets(mixture, data, 3, 10_000)
+    parts = count_sets(sets, first) + count_sets(sets, second)
+    assert fit_residuals(mixture, parts) == fit_residuals(mixture, count_sets(sets, data))
+
+
+def test_truncated_residuals_are_those_of_a_lower_order():
+    """Each order stores what the lower ones leave over, so that the lower ones stand on their own."""
+    high, _ = corrected(8, order=4)
+    low, _ = corrected(8, order=2)
+    assert high.residuals.truncated(2).pruned() == low.residuals
+
+
+def test_without_pivots_it_is_a_mixture():
+    """Residuals of nothing change nothing."""
+    mixture = random_mixture(4, 3, 5)
+    nothing = Residuals(Trie(np.array([1, 6, 6, 6, 6, 6, 6]), np.array([-1, 0, 1, 2, 3, 4])), np.zeros(6))
+    model = CorrectedMixture(mixture, nothing)
+    assert itemix.mine(model, 0.1) == itemix.mine(mixture, 0.1)
+    assert model.n_parameters == mixture.n_parameters
+
+
+def test_a_value():
+    """It is equal to its pickled copy, says what it is, and refuses residuals of other items."""
+    model, data = corrected(2)
+    assert pickle.loads(pickle.dumps(model)) == model
+    assert "residuals of up to 3 items" in repr(model)
+    np.testing.assert_array_equal(model.log_likelihood(data), model.mixture.log_likelihood(data))
+    with pytest.raises(
+        InvalidInputError, match="expected residuals of the mixture's 5 items, got those of 7"
+    ):
+        CorrectedMixture(random_mixture(0, 2, 5), model.residuals)
+
+
+@pytest.mark.data("chess/chess.dat")
+def test_real_data_falls_and_is_found(data_folder):
+    """On chess the sets that are mined have the probabilities that are asked for, and they fall."""
+    data = itemix.read_transactions(data_folder / "chess/chess.dat")
+    mixture = itemix.BayesianMixture(8, random_state=0).fit(data).mixture_
+    mixture = with_item_frequencies(mixture, data.item_counts(), len(data))
+    sets = likely_sets(mixture, data, 3, 20_000)
+    model = fit_residuals(mixture, count_sets(sets, data))
+    found = itemix.mine(model, 0.7)
+    np.testing.assert_allclose(model.probabilities(found), found.support, rtol=1e-9)
+    one_by_one = [model.probability(found[k].items) for k in range(0, len(found), 997)]
+    np.testing.assert_allclose(one_by_one, found.support[::997], rtol=1e-9)
+    assert found.maximal().sets.lengths.max() > 5
