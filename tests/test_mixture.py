@@ -191,7 +191,9 @@ def test_bad_questions_are_refused():
         model.probabilities([["milk"]], absent=[[], []])
     with pytest.raises(InvalidInputError, match="expected the model's 4 items, got others, such as"):
         model.log_likelihood(Transactions.from_lists([["cocoa"]]))
-    with pytest.raises(InvalidInputError, match="in another order"):
+    with pytest.raises(
+        InvalidInputError, match=r"or another order; try transactions.align_items\(model.mixture_.items\)"
+    ):
         model.log_likelihood(Transactions([0, 1], [0], NAMES[::-1]))
     with pytest.raises(InvalidInputError, match="expected at least one mixture"):
         Mixture.stack([])

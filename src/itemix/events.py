@@ -86,7 +86,11 @@ def require_same_items(expected: Items, got: Items) -> None:
     if expected is got or expected == got:
         return
     different = [name for name in got[:1000] if name not in expected][:3]
-    shown = f"others, such as {different}" if different else f"{len(got):,} of them in another order"
-    raise InvalidInputError(
-        f"expected the model's {len(expected):,} items, got {shown}; read the data with the model's items"
-    )
+    if different:
+        shown, hint = f"others, such as {different}", "drop those, or fit a model that has them"
+    else:
+        shown, hint = (
+            f"{len(got):,} of them or another order",
+            "try transactions.align_items(model.mixture_.items)",
+        )
+    raise InvalidInputError(f"expected the model's {len(expected):,} items, got {shown}; {hint}")
