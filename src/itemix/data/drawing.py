@@ -16,8 +16,11 @@ from itemix.errors import InvalidInputError
 Seed = int | np.random.Generator
 Floats = npt.NDArray[np.float64]
 
+LARGEST_MEAN = 500.0
+"""The largest mean of a Poisson distribution that is drawn from."""
+
 _DIGITS = 6
-_LARGEST_MEAN = 500.0
+_DIGITS_OF_TABLES = 12
 
 
 def generator(random_state: Seed) -> np.random.Generator:
@@ -58,3 +61,11 @@ def exponential(rng: np.random.Generator, n: int) -> Floats:
     """Draw n numbers of the exponential distribution of mean 1."""
     drawn: Floats = -np.log(1.0 - rng.random(n))
     return drawn.round(_DIGITS)
+
+
+def poisson(rng: np.random.Generator, mean: float, n: int) -> npt.NDArray[np.int64]:
+    """Draw n numbers of the Poisson distribution of a mean of at most `LARGEST_MEAN`."""
+    largest = int(mean + 12 * np.sqrt(mean) + 20)
+    factors = mean / np.arange(1, largest + 1)
+    shares = np.cumsum(np.exp(-mean) * np.concatenate([[1.0], np.cumprod(factors)]))
+    return np.searchsorted(shares.round(_DIGITS_OF_TABLES)[:-1], rng.random(n), side="right")

@@ -3,7 +3,7 @@
 The paper says how many components its mixtures have, that half of the data is for training, and how the
 frequent itemsets of Syn-15 at 30% lie: over 35,000 of them, a third, between 0.30 and 0.32. It does not say
 how the mixtures were drawn. Here the mixtures are drawn by `random_mixture` with parameters that give each of
-them about 105,000 itemsets, a third of them in that range; 20,000 transactions give errors of the size of the
+them about 100,000 itemsets, a third of them in that range; 30,000 transactions give errors of the size of the
 paper's.
 """
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from itemix.mixture import Mixture
     from itemix.model import Model
 
-N_TRANSACTIONS = 20_000
+N_TRANSACTIONS = 30_000
 N_ITEMS = 100
 MIN_SUPPORT = 0.3
-# The components of each mixture, and the decay of its items with which it has about 105,000 itemsets at 30%.
+# The components of each mixture, and the decay of its items with which it has about 100,000 itemsets at 30%.
 _SHAPES = {
-    "syn15": (15, 58.0),
-    "syn25": (25, 59.0),
-    "syn50": (50, 57.0),
-    "syn75": (75, 63.0),
-    "syn140": (140, 59.0),
+    "syn15": (15, 57.0),
+    "syn25": (25, 58.0),
+    "syn50": (50, 55.0),
+    "syn75": (75, 55.0),
+    "syn140": (140, 51.0),
 }
 NAMES = tuple(_SHAPES)
 
@@ -68,13 +68,16 @@ def random_mixture(
     *,
     top: float = 0.95,
     decay: float = 55.0,
+    n_groups: int = 3,
+    together: float = 0.8,
     random_state: drawing.Seed = 0,
 ) -> Mixture:
     """Draw a mixture at random.
 
     The weights are uniform on the simplex. Item i, counted from 0, has in each component the probability
-    u^(1/m - 1), u uniform: of mean m = top * exp(-i / decay), most different between components where m is
-    near a half.
+    u^(1/m - 1), u uniform, of which the mean is m = top * exp(-i / decay). The items are dealt out to groups
+    in turn; in each component most items of a group have the same u, so that they are frequent and rare
+    together, and depend on each other.
 
     Parameters
     ----------
@@ -84,6 +87,11 @@ def random_mixture(
         The mean probability of the first item, from 0.01 to 0.99.
     decay : float
         After how many items the mean has fallen to a third (1/e).
+    n_groups : int
+        The number of groups of items.
+    together : float
+        How likely an item has the u of its group in a component, and not one of its own: with 0, items hardly
+        depend on each other if there are many components.
     random_state : int or numpy.random.Generator
         The seed.
 
@@ -97,13 +105,16 @@ def random_mixture(
 
     K = drawing.check_number(n_components, "components", least=1, example=10)
     D = drawing.check_number(n_items, "items", least=1, example=100)
+    G = drawing.check_number(n_groups, "groups", least=1, example=3)
     drawing.check_between("top", top, 0.01, 0.99, example=0.95)
     drawing.check_between("decay", decay, 0.1, 1e6, example=55)
+    drawing.check_between("together", together, 0, 1, example=0.8)
     rng = drawing.generator(random_state)
     weights = drawing.exponential(rng, K)
+    own, of_group = rng.random((K, D)), rng.random((K, G))
+    u = np.where(rng.random((K, D)) < together, of_group[:, np.arange(D) % G], own)
     mean = top * np.exp(-np.arange(D) / decay)
-    probs = np.round(rng.random((K, D)) ** (1 / mean - 1), _DIGITS)
-    return Mixture(weights / weights.sum(), probs, range(1, D + 1))
+    return Mixture(weights / weights.sum(), np.round(u ** (1 / mean - 1), _DIGITS), range(1, D + 1))
 
 
 def paper_mixture(name: str) -> Mixture:
@@ -149,7 +160,7 @@ def paper_data(
     --------
     >>> from itemix.data.synthetic import paper_data
     >>> paper_data("syn15").n_transactions
-    20000
+    30000
     """
     drawn = from_mixture(paper_mixture(name), n_transactions, random_state)
     return Transactions.from_canonical(

@@ -69,7 +69,7 @@ def _paper(n_components: int) -> DatasetInfo:
     return DatasetInfo(
         name=f"syn{n_components}",
         description=f"synthetic, drawn from a mixture of {n_components} components, dense",
-        n_transactions=20_000,
+        n_transactions=30_000,
         n_items=100,
         n_ones=None,
         citation="R. He, J. Shapiro: Bayesian mixture models for frequent itemsets discovery; drawn anew by "

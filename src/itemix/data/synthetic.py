@@ -5,6 +5,7 @@ from __future__ import annotations
 from itemix.data.grocery import BuyerType, PlantedRule
 from itemix.data.market import grocery_store, market_baskets
 from itemix.data.mixtures import from_mixture, paper_data, paper_mixture, random_mixture
+from itemix.data.quest import quest
 
 __all__ = [
     "BuyerType",
@@ -14,5 +15,6 @@ __all__ = [
     "market_baskets",
     "paper_data",
     "paper_mixture",
+    "quest",
     "random_mixture",
 ]
