@@ -129,6 +129,20 @@ def test_rows_longer_than_a_block_are_scored_in_parts():
     np.testing.assert_allclose([case.conditional(t) for t in range(20)], whole, rtol=0, atol=1e-12)
 
 
+def test_rows_of_more_items_than_a_chunk_are_summed_in_parts():
+    """Rows with hundreds of rare items keep the tables exact while they move between large components."""
+    case = Case(5, 2, n_rows=300, n_items=900, density=0.4, n_labels=2)
+    assert case.X.sum(axis=1).min() > components.CHUNK
+    for t in range(60):
+        items = case.rows.indices[case.rows.indptr[t] : case.rows.indptr[t + 1]]
+        own = int(case.labels[t])
+        components.move_point(case.prior_tables, case.tables, items, own, -1)
+        components.move_point(case.prior_tables, case.tables, items, 1 - own, 1)
+        case.labels[t] = 1 - own
+    assert case.tables.anchor[:2].min() > 0
+    assert_same_tables(case.tables, case.fresh_tables())
+
+
 @MODELS
 @pytest.mark.parametrize("n_rows", [9, 400])
 def test_tables_do_not_drift(n_components, n_rows):

@@ -111,6 +111,7 @@ def make_tables(rows: Rows, labels: Labels, prior: PriorTables, n_slots: int, ca
         n_listed=np.zeros(C, dtype=np.int64),
         n_near=np.zeros(C, dtype=np.int64),
         place=np.zeros((n_items, C), dtype=np.uint8),
+        scratch=np.zeros((2, components.CHUNK)),
     )
     components.fill(rows.indptr, rows.indices, labels, prior, tables, n_slots)
     return tables

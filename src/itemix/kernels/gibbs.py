@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from itemix.kernels import vectors
-from itemix.kernels.components import Index, PriorTables, Tables, empty_slot, move_point
+from itemix.kernels.components import Index, PriorTables, Tables, empty_slot, move_point_inline
 from itemix.kernels.jit import inlined, kernel
 from itemix.kernels.scores import own_score
 
@@ -158,8 +158,8 @@ def sweep(
             continue
         gain += score[new] - before
         n_moved += 1
-        move_point(prior, tables, items, own, -1)
-        move_point(prior, tables, items, new, 1)
+        move_point_inline(prior, tables, items, own, -1)
+        move_point_inline(prior, tables, items, new, 1)
         labels[t] = new
         if new == empty:
             empty = empty_slot(tables.sizes)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from itemix.kernels.components import UNLISTED, Index, PriorTables, Tables
 from itemix.kernels.jit import inlined, kernel
+from itemix.kernels.vectors import log_ratio
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,40 +19,33 @@ if TYPE_CHECKING:
 @inlined
 def own_score(prior: PriorTables, tables: Tables, items: np.ndarray, k: Index) -> float:
     """Score the point's own component k as it is without the point."""
-    n = tables.sizes[k]
+    n = float(tables.sizes[k])
     score: float = tables.base_out[k]
-    top = bottom = 1.0
-    in_block = 0
-    for i in items:
-        c = tables.counts[i, k]
-        top *= (c - 1) + prior.beta[i]
-        if c < n:
-            bottom *= (n - 1 - c) + prior.gamma[i]
-        in_block += 1
-        if in_block == prior.block:
-            score += math.log(top) - math.log(bottom)
-            top = bottom = 1.0
-            in_block = 0
-    return score + (math.log(top) - math.log(bottom))
+    for first in range(0, len(items), prior.block):
+        top = bottom = 1.0
+        for j in range(first, min(first + prior.block, len(items))):
+            i = items[j]
+            c = float(tables.counts[i, k])
+            top *= (c - 1.0) + prior.beta[i]
+            bottom *= (n - 1.0 - c) + prior.gamma[i] if c < n else 1.0
+        score += log_ratio(top, bottom)
+    return score
 
 
 @inlined
 def outside_score(prior: PriorTables, tables: Tables, items: np.ndarray, k: Index) -> float:
     """Score component k for a point outside it."""
-    n = tables.sizes[k]
+    n = float(tables.sizes[k])
     score: float = tables.base[k]
-    top = bottom = 1.0
-    in_block = 0
-    for i in items:
-        c = tables.counts[i, k]
-        top *= c + prior.beta[i]
-        bottom *= (n - c) + prior.gamma[i]
-        in_block += 1
-        if in_block == prior.block:
-            score += math.log(top) - math.log(bottom)
-            top = bottom = 1.0
-            in_block = 0
-    return score + (math.log(top) - math.log(bottom))
+    for first in range(0, len(items), prior.block):
+        top = bottom = 1.0
+        for j in range(first, min(first + prior.block, len(items))):
+            i = items[j]
+            c = float(tables.counts[i, k])
+            top *= c + prior.beta[i]
+            bottom *= (n - c) + prior.gamma[i]
+        score += log_ratio(top, bottom)
+    return score
 
 
 @inlined
