@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Self
@@ -15,9 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from itemix.estimators import parameters
 from itemix.estimators.answers import MixtureAnswers
 from itemix.estimators.reading import read_input
+from itemix.estimators.running import printers, warn_of
 from itemix.expectation import Rows
 from itemix.inference.init import starter
-from itemix.inference.run import Callback, Report, Settings, run
+from itemix.inference.run import Callback, Settings, run
 from itemix.inference.selection import select_components
 from itemix.threads import Workers, count_threads
 
@@ -66,7 +66,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             Each is told every iteration (`itemix.inference.run.Report`); one that returns True stops the fit.
         """
         transactions = read_input(self, X)
-        self._fit_batch(transactions, [*self._printers(), *callbacks])
+        self._fit_batch(transactions, [*printers(self.verbose), *callbacks])
         return self
 
     def fit_predict(self, X: Any, y: object = None) -> npt.NDArray[np.int64]:  # noqa: ANN401
@@ -164,23 +164,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             self._tolerance(),
         )
 
-    def _printers(self) -> list[Callback]:
-        every = int(self.verbose)
-        return [] if every <= 0 else [lambda report: _print(report, every)]
-
     def _warn(self, *, interrupted: bool, stopped: bool) -> None:
-        name = type(self).__name__
-        if interrupted:
-            message = f"{name} was interrupted; the best state so far is kept ({self.n_iter_} iterations)"
-        elif not self.converged_ and not stopped:
-            message = (
-                f"{name} did not converge in max_iter={self.max_iter} iterations; raise max_iter or tol, "
-                "or use the model as it is"
-            )
-        else:
-            message = ""
-        if message:
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warn_of(self, interrupted=interrupted, stopped=stopped, stacklevel=5)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's Tags
         tags = super().__sklearn_tags__()
@@ -197,11 +182,3 @@ class _Totals:
 
     def __add__(self, other: _Totals) -> _Totals:
         return _Totals(self.item_totals + other.item_totals, self.n_transactions + other.n_transactions)
-
-
-def _print(report: Report, every: int) -> None:
-    if report.iteration % every == 0 or report.iteration == 1:
-        sys.stderr.write(
-            f"start {report.restart + 1} of {report.n_restarts}, iteration {report.iteration}: "
-            f"{report.bound:.6g}, {report.n_components} components, {report.seconds:.1f} s\n"
-        )
