@@ -118,6 +118,9 @@ def test_fetch_writes_a_file(run, tmp_path):
         f"wrote {path}; cite itemix (itemix.data.synthetic.grocery_store)\n"
     )
     assert itemix.read_transactions(path) == itemix.datasets.load("grocery_store")
+    pairs = tmp_path / "pairs"
+    assert run("datasets", "fetch", "grocery_store", "-o", pairs, "-f", "long").code == 0
+    assert itemix.read_transactions(pairs).source == "pairs (long CSV)"
     assert run("datasets", "fetch", "grocery_store").err.endswith(
         "it is here now: try itemix mine dataset:grocery_store --top-k 20\n"
     )

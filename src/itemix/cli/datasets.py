@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itemix.cli.completing import DATASET_PREFIX, dataset_names
+from itemix.cli.completing import DATASET_PREFIX, dataset_names, one_of
 from itemix.cli.fetching import load_dataset, where_is
 from itemix.cli.help import SectionedCommand
-from itemix.cli.options import option
+from itemix.cli.options import FORMATS, check_choice, option
 from itemix.cli.output import on_terminal, write_lines
 from itemix.cli.sources import summary
 
@@ -87,6 +87,17 @@ def fetch(
             help="Write the transactions to a file: .dat, .csv, .jsonl, .parquet, .arrow, also with .gz.",
         ),
     ] = None,
+    format: Annotated[  # noqa: A002 - the word that users know
+        str | None,
+        option(
+            "--format",
+            "-f",
+            panel="Options",
+            metavar="|".join(FORMATS),
+            autocompletion=one_of(FORMATS),
+            help="The format of the file; by default that of its ending.",
+        ),
+    ] = None,
 ) -> None:
     """Get a data set, and write it to a file.
 
@@ -95,15 +106,16 @@ def fetch(
     from itemix.data import datasets as library
     from itemix.data.writers import check_path, write_transactions
 
+    check_choice("--format", format, FORMATS)
     if output is not None:
-        check_path(output)
+        check_path(output, format)
     transactions = load_dataset(name, part)
     typer.echo(summary(transactions), err=True)
     if output is None:
         source = f"{DATASET_PREFIX}{name}{f':{part}' if part else ''}"
         typer.echo(f"it is here now: try itemix mine {source} --top-k 20", err=True)
         return
-    write_transactions(transactions, output)
+    write_transactions(transactions, output, format=format)
     typer.echo(f"wrote {output}; cite {library.info(name).citation}", err=True)
 
 

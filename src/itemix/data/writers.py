@@ -91,15 +91,16 @@ def write_transactions(
             _WRITERS[kind](transactions, file, mark)
 
 
-def check_path(path: str | os.PathLike[str]) -> None:
+def check_path(path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002 - as above
     """Check that a file of this name can be written; call it first where the work before is long.
 
     Raises
     ------
     InvalidInputError
-        If its ending names no format, or the folder does not exist.
+        If there is no format and the ending names none, or the folder does not exist.
     """
-    _format_by_ending(Path(path))
+    if format is None:
+        _format_by_ending(Path(path))
     checked_target(path)
 
 
