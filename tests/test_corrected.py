@@ -13,11 +13,12 @@ from naive.models import random_mixture
 from naive.residuals import all_probabilities
 
 import itemix
-from itemix.corrected import CorrectedMixture
+from itemix.corrected import CorrectedMixture, Correction
+from itemix.correction import correct
 from itemix.correction.counting import count_sets, likely_sets
-from itemix.correction.fitting import fit_residuals, with_item_frequencies
+from itemix.correction.fitting import fit_correction
 from itemix.errors import InvalidInputError
-from itemix.residuals import Residuals, Trie
+from itemix.residuals import Residuals
 from itemix.sets import Sets
 from itemix.transactions import Transactions
 
@@ -32,12 +33,12 @@ def data_of(seed, n_items=7, n=40):
 def corrected(seed, order=3, shrinkage=0.0, n_items=7):
     """Return a mixture corrected by the counts of all itemsets of up to `order` items, and the data."""
     data = data_of(seed, n_items)
-    mixture = with_item_frequencies(random_mixture(seed, 3, n_items), data.item_counts(), len(data))
     families = [c for n in range(1, order + 1) for c in combinations(range(n_items), n)]
     codes = np.array([code for c in families for code in c], dtype=np.int32)
     sets = Sets.from_lengths(np.array([len(c) for c in families]), codes, data.items)
     known = count_sets(sets, data)
-    return fit_residuals(mixture, known, shrinkage=shrinkage, min_gain=0.0), data
+    mixture = random_mixture(seed, 3, n_items)
+    return fit_correction(mixture, known, shrinkage=shrinkage, min_gain=0.0), data
 
 
 seeds = st.integers(0, 10_000)
@@ -146,24 +147,23 @@ def test_counts_of_chunks_add_up():
     """A correction made from the counts of two chunks is that of the whole data."""
     data = data_of(5, n=60)
     first, second = data.split(0.5, random_state=1)
-    mixture = with_item_frequencies(random_mixture(5, 3, 7), data.item_counts(), len(data))
+    mixture = random_mixture(5, 3, 7)
     sets = likely_sets(mixture, data, 3, 10_000)
     parts = count_sets(sets, first) + count_sets(sets, second)
-    assert fit_residuals(mixture, parts) == fit_residuals(mixture, count_sets(sets, data))
+    assert fit_correction(mixture, parts) == fit_correction(mixture, count_sets(sets, data))
 
 
 def test_truncated_residuals_are_those_of_a_lower_order():
     """Each order stores what the lower ones leave over, so that the lower ones stand on their own."""
     high, _ = corrected(8, order=4)
     low, _ = corrected(8, order=2)
-    assert high.residuals.truncated(2).pruned() == low.residuals
+    assert high.correction.residuals.truncated(2).pruned() == low.correction.residuals
 
 
 def test_without_pivots_it_is_a_mixture():
     """Residuals of nothing change nothing."""
     mixture = random_mixture(4, 3, 5)
-    nothing = Residuals(Trie(np.array([1, 6, 6, 6, 6, 6, 6]), np.array([-1, 0, 1, 2, 3, 4])), np.zeros(6))
-    model = CorrectedMixture(mixture, nothing)
+    model = CorrectedMixture(mixture, Correction(np.zeros(5), Residuals.of_nothing(5), 10))
     assert itemix.mine(model, 0.1) == itemix.mine(mixture, 0.1)
     assert model.n_parameters == mixture.n_parameters
 
@@ -171,13 +171,11 @@ def test_without_pivots_it_is_a_mixture():
 def test_a_value():
     """It is equal to its pickled copy, says what it is, and refuses residuals of other items."""
     model, data = corrected(2)
-    assert pickle.loads(pickle.dumps(model)) == model
+    assert pickle.loads(pickle.dumps(model)) == model  # noqa: S301 - our own bytes
     assert "residuals of up to 3 items" in repr(model)
     np.testing.assert_array_equal(model.log_likelihood(data), model.mixture.log_likelihood(data))
-    with pytest.raises(
-        InvalidInputError, match="expected residuals of the mixture's 5 items, got those of 7"
-    ):
-        CorrectedMixture(random_mixture(0, 2, 5), model.residuals)
+    with pytest.raises(InvalidInputError, match="correction of the mixture's 5 items, got that of 7"):
+        CorrectedMixture(random_mixture(0, 2, 5), model.correction)
 
 
 @pytest.mark.data("chess/chess.dat")
@@ -185,9 +183,7 @@ def test_real_data_falls_and_is_found(data_folder):
     """On chess the sets that are mined have the probabilities that are asked for, and they fall."""
     data = itemix.read_transactions(data_folder / "chess/chess.dat")
     mixture = itemix.BayesianMixture(8, random_state=0).fit(data).mixture_
-    mixture = with_item_frequencies(mixture, data.item_counts(), len(data))
-    sets = likely_sets(mixture, data, 3, 20_000)
-    model = fit_residuals(mixture, count_sets(sets, data))
+    model = correct(mixture, data, 3, max_size=20_000)
     found = itemix.mine(model, 0.7)
     np.testing.assert_allclose(model.probabilities(found), found.support, rtol=1e-9)
     one_by_one = [model.probability(found[k].items) for k in range(0, len(found), 997)]

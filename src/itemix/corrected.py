@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -12,12 +13,12 @@ import numpy.typing as npt
 from itemix.errors import InvalidInputError
 from itemix.kernels import residuals, sorting
 from itemix.lowering import lower_to_subsets
+from itemix.mixture import Mixture
 from itemix.model import Model
 
 if TYPE_CHECKING:
     from itemix.events import Sets
     from itemix.items import Items
-    from itemix.mixture import Mixture
     from itemix.residuals import Residuals
     from itemix.transactions import Transactions
 
@@ -31,30 +32,73 @@ _SETS_AT_A_TIME = 1 << 18
 _MOST_ABSENT = 10
 
 
+@dataclass(frozen=True, eq=False)
+class Correction:
+    """What corrects a mixture: shifts of the log-odds of items, and those of itemsets beyond them.
+
+    Parameters
+    ----------
+    item_shift : array of float, shape (n_items,)
+        By how much the log-odds of each item are shifted, so that its probability is its frequency.
+    residuals : Residuals
+        The shifts of longer itemsets, by the items' ranks in the mixture that `item_shift` makes.
+    n_transactions : int
+        How many transactions were counted.
+    excess_variance : float
+        By how much of itself the variance of an estimate is larger than that of a counted frequency.
+    """
+
+    item_shift: Floats
+    residuals: Residuals
+    n_transactions: int
+    excess_variance: float = 0.0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Correction):
+            return NotImplemented
+        return (
+            np.array_equal(self.item_shift, other.item_shift)
+            and self.residuals == other.residuals
+            and (self.n_transactions, self.excess_variance) == (other.n_transactions, other.excess_variance)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def tilted(self, mixture: Mixture) -> Mixture:
+        """Return a mixture with the log-odds of its items shifted."""
+        probs = mixture.probs.copy()
+        odds = np.exp(self.item_shift)
+        shifted = self.item_shift != 0
+        own = probs[:, shifted]
+        probs[:, shifted] = own * odds[shifted] / (1 + own * (odds[shifted] - 1))
+        return Mixture(mixture.weights, np.clip(probs, 0.0, 1.0), mixture.items)
+
+
 class CorrectedMixture(Model):
-    """A mixture whose itemset probabilities are corrected by residuals: an immutable value.
+    """A mixture whose itemset probabilities are corrected: an immutable value.
 
     The probability of an itemset is that of the mixture with the log-odds of its items shifted, as far as the
-    residuals know its rarest items; it is never larger than that of a subset. Of whole transactions it says
+    correction knows its rarest items; it is never larger than that of a subset. Of whole transactions it says
     what the mixture says.
 
     Parameters
     ----------
     mixture : Mixture
         What is corrected.
-    residuals : Residuals
-        The shifts, by the items' ranks: 0 is the most probable item of the mixture, ties by code.
+    correction : Correction
+        By what.
     """
 
-    def __init__(self, mixture: Mixture, residuals: Residuals) -> None:
-        n_single = int(residuals.trie.first[1]) - 1
-        if n_single != mixture.n_items:
+    def __init__(self, mixture: Mixture, correction: Correction) -> None:
+        n_items = int(correction.residuals.trie.first[1]) - 1
+        if not n_items == len(correction.item_shift) == mixture.n_items:
             raise InvalidInputError(
-                f"expected residuals of the mixture's {mixture.n_items} items, got those of {n_single}; "
+                f"expected a correction of the mixture's {mixture.n_items} items, got that of {n_items}; "
                 "correct the mixture again"
             )
         self._mixture = mixture
-        self._residuals = residuals
+        self._correction = correction
+        self._residuals = correction.residuals
 
     @property
     def mixture(self) -> Mixture:
@@ -62,9 +106,14 @@ class CorrectedMixture(Model):
         return self._mixture
 
     @property
-    def residuals(self) -> Residuals:
-        """The shifts of log-odds."""
-        return self._residuals
+    def correction(self) -> Correction:
+        """What it is corrected by."""
+        return self._correction
+
+    @cached_property
+    def tilted(self) -> Mixture:
+        """The mixture with the log-odds of its items shifted: residuals are what it leaves over."""
+        return self._correction.tilted(self._mixture)
 
     @property
     def items(self) -> Items:
@@ -73,8 +122,9 @@ class CorrectedMixture(Model):
 
     @property
     def n_parameters(self) -> int:
-        """The number of free parameters: the mixture's, and one for each residual."""
-        return self._mixture.n_parameters + self._residuals.size
+        """The number of free parameters: the mixture's, and one for each shift."""
+        n_shifts = int(np.count_nonzero(self._correction.item_shift)) + self._residuals.size
+        return self._mixture.n_parameters + n_shifts
 
     @property
     def n_pivots(self) -> int:
@@ -83,24 +133,24 @@ class CorrectedMixture(Model):
 
     @cached_property
     def item_probabilities(self) -> Floats:
-        """The probability of each item on its own, shape (n_items,): the mixture's."""
-        return self._mixture.item_probabilities
+        """The probability of each item on its own, shape (n_items,)."""
+        return self.tilted.item_probabilities
 
     @cached_property
     def ranks(self) -> npt.NDArray[np.int32]:
         """The rank of each item code: 0 is the most probable item."""
-        return self._mixture.ranks
+        return self.tilted.ranks
 
     @cached_property
     def _table(self) -> Floats:
         by_rank = np.empty((self.n_items, self._mixture.n_components))
-        by_rank[self.ranks] = self._mixture.probs.T
+        by_rank[self.ranks] = self.tilted.probs.T
         return by_rank
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CorrectedMixture):
             return NotImplemented
-        return self._mixture == other._mixture and self._residuals == other._residuals
+        return self._mixture == other._mixture and self._correction == other._correction
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -110,7 +160,7 @@ class CorrectedMixture(Model):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the cached tables out of pickles."""
-        return {name: self.__dict__[name] for name in ("_mixture", "_residuals")}
+        return {name: self.__dict__[name] for name in ("_mixture", "_correction", "_residuals")}
 
     def log_likelihood(self, transactions: Transactions) -> Floats:
         """Return the log-probability of each transaction under the mixture, shape (n_transactions,)."""

@@ -13,7 +13,7 @@ from itemix.threads import Workers
 _SETS_IN_A_BLOCK = 20_000
 
 
-def lower_to_subsets(
+def lower_to_subsets(  # noqa: PLR0917 - the columns of a family, then what to do with it
     offsets: npt.NDArray[np.int64],
     codes: npt.NDArray[np.int32],
     rank_of: npt.NDArray[np.int32],
@@ -23,10 +23,10 @@ def lower_to_subsets(
 ) -> npt.NDArray[np.float64]:
     """Return the estimates of sets, each lowered to those of its subsets without one of its pivots.
 
-    Pivots are the `n_pivots` items of the highest `rank_of` their codes. Equivalent to low[I] = min(value[I], low[I - {p}] for
-    each pivot p of I). That is enough where taking away another item cannot lower an estimate. The sets are
-    sorted by length, then colexicographically. A set has -1 if such a subset, or the set without its item of
-    the lowest rank, is not among them.
+    The sets are sorted by length, then colexicographically by `rank_of` their codes; pivots are the items of
+    the `n_pivots` highest ranks. Equivalent to low[I] = min(value[I], low[I - {p}] for each pivot p of I), which
+    is enough where taking away another item cannot lower an estimate. A set has -1 if such a subset, or the
+    set without its item of the lowest rank, is not among them.
     """
     if len(values) == 0:
         return values.copy()

@@ -50,6 +50,13 @@ class Residuals:
         if not np.isfinite(self.shift).all():
             raise InvalidInputError("expected finite shifts of log-odds, got infinity or NaN; leave them out")
 
+    @classmethod
+    def of_nothing(cls, n_items: int) -> Residuals:
+        """Return residuals that shift nothing."""
+        first = np.full(n_items + 2, n_items + 1)
+        first[0] = 1
+        return cls(Trie(first, np.arange(-1, n_items, dtype=np.int32)), np.zeros(n_items + 1))
+
     @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:
         """The number of items of each node's set, shape (n_nodes,)."""

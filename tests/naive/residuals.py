@@ -52,8 +52,8 @@ def lowered(path, weights, table, shifts, n_pivots):
 def all_probabilities(model):
     """Return the probability of every itemset of a corrected mixture, by its frozenset of codes."""
     code_of = np.argsort(model.ranks)
-    table = model.mixture.probs.T[code_of]
-    shifts = shifts_of(model.residuals)
+    table = model.tilted.probs.T[code_of]
+    shifts = shifts_of(model.correction.residuals)
     found = {}
     for n in range(model.n_items + 1):
         for ranks in combinations(range(model.n_items), n):

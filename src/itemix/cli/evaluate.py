@@ -115,7 +115,7 @@ def _read_prediction(source: str, reading: Reading, quiet: bool) -> "Model | Ite
         note(f"{source}: {len(saved):,} itemsets", quiet=quiet)
         return saved
     found = read_model_or_data(source, reading, quiet=quiet)
-    return found.mixture if isinstance(found, StoredModel) else found
+    return found.model if isinstance(found, StoredModel) else found
 
 
 def _check_output(path: str | None) -> None:

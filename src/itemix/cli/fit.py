@@ -9,7 +9,7 @@ from itemix.cli.compiling import stopwatch
 from itemix.cli.completing import one_of
 from itemix.cli.fit_display import watching
 from itemix.cli.messages import in_options
-from itemix.cli.models import components
+from itemix.cli.models import components, correction
 from itemix.cli.options import Quiet, Reading, Source, check_choice, option
 from itemix.cli.output import note
 from itemix.cli.sources import read_source
@@ -103,6 +103,16 @@ class Fitting:
             help="Prior of the absence of an item; 1 less its frequency by default.",
         ),
     ] = None
+    correction: Annotated[
+        str,
+        option(
+            "--correction",
+            panel=_MODEL,
+            metavar="auto|none|N",
+            help="Correct the model by the counts of itemsets of up to N items (2 to 5); auto, the default, "
+            "chooses how on held-out data, or not at all.",
+        ),
+    ] = "auto"
     init: Annotated[
         str | None,
         option(
@@ -159,6 +169,7 @@ class Fitting:
         for name in ("alpha", "beta"):
             _number_or(f"--{name}", getattr(self, name), "learn", float)
         _number_or("--components", self.components, "auto", int)
+        _correction(self.correction)
 
     def estimator(self) -> "MixtureEstimator":
         """Return the estimator, not yet fitted.
@@ -176,6 +187,7 @@ class Fitting:
             "components": _number_or("--components", self.components, "auto", int),
             "alpha": _number_or("--alpha", self.alpha, "learn", float),
             "beta": _number_or("--beta", self.beta, "learn", float),
+            "correction": _correction(self.correction),
             **{
                 name: getattr(self, name)
                 for name in (
@@ -244,16 +256,40 @@ def fitted(
     return model
 
 
+def refuse_fitting(fitting: Fitting, source: str) -> None:
+    """Refuse options that say how to fit where a model is there already.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are any.
+    """
+    if fitting != Fitting():
+        raise InvalidInputError(
+            f"expected options of fitting only with transactions, got them with the model {source!r}; leave "
+            "them out"
+        )
+
+
 def _summary(model: "MixtureEstimator", method: str, seconds: float) -> str:
-    from itemix.display import plural
+    from itemix.display import joined, plural
 
     samples = len(model.posteriors_)
     last = model.posteriors_[-1].n_components if samples > 1 else model.n_components_
     state = "converged" if model.converged_ else "not converged"
-    return (
-        f"{method}: {components(last, samples)}, {state} after {plural(model.n_iter_, 'iteration')}, "
-        f"{model.lower_bound_:.4f} a transaction, {seconds:.1f} s"
+    parts = (
+        components(last, samples),
+        correction(model.corrected_),
+        f"{state} after {plural(model.n_iter_, 'iteration')}",
+        f"{model.lower_bound_:.4f} a transaction",
+        f"{seconds:.1f} s",
     )
+    return f"{method}: {joined(parts)}"
+
+
+def _correction(text: str) -> str | int | None:
+    """Return the parameter of an estimator that --correction stands for."""
+    return None if text == "none" else _number_or("--correction", text, "auto", int)
 
 
 def _number_or(option_name: str, text: str | None, word: str, number: type) -> Any:  # noqa: ANN401 - or the word

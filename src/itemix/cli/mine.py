@@ -12,7 +12,7 @@ from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from itemix.itemsets import Itemsets
-    from itemix.posterior import Posterior
+    from itemix.mining.intervals import Source as Uncertain
     from itemix.storage.stored import StoredModel
     from itemix.transactions import Transactions
 
@@ -54,10 +54,10 @@ def mine(
     check_output(output)
     with stopwatch(quiet=output.quiet) as watch:
         found = read_model_or_data(source, reading, quiet=output.quiet)
-        posteriors = () if level is None else _posteriors(found)
+        uncertain = None if level is None else _uncertain(found)
         itemsets = mined(found, search, output, watch)
-    if level is not None:
-        itemsets = _with_intervals(itemsets, posteriors, level)
+    if level is not None and uncertain is not None:
+        itemsets = _with_intervals(itemsets, uncertain, level)
     if not save(itemsets, "itemset", output):
         show_itemsets(itemsets, output.limit, sort)
 
@@ -71,7 +71,7 @@ def mined(
     from itemix.transactions import Transactions
 
     began = watch.seconds()
-    data = source if isinstance(source, Transactions) else source.mixture
+    data = source if isinstance(source, Transactions) else source.model
     itemsets = find(data, **search.as_arguments(), progress=not output.quiet)
     seconds = watch.seconds() - began
     kind = "" if search.target == "all" else f"{search.target} "
@@ -91,19 +91,18 @@ def _threshold(itemsets: "Itemsets", search: Searching) -> str:
     return f" in at least {min_count(least, n):,} of {n:,} transactions ({least:.3%})"
 
 
-def _posteriors(source: "StoredModel | Transactions") -> "tuple[Posterior, ...]":
+def _uncertain(source: "StoredModel | Transactions") -> "Uncertain":
     from itemix.storage.stored import StoredModel
 
-    posteriors = source.posteriors if isinstance(source, StoredModel) else ()
-    if not posteriors:
-        raise InvalidInputError(
-            "expected a Bayesian model for --level, got a source without a posterior; fit one with itemix fit"
-        )
-    return posteriors
+    if isinstance(source, StoredModel) and source.uncertain:
+        return source.uncertain
+    raise InvalidInputError(
+        "expected a Bayesian model for --level, got a source without a posterior; fit one with itemix fit"
+    )
 
 
-def _with_intervals(itemsets: "Itemsets", posteriors: "tuple[Posterior, ...]", level: float) -> "Itemsets":
+def _with_intervals(itemsets: "Itemsets", source: "Uncertain", level: float) -> "Itemsets":
     from itemix.mining.intervals import intervals, with_intervals
 
-    _, lower, upper = intervals(posteriors, itemsets, level=level)
+    _, lower, upper = intervals(source, itemsets, level=level)
     return with_intervals(itemsets, lower, upper)

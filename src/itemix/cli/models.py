@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from itemix.corrected import CorrectedMixture
     from itemix.storage.stored import StoredModel
 
 SUFFIX = ".itemix"
@@ -26,9 +27,18 @@ def summary(model: StoredModel) -> str:
         "a mixture" if model.method is None else model.method,
         components(model.components.n_components, len(model.posteriors)),
         plural(model.mixture.n_items, "item"),
+        correction(model.corrected),
         "" if n is None else f"fitted on {n:,} transactions",
     ]
     return f"{model.path.name}: {joined(parts)}"
+
+
+def correction(corrected: CorrectedMixture | None) -> str:
+    """Say by how much a model is corrected, nothing if it is not."""
+    if corrected is None:
+        return ""
+    residuals = corrected.correction.residuals
+    return f"corrected by {residuals.size:,} itemsets of up to {residuals.order} items"
 
 
 def components(n_components: int, n_samples: int) -> str:

@@ -86,14 +86,21 @@ def _answer(
     from itemix.mining.intervals import interval
     from itemix.storage.stored import StoredModel
 
-    posteriors = asked.posteriors if isinstance(asked, StoredModel) else ()
-    mixture = asked.mixture if isinstance(asked, StoredModel) else _counted(asked, event, condition)
-    row = {"probability": mixture.probability(**event, **condition)}
-    if posteriors:
-        found = interval(posteriors, **event, **condition, level=level)
+    uncertain = asked.uncertain if isinstance(asked, StoredModel) else None
+    model = asked.model if isinstance(asked, StoredModel) else _counted(asked, event, condition)
+    row = {"probability": model.probability(**event, **condition)}
+    if uncertain:
+        found = interval(
+            uncertain,
+            event["itemset"],
+            absent=event["absent"],
+            given=condition["given"],
+            given_absent=condition["given_absent"],
+            level=level,
+        )
         row |= {"lower": found.lower, "upper": found.upper}
     if any(condition.values()):
-        row["unconditional"] = mixture.probability(**event)
+        row["unconditional"] = model.probability(**event)
         row["lift"] = row["probability"] / row["unconditional"] if row["unconditional"] else float("nan")
     return row
 

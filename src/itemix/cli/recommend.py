@@ -103,7 +103,7 @@ def _for_one(
     from itemix.storage.stored import StoredModel
 
     if isinstance(asked, StoredModel):
-        found = query.recommend(asked.mixture, basket, n, absent=absent)
+        found = query.recommend(asked.model, basket, n, absent=absent)
         return [Offer(offer.probability, offer.lift, str(offer.item)) for offer in found]
     if isinstance(asked, Rules):
         known = asked.items.names(asked.items.codes(basket))
@@ -147,12 +147,12 @@ def _for_many(
     from itemix.storage.stored import StoredModel
 
     if isinstance(asked, StoredModel):
-        mixture = asked.mixture
-        codes, chances = query.recommend_many(mixture, baskets.align_items(mixture.items), n)
+        model = asked.model
+        codes, chances = query.recommend_many(model, baskets.align_items(model.items), n)
         for b, row in enumerate(codes.tolist()):
             for rank, code in enumerate(row):
                 if code >= 0:
-                    yield [str(b + 1), str(rank + 1), f"{chances[b, rank]:.6g}", str(mixture.items[code])]
+                    yield [str(b + 1), str(rank + 1), f"{chances[b, rank]:.6g}", str(model.items[code])]
     elif isinstance(asked, Rules):
         for b, offers in enumerate(_applied(asked, baskets, n)):
             for rank, offer in enumerate(offers):

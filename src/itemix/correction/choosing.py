@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from itemix.correction.counting import FEWEST, count_sets, likely_sets
-from itemix.correction.fitting import fit_residuals, with_item_frequencies
+from itemix.correction.fitting import MIN_GAIN, fit_correction
 from itemix.expectation import Rows, tables_of_mixture
 from itemix.mining.search import mine
+from itemix.mining.supports import count
 from itemix.mixture import Mixture
 from itemix.threads import Workers
 
 if TYPE_CHECKING:
-    from itemix.corrected import CorrectedMixture
     from itemix.model import Model
     from itemix.sets import Sets
     from itemix.transactions import Transactions
@@ -24,60 +24,69 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 ORDERS = (2, 3, 4, 5)
-SHRINKAGES = (0.0, 30.0)
+# How much the data has to say before a residual is believed: at once, beyond chance, and then only in part.
+_CAUTIONS = ((0.0, 0.0), (0.0, MIN_GAIN), (30.0, MIN_GAIN))
 MAX_SIZE = 100_000
-_N_JUDGED = 3000
+_N_JUDGED = 3_000
 _N_FREQUENT = 30_000
 # A simpler correction is preferred if its error is larger by no more than this much of itself.
 _AS_GOOD = 1.005
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A way to correct: order 0 is none. `error` is the mean relative error of held-out supports."""
+class Way(NamedTuple):
+    """A way to correct: the longest itemsets that count (0: no correction), shrinkage, and least gain."""
 
     order: int
-    shrinkage: float
-    error: float
+    shrinkage: float = 0.0
+    min_gain: float = 0.0
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How a mixture is corrected best, and what all the ways came to."""
+    """The ways to correct that were tried, from the simplest to the richest, and what they came to.
 
-    candidates: tuple[Candidate, ...]
-    excess_variance: float
+    `errors` are the mean relative errors of held-out supports; `excess_variance` is by how much of itself the
+    squared error of the best way is larger than that of the other half's counts.
+    """
+
+    ways: tuple[Way, ...]
+    errors: Floats
+    excess: Floats
 
     @property
-    def best(self) -> Candidate:
-        """The first candidate whose error is as good as the lowest one; they go from simple to rich."""
-        lowest = min(candidate.error for candidate in self.candidates)
-        return next(c for c in self.candidates if c.error <= _AS_GOOD * lowest)
+    def position(self) -> int:
+        """Where the chosen way stands: the first whose error is as good as the lowest."""
+        return int(np.flatnonzero(self.errors <= _AS_GOOD * self.errors.min())[0])
+
+    @property
+    def best(self) -> Way:
+        """The chosen way."""
+        return self.ways[self.position]
+
+    @property
+    def excess_variance(self) -> float:
+        """The excess variance of the chosen way."""
+        return float(self.excess[self.position])
 
 
 def choose(mixture: Mixture, transactions: Transactions, rng: np.random.Generator) -> Choice:
     """Correct by the counts of one half of the data in several ways, and compare with the other half."""
     known, held_out = transactions.split(0.5, random_state=rng)
-    sets, truth = _judged(held_out, rng)
-    plain = _of_half(mixture, known)
-    candidates = [Candidate(0, 0.0, _error(plain, sets, truth))]
+    judge = _Judge.of(known, held_out, rng)
+    plain = _of_part(mixture, known)
+    ways, verdicts = [Way(0)], [judge.verdict(plain)]
     for order in ORDERS:
-        for shrinkage in SHRINKAGES:
-            model = correct(plain, known, order, shrinkage)
-            candidates.append(Candidate(order, shrinkage, _error(model, sets, truth)))
-    return Choice(tuple(candidates), 0.0)
+        counted = count_sets(likely_sets(plain, known, order, MAX_SIZE), known)
+        for shrinkage, min_gain in _CAUTIONS:
+            ways.append(Way(order, shrinkage, min_gain))
+            verdicts.append(
+                judge.verdict(fit_correction(plain, counted, shrinkage=shrinkage, min_gain=min_gain))
+            )
+    errors, excess = np.array(verdicts).T
+    return Choice(tuple(ways), errors, excess)
 
 
-def correct(
-    mixture: Mixture, transactions: Transactions, order: int, shrinkage: float, max_size: int = MAX_SIZE
-) -> CorrectedMixture:
-    """Return a mixture corrected by the counts of itemsets of up to `order` items."""
-    tilted = with_item_frequencies(mixture, transactions.item_counts(), transactions.n_transactions)
-    sets = likely_sets(tilted, transactions, order, max_size)
-    return fit_residuals(tilted, count_sets(sets, transactions), shrinkage=shrinkage)
-
-
-def _of_half(mixture: Mixture, transactions: Transactions) -> Mixture:
+def _of_part(mixture: Mixture, transactions: Transactions) -> Mixture:
     """Return the mixture with its parameters estimated anew from a part of the data it was fitted to.
 
     Otherwise it would know the held-out part, and no correction by the other part could be better.
@@ -95,13 +104,31 @@ def _of_half(mixture: Mixture, transactions: Transactions) -> Mixture:
     )
 
 
-def _judged(held_out: Transactions, rng: np.random.Generator) -> tuple[Sets, Floats]:
-    """Return some of the frequent itemsets of held-out data, with their supports."""
-    frequent = mine(held_out, min(2 * FEWEST, held_out.n_transactions), top_k=_N_FREQUENT)
-    chosen = np.sort(rng.permutation(len(frequent))[:_N_JUDGED])
-    return frequent.sets.take(chosen), frequent.support[chosen]
+class _Judge(NamedTuple):
+    """Some frequent itemsets of held-out data, their supports there and in the other half."""
 
+    sets: Sets
+    truth: Floats
+    counted: Floats
+    variance: Floats
 
-def _error(model: Model, sets: Sets, truth: Floats) -> float:
-    estimates = model.probabilities_of_codes(sets.offsets, sets.codes)
-    return float(np.mean(np.abs(estimates - truth) / truth))
+    @classmethod
+    def of(cls, known: Transactions, held_out: Transactions, rng: np.random.Generator) -> _Judge:
+        frequent = mine(held_out, min(2 * FEWEST, held_out.n_transactions), top_k=_N_FREQUENT)
+        chosen = np.sort(rng.permutation(len(frequent))[:_N_JUDGED])
+        sets, truth = frequent.sets.take(chosen), frequent.support[chosen]
+        counted = count(sets, known) / known.n_transactions
+        both = 1 / known.n_transactions + 1 / held_out.n_transactions
+        middle = (counted + truth) / 2
+        return cls(sets, truth, counted, np.maximum(middle * (1 - middle), 1e-12) * both)
+
+    def verdict(self, model: Model) -> tuple[float, float]:
+        """Return the mean relative error of a model, and its excess variance over that of counting."""
+        if len(self.truth) == 0:
+            return 0.0, 0.0
+        estimates = model.probabilities_of_codes(self.sets.offsets, self.sets.codes)
+        squares = (estimates - self.truth) ** 2 - (self.counted - self.truth) ** 2
+        return (
+            float(np.mean(np.abs(estimates - self.truth) / self.truth)),
+            max(0.0, float(np.mean(squares / self.variance))),
+        )

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.corrected import CorrectedMixture
+from itemix.corrected import CorrectedMixture, Correction
 from itemix.kernels import residuals as kernels
 from itemix.kernels import sorting
-from itemix.mixture import Mixture
 from itemix.residuals import Residuals, Trie
 
 if TYPE_CHECKING:
+    from itemix.mixture import Mixture
     from itemix.sets import Sets
+    from itemix.transactions import Transactions
+
+Floats = npt.NDArray[np.float64]
 
 # A residual is kept if the data speaks against the model by this much: the log-likelihood ratio, whose mean
 # is 1 where the model is right.
@@ -36,19 +39,26 @@ class SetCounts(NamedTuple):
         return SetCounts(self.sets, self.counts + other.counts, self.n_transactions + other.n_transactions)
 
 
-def with_item_frequencies(mixture: Mixture, counts: npt.NDArray[np.int64], n_transactions: int) -> Mixture:
-    """Return the mixture with the log-odds of each item shifted so that its probability is its frequency.
+def item_shifts(mixture: Mixture, counts: npt.NDArray[np.int64], n_transactions: int) -> Floats:
+    """Return the shifts of log-odds under which each item's probability is its frequency, shape (n_items,).
 
     Items that the data holds always or never are left as they are.
     """
+    shifts = np.zeros(mixture.n_items)
     probs = np.ascontiguousarray(mixture.probs.T)
     for item in np.flatnonzero((counts > 0) & (counts < n_transactions)):
-        shift = kernels.solve_shift(mixture.weights, probs[item], 0.0, counts[item] / n_transactions)
-        kernels.tilt(probs[item], shift, probs[item])
-    return Mixture(mixture.weights, np.clip(probs.T, 0.0, 1.0), mixture.items)
+        shifts[item] = kernels.solve_shift(mixture.weights, probs[item], 0.0, counts[item] / n_transactions)
+    return shifts
 
 
-def fit_residuals(
+def with_item_frequencies(mixture: Mixture, transactions: Transactions) -> Mixture:
+    """Return a mixture in which the probability of each item is its frequency in the data."""
+    n = transactions.n_transactions
+    shifts = item_shifts(mixture, transactions.item_counts(), n)
+    return Correction(shifts, Residuals.of_nothing(mixture.n_items), n).tilted(mixture)
+
+
+def fit_correction(
     mixture: Mixture, known: SetCounts, *, shrinkage: float = 0.0, min_gain: float = MIN_GAIN
 ) -> CorrectedMixture:
     """Return a mixture corrected by the counts of itemsets.
@@ -56,7 +66,7 @@ def fit_residuals(
     Parameters
     ----------
     mixture : Mixture
-        What to correct; its item probabilities should be the items' frequencies.
+        What to correct.
     known : SetCounts
         How often itemsets occur.
     shrinkage : float
@@ -64,11 +74,18 @@ def fit_residuals(
     min_gain : float
         How large the log-likelihood ratio of a residual is to be; 0 keeps all.
     """
-    trie, counts = _as_trie(mixture, known)
-    table = np.empty((mixture.n_items, mixture.n_components))
-    table[mixture.ranks] = mixture.probs.T
-    shift = kernels.fit_shifts(*trie, counts, mixture.weights, table, shrinkage, min_gain)
-    return CorrectedMixture(mixture, Residuals(trie, shift).pruned())
+    is_single = np.diff(known.sets.offsets) == 1
+    item_counts = np.zeros(mixture.n_items, dtype=np.int64)
+    item_counts[known.sets.codes[known.sets.offsets[:-1][is_single]]] = known.counts[is_single]
+    shifts = item_shifts(mixture, item_counts, known.n_transactions)
+    nothing = Residuals.of_nothing(mixture.n_items)
+    tilted = Correction(shifts, nothing, known.n_transactions).tilted(mixture)
+    trie, counts = _as_trie(tilted, known)
+    table = np.empty((tilted.n_items, tilted.n_components))
+    table[tilted.ranks] = tilted.probs.T
+    shift = kernels.fit_shifts(*trie, counts, tilted.weights, table, shrinkage, min_gain)
+    residuals = Residuals(trie, shift).pruned()
+    return CorrectedMixture(mixture, Correction(shifts, residuals, known.n_transactions))
 
 
 def _as_trie(mixture: Mixture, known: SetCounts) -> tuple[Trie, npt.NDArray[np.int64]]:

@@ -16,6 +16,7 @@ from itemix.mining import query
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from itemix.corrected import CorrectedMixture
     from itemix.events import Names
     from itemix.itemsets import Itemsets
     from itemix.mixture import Mixture
@@ -121,11 +122,13 @@ class MixtureAnswers(Answers):
 
     mixture_: Mixture
     posteriors_: tuple[Posterior, ...]
+    corrected_: CorrectedMixture | None
 
     @property
     def model_(self) -> Model:
-        """The model that answers."""
-        return self._fitted_mixture()
+        """The model that answers: the mixture, corrected if it is."""
+        mixture = self._fitted_mixture()
+        return mixture if self.corrected_ is None else self.corrected_
 
     def _fitted_mixture(self) -> Mixture:
         check_is_fitted(self, "mixture_")
@@ -151,11 +154,27 @@ class MixtureAnswers(Answers):
         given: Names = (),
         given_absent: Names = (),
         level: float = 0.9,
+        n_transactions: int | None = None,
     ) -> credible.Interval:
-        """Return the probability of an itemset with its credible interval; see `probability`."""
-        posteriors = self._posteriors()
+        """Return the probability of an itemset with its credible interval; see `probability`.
+
+        Parameters
+        ----------
+        itemset, absent, given, given_absent
+            As in `probability`.
+        level : float
+            The probability inside the interval.
+        n_transactions : int, optional
+            Give the interval of the frequency in so many new transactions instead.
+        """
         return credible.interval(
-            posteriors, itemset, absent=absent, given=given, given_absent=given_absent, level=level
+            self._uncertain(),
+            itemset,
+            absent=absent,
+            given=given,
+            given_absent=given_absent,
+            level=level,
+            n_transactions=n_transactions,
         )
 
     def intervals(
@@ -166,11 +185,17 @@ class MixtureAnswers(Answers):
         given: Names = (),
         given_absent: Names = (),
         level: float = 0.9,
+        n_transactions: int | None = None,
     ) -> tuple[Floats, Floats, Floats]:
-        """Return probabilities, lower and upper ends of credible intervals of many itemsets."""
-        posteriors = self._posteriors()
+        """Return probabilities, lower and upper ends of intervals of many itemsets; see `interval`."""
         return credible.intervals(
-            posteriors, itemsets, absent=absent, given=given, given_absent=given_absent, level=level
+            self._uncertain(),
+            itemsets,
+            absent=absent,
+            given=given,
+            given_absent=given_absent,
+            level=level,
+            n_transactions=n_transactions,
         )
 
     def with_intervals(self, itemsets: Itemsets, *, level: float = 0.9) -> Itemsets:
@@ -186,8 +211,11 @@ class MixtureAnswers(Answers):
         _, lower, upper = self.intervals(itemsets, level=level)
         return credible.with_intervals(itemsets, lower, upper)
 
-    def _posteriors(self) -> tuple[Posterior, ...]:
+    def _uncertain(self) -> credible.Source:
+        """Return what knows how sure the model is."""
         self._fitted_mixture()
+        if self.corrected_ is not None:
+            return self.corrected_
         if not self.posteriors_:
             raise InvalidInputError(
                 "expected a model with a posterior, got one of maximum likelihood, which has no uncertainty; "

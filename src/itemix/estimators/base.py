@@ -11,6 +11,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
+from itemix.correction import Choice, check_order, choose, correct
+from itemix.errors import InvalidInputError
 from itemix.estimators import parameters
 from itemix.estimators.answers import MixtureAnswers
 from itemix.estimators.reading import read_input
@@ -44,6 +46,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
     warm_start: bool
     verbose: int
     n_jobs: int | None
+    correction: Any
 
     @abstractmethod
     def _algorithm(self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: _Totals) -> Any:  # noqa: ANN401 - EM or Variational, each with its own state
@@ -66,7 +69,10 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             Each is told every iteration (`itemix.inference.run.Report`); one that returns True stops the fit.
         """
         transactions = read_input(self, X)
+        if self.correction not in {None, "auto"}:
+            check_order(self.correction)
         self._fit_batch(transactions, [*printers(self.verbose), *callbacks])
+        self._correct(transactions)
         return self
 
     def fit_predict(self, X: Any, y: object = None) -> npt.NDArray[np.int64]:  # noqa: ANN401
@@ -98,8 +104,22 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         self._keep(fitted)
         self._warn(interrupted=result.interrupted, stopped=result.stopped)
 
+    def _correct(self, transactions: Transactions) -> None:
+        """Correct the mixture by the counts of short itemsets, as far as that was asked for and helps."""
+        order = self.correction
+        if order == "auto":
+            rng = np.random.default_rng(parameters.as_seed(self.random_state))
+            order = self.correction_choice_ = choose(self.mixture_, transactions, rng)
+        is_none = order is None or (isinstance(order, Choice) and order.best.order == 0)
+        self.corrected_ = None if is_none else correct(self.mixture_, transactions, order)
+
     def _partial_fit(self, X: Any) -> Self:  # noqa: ANN401 - whatever users have
         """Take in a batch: the first is fitted, each later one blended into the mean expected counts."""
+        if self.correction is not None:
+            raise InvalidInputError(
+                f"expected correction=None for data in batches, got {self.correction!r}; correct the mixture "
+                "when all of it has been seen, with itemix.correction.correct(model.mixture_, batches, 3)"
+            )
         if not hasattr(self, "mixture_"):
             return self.fit(X)
         transactions = self._transactions(X)
@@ -127,6 +147,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         self.counts_: Counts = fitted.counts
         self.n_components_ = fitted.mixture.n_components
         self.posteriors_ = () if fitted.posterior is None else (fitted.posterior,)
+        self.corrected_ = None
 
     def _checked_components(self, transactions: Transactions) -> int:
         if isinstance(self.n_components, str) and self.n_components == "auto":
@@ -143,7 +164,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
 
     def _candidate(self, transactions: Transactions, n_components: int) -> Mixture:
         """Fit a copy with some number of components, for the selection."""
-        changes = {"n_components": n_components, "verbose": 0, "warm_start": False}
+        changes = {"n_components": n_components, "verbose": 0, "warm_start": False, "correction": None}
         model: Self = clone(self).set_params(**changes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -54,6 +54,7 @@ class _Bayesian(MixtureEstimator):
         warm_start: bool,
         verbose: int,
         n_jobs: int | None,
+        correction: Any,  # noqa: ANN401
     ) -> None:
         self.n_components = n_components
         self.inference = inference
@@ -70,6 +71,7 @@ class _Bayesian(MixtureEstimator):
         self.warm_start = warm_start
         self.verbose = verbose
         self.n_jobs = n_jobs
+        self.correction = correction
 
     @available_if(lambda self: self.inference == "variational")  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401 - scikit-learn's signature
@@ -203,6 +205,10 @@ class BayesianMixture(_Bayesian):
         Print every so many iterations; 0 prints nothing.
     n_jobs : int or None
         Threads: None is one, -1 all processors. The result does not depend on it.
+    correction : None, "auto" or int
+        Whether to correct the mixture by the counts of short itemsets (see docs/correction.md): None leaves
+        it as it is, "auto" chooses how on held-out halves of the data, a number from 2 to 5 counts itemsets
+        of up to so many items at full strength.
 
     Attributes
     ----------
@@ -212,6 +218,10 @@ class BayesianMixture(_Bayesian):
         The distribution of the parameters; for sampling that of the last sample.
     posteriors_ : tuple of Posterior
         The posterior of each sample; one for variational inference.
+    corrected_ : CorrectedMixture or None
+        The corrected mixture, which then answers all questions about itemsets.
+    correction_choice_ : Choice
+        What "auto" has tried, and what came of it.
     counts_ : Counts
         The expected counts behind the posterior, or those of the last sample.
     n_components_ : int
@@ -251,6 +261,7 @@ class BayesianMixture(_Bayesian):
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
+        correction: Any = None,  # noqa: ANN401
     ) -> None:
         super().__init__(
             n_components,
@@ -268,6 +279,7 @@ class BayesianMixture(_Bayesian):
             warm_start=warm_start,
             verbose=verbose,
             n_jobs=n_jobs,
+            correction=correction,
         )
         self.criterion = criterion
 
@@ -308,6 +320,10 @@ class DirichletProcessMixture(_Bayesian):
         Print every so many iterations; 0 prints nothing.
     n_jobs : int or None
         Threads: None is one, -1 all processors. The result does not depend on it.
+    correction : None, "auto" or int
+        Whether to correct the mixture by the counts of short itemsets (see docs/correction.md): None leaves
+        it as it is, "auto" chooses how on held-out halves of the data, a number from 2 to 5 counts itemsets
+        of up to so many items at full strength.
 
     Attributes
     ----------
@@ -317,6 +333,10 @@ class DirichletProcessMixture(_Bayesian):
         The distribution of the parameters; for sampling that of the last sample.
     posteriors_ : tuple of Posterior
         The posterior of each sample; one for variational inference.
+    corrected_ : CorrectedMixture or None
+        The corrected mixture, which then answers all questions about itemsets.
+    correction_choice_ : Choice
+        What "auto" has tried, and what came of it.
     counts_ : Counts
         The expected counts behind the posterior, or those of the last sample.
     n_components_ : int
@@ -353,6 +373,7 @@ class DirichletProcessMixture(_Bayesian):
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
+        correction: Any = None,  # noqa: ANN401
     ) -> None:
         super().__init__(
             n_components,
@@ -370,6 +391,7 @@ class DirichletProcessMixture(_Bayesian):
             warm_start=warm_start,
             verbose=verbose,
             n_jobs=n_jobs,
+            correction=correction,
         )
 
     def _checked_components(self, transactions: Transactions) -> int:

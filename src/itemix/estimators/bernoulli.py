@@ -47,11 +47,19 @@ class BernoulliMixture(MixtureEstimator):
         Print every so many iterations; 0 prints nothing.
     n_jobs : int or None
         Threads: None is one, -1 all processors. The result does not depend on it.
+    correction : None, "auto" or int
+        Whether to correct the mixture by the counts of short itemsets (see docs/correction.md): None leaves
+        it as it is, "auto" chooses how on held-out halves of the data, a number from 2 to 5 counts itemsets
+        of up to so many items at full strength.
 
     Attributes
     ----------
     mixture_ : Mixture
         The fitted model.
+    corrected_ : CorrectedMixture or None
+        The corrected mixture, which then answers all questions about itemsets.
+    correction_choice_ : Choice
+        What "auto" has tried, and what came of it.
     counts_ : Counts
         The expected counts behind it.
     n_components_ : int
@@ -89,6 +97,7 @@ class BernoulliMixture(MixtureEstimator):
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
+        correction: Any = None,  # noqa: ANN401
     ) -> None:
         self.n_components = n_components
         self.criterion = criterion
@@ -100,6 +109,7 @@ class BernoulliMixture(MixtureEstimator):
         self.warm_start = warm_start
         self.verbose = verbose
         self.n_jobs = n_jobs
+        self.correction = correction
 
     def partial_fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401 - scikit-learn's signature
         """Take in a batch of a stream (stepwise EM): the first is fitted, later ones adjust the model."""

@@ -1,10 +1,10 @@
 """Lower estimates of itemsets to those of their subsets, so that no set is more probable than a subset.
 
 Shapes: sets sorted by length, then colexicographically by rank; set s holds codes[offsets[s]:offsets[s + 1]],
-their ranks `rank_of[code]` ascending. Its path goes from the last of them (the rarest) to the first; its pivots
-are the first n_pivots of the path, and its parent is the set without the end of its path, of rank `tail` (n,).
-`low` (n,) float64 are the estimates, -1 where a set has none; `without` (n, n_pivots) int32 tells where the set
-stands that lacks a pivot, `children` (n, 2) int32 which sets have a set for parent.
+their ranks `rank_of[code]` ascending. Its path goes from the last of them (the rarest) to the first; its
+pivots are the first n_pivots of the path, and its parent is the set without the end of its path, of the rank
+`tail` (n,). `low` (n,) float64 are the estimates, -1 where a set has none; `without` (n, n_pivots) int32
+tells where the set stands that lacks a pivot, `children` (n, 2) int32 which sets have a set for parent.
 """
 
 from __future__ import annotations

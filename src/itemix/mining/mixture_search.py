@@ -69,13 +69,13 @@ class CorrectedSearch(MixtureSearch):
     _model: CorrectedMixture  # type: ignore[assignment]
 
     def _joint(self) -> tuple[float, npt.NDArray[np.float64]]:
-        self._start = self._model.mixture.weights
+        self._start = self._model.tilted.weights
         return 1.0, self._model.item_probabilities.copy()
 
     def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: Limits) -> Columns:
         model = self._model
         # Sets are lowered to their subsets, so the short ones are needed too.
-        found = self._run(order, lowest, replace(limits, min_len=1), model.mixture, model.residuals)
+        found = self._run(order, lowest, replace(limits, min_len=1), model.tilted, model.correction.residuals)
         if model.n_pivots == 0:
             return found.take(np.flatnonzero(found.lengths >= limits.min_len))
         with Workers(self._n_threads) as workers:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from itemix import mixture_files
 from itemix.inference.selection import Selection
+from itemix.storage import corrections
 from itemix.storage.parameters import as_json_number
 
 if TYPE_CHECKING:
@@ -32,10 +33,13 @@ def encode(model: MixtureEstimator) -> tuple[dict[str, Any], dict[str, Array]]:
         },
     }
     tensors = {
-        **mixture_files.of_items(mixture),
+        **mixture_files.of_items(mixture.items),
         **mixture_files.of_mixture(mixture),
         "lower_bounds": model.lower_bounds_,
     }
+    correction = corrections.encode(model.corrected_)
+    header |= correction[0]
+    tensors |= correction[1]
     if hasattr(model, "selection_"):
         header["criterion"] = model.selection_.criterion
         tensors["selection.candidates"] = np.asarray(model.selection_.candidates, dtype=np.int64)
@@ -57,6 +61,7 @@ def decode(content: Content, mixture: Mixture) -> dict[str, Any]:
         "lower_bounds_": bounds,
         "lower_bound_": float(bounds[-1]),
     }
+    learned["corrected_"] = corrections.decode(content, mixture)
     if content.field(bool, "feature_names"):
         learned["feature_names_in_"] = mixture.items.labels.copy()
     if "selection.candidates" in content:

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from itemix import mixture_files, tensor_files
 from itemix.errors import InvalidInputError
-from itemix.storage import batch, sampled
+from itemix.storage import batch, corrections, sampled
 
 if TYPE_CHECKING:
     import os
 
+    from itemix.corrected import CorrectedMixture
     from itemix.inference.priors import Weights
+    from itemix.mining.intervals import Source
     from itemix.mixture import Mixture
+    from itemix.model import Model
     from itemix.posterior import Posterior
     from itemix.tensor_files import Content
 
@@ -72,6 +75,21 @@ class StoredModel:
         except InvalidInputError as error:
             raise self._content.damaged(str(error).partition(";")[0]) from None
         return ()
+
+    @cached_property
+    def corrected(self) -> CorrectedMixture | None:
+        """The mixture with its correction, None if it has none."""
+        return corrections.decode(self._content, self.mixture)
+
+    @property
+    def model(self) -> Model:
+        """The model that answers questions about itemsets: the mixture, corrected if it is."""
+        return self.mixture if self.corrected is None else self.corrected
+
+    @property
+    def uncertain(self) -> Source:
+        """What knows how sure the model is: the corrected mixture or the posteriors, which may be none."""
+        return self.posteriors if self.corrected is None else self.corrected
 
     @cached_property
     def components(self) -> Mixture:
