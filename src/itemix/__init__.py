@@ -24,7 +24,14 @@ if TYPE_CHECKING:
         TooManyItemsetsError,
         UnknownItemError,
     )
-    from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
+    from itemix.estimators import (
+        BayesianMixture,
+        BernoulliMixture,
+        ChowLiuMixture,
+        ChowLiuTree,
+        DirichletProcessMixture,
+        IndependentModel,
+    )
     from itemix.evaluation import Evaluation, evaluate
     from itemix.items import Items
     from itemix.itemsets import Itemsets
@@ -32,17 +39,22 @@ if TYPE_CHECKING:
     from itemix.mining.ruleset import Rules
     from itemix.mining.search import mine
     from itemix.mixture import Mixture
+    from itemix.report import write_report
     from itemix.storage import load
     from itemix.transactions import Transactions
+    from itemix.trees import TreeMixture
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BayesianMixture",
     "BernoulliMixture",
+    "ChowLiuMixture",
+    "ChowLiuTree",
     "DatasetUnavailableError",
     "DirichletProcessMixture",
     "Evaluation",
+    "IndependentModel",
     "InvalidInputError",
     "ItemixError",
     "Items",
@@ -55,6 +67,7 @@ __all__ = [
     "Rules",
     "TooManyItemsetsError",
     "Transactions",
+    "TreeMixture",
     "UnknownItemError",
     "datasets",
     "evaluate",
@@ -63,15 +76,19 @@ __all__ = [
     "plot",
     "read_transactions",
     "rules",
+    "write_report",
     "write_transactions",
 ]
 
 _HOME = {
     "BayesianMixture": "itemix.estimators",
     "BernoulliMixture": "itemix.estimators",
+    "ChowLiuMixture": "itemix.estimators",
+    "ChowLiuTree": "itemix.estimators",
     "DatasetUnavailableError": "itemix.errors",
     "DirichletProcessMixture": "itemix.estimators",
     "Evaluation": "itemix.evaluation",
+    "IndependentModel": "itemix.estimators",
     "InvalidInputError": "itemix.errors",
     "ItemixError": "itemix.errors",
     "Items": "itemix.items",
@@ -84,12 +101,14 @@ _HOME = {
     "Rules": "itemix.mining.ruleset",
     "TooManyItemsetsError": "itemix.errors",
     "Transactions": "itemix.transactions",
+    "TreeMixture": "itemix.trees",
     "UnknownItemError": "itemix.errors",
     "evaluate": "itemix.evaluation",
     "load": "itemix.storage",
     "mine": "itemix.mining.search",
     "read_transactions": "itemix.data.readers",
     "rules": "itemix.mining.rules",
+    "write_report": "itemix.report",
     "write_transactions": "itemix.data.writers",
 }
 _MODULES = {"datasets": "itemix.data.datasets", "plot": "itemix.plot"}

@@ -27,7 +27,7 @@ _ENCODING = "utf-8", "surrogatepass"
 def save_mixture(mixture: Mixture, path: str | os.PathLike[str]) -> None:
     """Write a mixture to a file of its own."""
     tensor_files.write(
-        path, {"kind": KIND, **sizes_of(mixture)}, {**of_items(mixture), **of_mixture(mixture)}
+        path, {"kind": KIND, **sizes_of(mixture)}, {**of_items(mixture.items), **of_mixture(mixture)}
     )
 
 
@@ -36,9 +36,8 @@ def sizes_of(mixture: Mixture) -> dict[str, int]:
     return {"n_components": mixture.n_components, "n_items": mixture.n_items}
 
 
-def of_items(mixture: Mixture) -> dict[str, Array]:
+def of_items(items: Items) -> dict[str, Array]:
     """Return item names as arrays: integers, or one text with the offset of each name."""
-    items = mixture.items
     if items.are_integers:
         return {"items.integers": items.labels}
     names = [name.encode(*_ENCODING) for name in items.labels]
@@ -52,12 +51,21 @@ def of_mixture(mixture: Mixture, prefix: str = "mixture") -> dict[str, Array]:
 
 
 def read_main_mixture(content: Content) -> Mixture:
-    """Return the mixture that every model file has, with its items."""
-    n_items = content.whole("n_items")
-    mixture = read_mixture(content, _read_items(content, n_items))
-    if mixture.n_components != content.whole("n_components"):
-        raise content.damaged(f"it has {mixture.n_components} components, not those of its header")
+    """Return the mixture of a model file, with its items."""
+    return read_checked_mixture(content, read_items(content))
+
+
+def read_checked_mixture(content: Content, items: Items) -> Mixture:
+    """Return the mixture of some items, of as many components as the header says."""
+    mixture = read_mixture(content, items)
+    require_components(content, mixture.n_components)
     return mixture
+
+
+def require_components(content: Content, n_components: int) -> None:
+    """Refuse a file whose model has another number of components than its header says."""
+    if n_components != content.whole("n_components"):
+        raise content.damaged(f"it has {n_components} components, not those of its header")
 
 
 def read_mixture(content: Content, items: Items, prefix: str = "mixture") -> Mixture:
@@ -66,7 +74,9 @@ def read_mixture(content: Content, items: Items, prefix: str = "mixture") -> Mix
     return Mixture(weights, content.take(f"{prefix}.probs", np.float64, len(weights), len(items)), items)
 
 
-def _read_items(content: Content, n_items: int) -> Items:
+def read_items(content: Content) -> Items:
+    """Return the items of a model file, as many as its header says."""
+    n_items = content.whole("n_items")
     if "items.integers" in content:
         return Items(content.take("items.integers", np.int64, n_items))
     offsets = content.take("items.offsets", np.int64, n_items + 1)

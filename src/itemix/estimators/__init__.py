@@ -1,8 +1,17 @@
-"""The mixture models as scikit-learn estimators."""
+"""The models as scikit-learn estimators."""
 
 from __future__ import annotations
 
 from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture
 from itemix.estimators.bernoulli import BernoulliMixture
+from itemix.estimators.chow_liu import ChowLiuMixture, ChowLiuTree
+from itemix.estimators.independent import IndependentModel
 
-__all__ = ["BayesianMixture", "BernoulliMixture", "DirichletProcessMixture"]
+__all__ = [
+    "BayesianMixture",
+    "BernoulliMixture",
+    "ChowLiuMixture",
+    "ChowLiuTree",
+    "DirichletProcessMixture",
+    "IndependentModel",
+]

@@ -4,7 +4,7 @@ An algorithm is an object that binds the data and the hyperparameters and has th
 
     init(rng) -> state               a first state, from a NumPy Generator
     step(state) -> (state, Info)     one iteration; Info describes the state that went in
-    finish(state) -> Fitted          Mixture, with the Posterior and the Counts behind it
+    finish(state) -> Fitted          Mixture, with the Posterior and the Counts behind it; or another model
 
 States are immutable: the loop keeps the best of several restarts by holding on to it. `Info.bound` is what
 the algorithm climbs, summed over all transactions: the log-likelihood (EM), the evidence lower bound
@@ -80,8 +80,8 @@ class Algorithm(Protocol[S]):
     def step(self, state: S) -> tuple[S, Info]:
         """Do one iteration; the Info describes the state that went in."""
 
-    def finish(self, state: S) -> Fitted:
-        """Turn a state into the result."""
+    def finish(self, state: S) -> object:
+        """Turn a state into the result, which the loop never sees."""
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 Criterion = Literal["bic", "aic", "held-out"]
 CRITERIA = ("bic", "aic", "held-out")
-_GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-_PATIENCE = 3
+GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+PATIENCE = 3
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,14 @@ def select_components(
     folds = _folds(data, n_folds, random_state) if criterion == "held-out" else []
     smallest = min((len(train) for train, _ in folds), default=data.n_transactions)
     patient = candidates is None
-    tried = [k for k in candidates or _GRID if k <= max(1, smallest if candidates else smallest // 2)]
+    tried = [k for k in candidates or GRID if k <= max(1, smallest if candidates else smallest // 2)]
     scores: list[float] = []
     for n_components in tried:
         if criterion == "held-out":
             scores.append(_held_out(fit, folds, n_components))
         else:
             scores.append(_information(fit(data, n_components), data, n_components, criterion))
-        if patient and len(scores) - 1 - int(np.argmax(scores)) >= _PATIENCE:
+        if patient and len(scores) - 1 - int(np.argmax(scores)) >= PATIENCE:
             break
     return Selection(criterion, np.array(tried[: len(scores)]), np.array(scores))
 

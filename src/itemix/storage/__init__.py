@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from itemix import mixture_files, tensor_files
+from itemix import tensor_files
 from itemix.errors import InvalidInputError
 from itemix.mixture import Mixture
-from itemix.storage import batch, parameters, sampled, shared
+from itemix.model import Model
+from itemix.storage import batch, parameters, sampled, shared, single, values
 
 if TYPE_CHECKING:
     import os
 
     from itemix.estimators.base import MixtureEstimator
+    from itemix.estimators.single import ModelEstimator
     from itemix.tensor_files import Content
 
 __all__ = ["load", "save"]
@@ -25,19 +27,19 @@ __all__ = ["load", "save"]
 class _Method(NamedTuple):
     """A class with the inference by which it was fitted."""
 
-    cls: type[MixtureEstimator]
+    cls: type[MixtureEstimator | ModelEstimator]
     inference: str | None
 
 
-def save(model: MixtureEstimator | Mixture, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model, or a mixture, to a file; an old file stays until the new one is complete.
+def save(model: MixtureEstimator | ModelEstimator | Model, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model, or the model alone, to a file; an old file stays until the new one is complete.
 
     The same model gives the same bytes. A `random_state` that is a generator is not kept: the fit has used
     it up, and the loaded model has None. Of chains, the draws and traces are kept, not the labels.
 
     Parameters
     ----------
-    model : BernoulliMixture, BayesianMixture, DirichletProcessMixture or Mixture
+    model : fitted estimator, Mixture or TreeMixture
         What to write.
     path : path
         Where to; by custom the name ends in .itemix.
@@ -49,23 +51,17 @@ def save(model: MixtureEstimator | Mixture, path: str | os.PathLike[str]) -> Non
     OutputError
         If the file cannot be written.
     """
-    if isinstance(model, Mixture):
-        mixture_files.save_mixture(model, path)
+    if isinstance(model, Model):
+        header, tensors = values.encode(model)
+        tensor_files.write(path, {"kind": type(model).__name__, **header}, tensors)
         return
     name = _method_of(model)
     kept = parameters.encode(model)
-    header, tensors = (sampled if _is_sampled(name) else batch).encode(model)
-    common_header, common_tensors = shared.encode(model)
+    header, tensors = _encode(model, name)
     tensor_files.write(
         path,
-        {
-            "kind": type(model).__name__,
-            "method": name,
-            "parameters": kept.header,
-            **common_header,
-            "training": {**common_header["training"], **header},
-        },
-        {**kept.tensors, **common_tensors, **tensors},
+        {"kind": type(model).__name__, "method": name, "parameters": kept.header, **header},
+        {**kept.tensors, **tensors},
     )
 
 
@@ -74,7 +70,7 @@ def load(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - an estimator or
 
     Returns
     -------
-    BernoulliMixture, BayesianMixture, DirichletProcessMixture or Mixture
+    fitted estimator, Mixture or TreeMixture
         What was saved.
 
     Raises
@@ -93,29 +89,48 @@ def load(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - an estimator or
     return model
 
 
-def _read(content: Content) -> MixtureEstimator | Mixture:
-    kind = content.field(str, "kind")
-    mixture = mixture_files.read_main_mixture(content)
-    if kind == mixture_files.KIND:
-        return mixture
-    name = content.field(str, "method")
+def _read(content: Content) -> MixtureEstimator | ModelEstimator | Model:
+    value = values.decode(content)
+    if values.is_alone(content):
+        return value
+    kind, name = content.field(str, "kind"), content.field(str, "method")
     method = _methods().get(name)
     if method is None or method.cls.__name__ != kind:
         raise content.damaged(f"this version knows no {kind!r} by the method {name!r}")
-    model = method.cls(**parameters.decode(content, method.cls, mixture.items))
+    model = method.cls(**parameters.decode(content, method.cls, value.items))
     if getattr(model, "inference", None) != method.inference:
         raise content.damaged(f"its parameters are not those of the method {name!r}")
-    learned = shared.decode(content, mixture)
-    learned |= (sampled if _is_sampled(name) else batch).decode(content, mixture, method.cls)
-    for attribute, value in learned.items():
-        setattr(model, attribute, value)
+    for attribute, learned in _decode(content, value, name, method.cls).items():
+        setattr(model, attribute, learned)
     return model
 
 
+def _encode(model: Any, name: str) -> tuple[dict[str, Any], dict[str, Any]]:  # noqa: ANN401 - an estimator
+    """Return the header's fields and the arrays of what an estimator has learned."""
+    if name in single.ATTRIBUTE_OF:
+        return single.encode(model, name)
+    header, tensors = shared.encode(model)
+    more = (sampled if _is_sampled(name) else batch).encode(model)
+    return {**header, "training": {**header["training"], **more[0]}}, {**tensors, **more[1]}
+
+
+def _decode(content: Content, value: Model, name: str, cls: Any) -> dict[str, Any]:  # noqa: ANN401 - a class
+    """Return what an estimator has learned, by the names of its attributes."""
+    if name in single.ATTRIBUTE_OF or not isinstance(value, Mixture):
+        return single.decode(content, value, name)
+    learned = shared.decode(content, value)
+    learned |= (sampled if _is_sampled(name) else batch).decode(content, value, cls)
+    return learned
+
+
 def _methods() -> dict[str, _Method]:
+    from itemix import estimators
     from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
 
     return {
+        "independent": _Method(estimators.IndependentModel, None),
+        "chow-liu": _Method(estimators.ChowLiuTree, None),
+        "chow-liu-mixture": _Method(estimators.ChowLiuMixture, None),
         "nbm": _Method(BernoulliMixture, None),
         "vfbm": _Method(BayesianMixture, "variational"),
         "gsfbm": _Method(BayesianMixture, "gibbs"),
@@ -128,7 +143,12 @@ def _is_sampled(name: str) -> bool:
     return name.startswith("gs")
 
 
-def _method_of(model: MixtureEstimator) -> str:
+def _learned_by(name: str) -> str:
+    """Return an attribute that only a fit by this method has set."""
+    return "chains_" if _is_sampled(name) else single.ATTRIBUTE_OF.get(name, "n_batches_")
+
+
+def _method_of(model: MixtureEstimator | ModelEstimator) -> str:
     from sklearn.utils.validation import check_is_fitted
 
     methods = _methods()
@@ -138,11 +158,10 @@ def _method_of(model: MixtureEstimator) -> str:
             f"expected a Mixture or one of {classes}, got {type(model).__name__}; "
             "save its mixture_ if it has one"
         )
-    check_is_fitted(model, "mixture_")
+    check_is_fitted(model)
     inference = getattr(model, "inference", None)
     for name, method in methods.items():
-        learned_by = "chains_" if _is_sampled(name) else "n_batches_"
-        if (type(model), inference) == method and learned_by in vars(model):
+        if (type(model), inference) == method and _learned_by(name) in vars(model):
             return name
     raise InvalidInputError(
         f"expected a model as it was fitted, got inference={inference!r}, which was set later; fit it again"

@@ -1,7 +1,8 @@
 """The parameters of an estimator's constructor, in a header and arrays.
 
 A number, a word or None is itself in the header. An array or a mixture lies in arrays that the header names:
-``{"array": name}``, ``{"mixture": name}``. Numbers that JSON does not have are ``{"number": "inf"}``.
+``{"array": name}``, ``{"mixture": name}``, ``{"trees": name}``. Numbers that JSON does not have are
+``{"number": "inf"}``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy.typing as npt
 from itemix import mixture_files
 from itemix.errors import InvalidInputError
 from itemix.mixture import Mixture
+from itemix.storage import values
+from itemix.trees import TreeMixture
 
 if TYPE_CHECKING:
     from itemix.estimators.base import MixtureEstimator
@@ -70,11 +73,15 @@ def _encoded(model: MixtureEstimator, name: str, value: Any, tensors: dict[str, 
     if isinstance(value, _GENERATORS):
         return None
     place = _place(name)
-    if isinstance(value, Mixture) and value.items == model.mixture_.items:
-        tensors |= mixture_files.of_mixture(value, place)
-        return {"mixture": place}
+    if isinstance(value, Mixture | TreeMixture) and value.items == model.model_.items:
+        tensors |= (
+            mixture_files.of_mixture(value, place)
+            if isinstance(value, Mixture)
+            else values.of_trees(value, place)
+        )
+        return {"mixture" if isinstance(value, Mixture) else "trees": place}
     array = np.asarray(value)
-    if isinstance(value, Mixture) or array.ndim != 1 or array.dtype.kind not in "iuf":
+    if isinstance(value, Mixture | TreeMixture) or array.ndim != 1 or array.dtype.kind not in "iuf":
         raise InvalidInputError(
             f"expected parameters that a file can hold, got {name}={type(value).__name__}; "
             f"change it with set_params({name}=...) before saving"
@@ -91,6 +98,8 @@ def _decoded(content: Content, name: str, value: Any, items: Items) -> Any:  # n
         return content.take(place, np.float64 if content.is_float(place) else np.int64, None)
     if value == {"mixture": place}:
         return mixture_files.read_mixture(content, items, place)
+    if value == {"trees": place}:
+        return values.read_trees(content, items, place)
     if value in ({"number": "inf"}, {"number": "-inf"}, {"number": "nan"}):
         return float(value["number"])
     raise content.damaged(f"its parameter {name!r} is of no known form")

@@ -1,0 +1,281 @@
+"""Chow-Liu trees, and mixtures of them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from itemix.estimators import parameters
+from itemix.estimators.running import printers, warn_of
+from itemix.estimators.single import ModelEstimator, check_amount
+from itemix.inference.held_out import held_out_scores
+from itemix.inference.run import Settings, run
+from itemix.inference.selection import GRID, PATIENCE, Selection
+from itemix.inference.tree_mixture import Prior, TreeEM
+from itemix.inference.tree_rows import TreeRows
+from itemix.inference.tree_start import tree_starter
+from itemix.threads import Workers, count_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from itemix.inference.run import Callback
+    from itemix.transactions import Transactions
+    from itemix.trees import TreeMixture
+
+_DEFAULT_POOLING = 20.0
+_POOLINGS = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
+
+
+class _TreeEstimator(ModelEstimator):
+    """What a tree and a mixture of trees have in common."""
+
+    smoothing: float
+    edge_cost: Any
+    trees_: TreeMixture
+
+    @property
+    def model_(self) -> TreeMixture:
+        """The model that answers."""
+        return self.trees_
+
+    def _prior(self, pooling: float, n_transactions: int) -> Prior:
+        return Prior(
+            check_amount("smoothing", self.smoothing),
+            pooling,
+            0.5 * float(np.log(n_transactions))
+            if isinstance(self.edge_cost, str) and self.edge_cost == "bic"
+            else check_amount("edge_cost", self.edge_cost),
+        )
+
+
+class ChowLiuTree(_TreeEstimator):
+    """The tree over the items under which the data is most probable (Chow and Liu 1968).
+
+    Each item depends on at most one other. The tree is the maximum spanning tree of the items' pairwise
+    mutual information.
+
+    Parameters
+    ----------
+    smoothing : float
+        How many transactions of independent items are added to the data, so that nothing is impossible;
+        0 for the frequencies as they are.
+    edge_cost : float or "bic"
+        The log-likelihood that an edge must gain to be there, so that items which do not depend on others
+        stay alone; "bic" is half the logarithm of the number of transactions, 0 keeps all edges.
+    n_jobs : int or None
+        Threads: None is one, -1 all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    trees_ : TreeMixture
+        The model, a mixture of one tree.
+    n_transactions_ : int
+        The number of transactions it was fitted to.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> baskets = [["milk", "bread"], ["milk", "bread"], ["beer"], ["beer", "chips"]] * 10
+    >>> model = itemix.ChowLiuTree(smoothing=0).fit(baskets)
+    >>> round(model.probability(["milk", "bread"]), 6)
+    0.5
+    >>> model.trees_.edges()
+    [('milk', 'bread'), ('milk', 'beer'), ('beer', 'chips')]
+    """
+
+    def __init__(
+        self,
+        *,
+        smoothing: float = 1.0,
+        edge_cost: float | Literal["bic"] = "bic",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.smoothing = smoothing
+        self.edge_cost = edge_cost
+        self.n_jobs = n_jobs
+
+    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
+        prior = self._prior(0.0, transactions.n_transactions)
+        with Workers(count_threads(self.n_jobs)) as workers:
+            rows = TreeRows(transactions, 1, workers)
+            algorithm = TreeEM(rows, 1, prior, tree_starter("random", rows, 1))
+            self.trees_ = algorithm.finish(algorithm.init(np.random.default_rng(0)))
+
+
+class ChowLiuMixture(_TreeEstimator):
+    """A mixture of Chow-Liu trees, fitted by EM (Meila and Jordan 2000).
+
+    Transactions come from several components, in each of which an item depends on at most one other. Where
+    a mixture of Bernoulli products needs many components to follow dependencies, trees hold them.
+
+    Parameters
+    ----------
+    n_components : int or "auto"
+        The number of components; or chosen by the likelihood of a fifth of the transactions, left out.
+    smoothing : float
+        How many transactions of independent items are added to each component, so that nothing is
+        impossible; 0 for maximum likelihood.
+    pooling : float or "auto"
+        How many transactions of the whole data are added to each component: the more, the more alike the
+        components are where they have few transactions of their own. Or chosen like the number.
+    edge_cost : float or "bic"
+        The log-likelihood that an edge must gain to be there; "bic" is half the logarithm of the number of
+        transactions, 0 keeps all edges.
+    n_init : int
+        How many starts; the best is kept.
+    init : {"mixture", "k-means++", "random"}, Mixture or TreeMixture
+        How to start: from a Bernoulli mixture fitted by a few iterations of EM, spread-out transactions,
+        random labels, or a model of as many components.
+    max_iter : int
+        The most iterations of a start.
+    tol : float
+        It has converged when an iteration raises the mean log-posterior by less.
+    random_state : int, Generator, RandomState or None
+        The seed.
+    warm_start : bool
+        Whether another call of `fit` goes on from the fitted model.
+    verbose : int
+        Print every so many iterations; 0 prints nothing.
+    n_jobs : int or None
+        Threads: None is one, -1 all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    trees_ : TreeMixture
+        The fitted model.
+    n_components_ : int
+        The number of components.
+    pooling_ : float
+        The pooling, given or chosen.
+    n_iter_ : int
+        The number of iterations of the best start.
+    converged_ : bool
+        Whether it converged.
+    lower_bound_ : float
+        The mean log-posterior of a transaction, before the last iteration.
+    lower_bounds_ : array, shape (n_iter_,)
+        The same for each iteration.
+    selection_ : Selection
+        How the number of components was chosen, if it was.
+    n_transactions_ : int
+        The number of transactions it was fitted to.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> baskets = [["milk", "bread"], ["milk", "bread"], ["beer"], ["beer", "chips"]] * 10
+    >>> model = itemix.ChowLiuMixture(2, pooling=1, random_state=0).fit(baskets)
+    >>> model.trees_
+    TreeMixture(2 components, 4 items, 0 edges)
+    """
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 10,
+        *,
+        smoothing: float = 1.0,
+        pooling: float | Literal["auto"] = 20.0,
+        edge_cost: float | Literal["bic"] = "bic",
+        n_init: int = 1,
+        init: Any = "mixture",  # noqa: ANN401 - a word or a model
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,  # noqa: ANN401 - all that scikit-learn takes
+        warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.smoothing = smoothing
+        self.pooling = pooling
+        self.edge_cost = edge_cost
+        self.n_init = n_init
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401 - whatever users have
+        """Return the probability of each component given each transaction, shape (n_transactions, K)."""
+        transactions = self._transactions(X)
+        return self.trees_.responsibilities(transactions)
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:  # noqa: ANN401 - whatever users have
+        """Return the most probable component of each transaction, shape (n_transactions,)."""
+        labels: npt.NDArray[np.int64] = self.predict_proba(X).argmax(axis=1)
+        return labels
+
+    def fit_predict(self, X: Any, y: object = None) -> npt.NDArray[np.int64]:  # noqa: ANN401
+        """Fit the model and return the most probable component of each transaction."""
+        return self.fit(X, y).predict(X)
+
+    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
+        K, pooling = self._chosen(transactions)
+        prior = self._prior(pooling, transactions.n_transactions)
+        settings = Settings(
+            parameters.check_whole("n_init", self.n_init),
+            parameters.check_whole("max_iter", self.max_iter),
+            parameters.check_tol(self.tol),
+        )
+        start = self.trees_ if self.warm_start and hasattr(self, "trees_") else self.init
+        with Workers(count_threads(self.n_jobs)) as workers:
+            rows = TreeRows(transactions, K, workers)
+            algorithm = TreeEM(rows, K, prior, tree_starter(start, rows, K))
+            result = run(
+                algorithm,
+                rows.n_transactions,
+                settings,
+                parameters.as_seed(self.random_state),
+                callbacks=[*printers(self.verbose), *callbacks],
+            )
+            self.trees_ = algorithm.finish(result.state)
+        self.n_components_, self.pooling_ = K, pooling
+        self.n_iter_ = result.n_iter
+        self.converged_ = result.converged
+        self.lower_bounds_ = result.bounds / rows.n_transactions
+        self.lower_bound_ = float(self.lower_bounds_[-1])
+        warn_of(self, interrupted=result.interrupted, stopped=result.stopped, stacklevel=4)
+
+    def _chosen(self, transactions: Transactions) -> tuple[int, float]:
+        """Return the number of components and the pooling, as given or chosen: first one, then the other."""
+        n = transactions.n_transactions
+        seed = parameters.as_seed(self.random_state)
+        split = int(np.random.default_rng(seed).integers(2**31)) if "auto" in self._words() else None
+        pooling = _DEFAULT_POOLING if self.pooling == "auto" else check_amount("pooling", self.pooling)
+        if self.n_components == "auto":
+            tried = [k for k in GRID if k <= max(1, n // 4)]
+            scores = held_out_scores(
+                lambda part, k: self._candidate(part, k, pooling),
+                transactions, tried, random_state=split, patience=PATIENCE,
+            )  # fmt: skip
+            self.selection_ = Selection("held-out", np.array(tried[: len(scores)]), np.array(scores))
+            K = self.selection_.best
+        else:
+            K = parameters.check_components(self.n_components, n)
+        if self.pooling == "auto":
+            scores = held_out_scores(
+                lambda part, strength: self._candidate(part, K, strength),
+                transactions, _POOLINGS, random_state=split,
+            )  # fmt: skip
+            pooling = _POOLINGS[int(np.argmax(scores))]
+        return K, pooling
+
+    def _words(self) -> list[str]:
+        return [value for value in (self.n_components, self.pooling) if isinstance(value, str)]
+
+    def _candidate(self, transactions: Transactions, n_components: int, pooling: float) -> TreeMixture:
+        """Fit a copy with some number of components and pooling, for the choice of them."""
+        changes = {"n_components": n_components, "pooling": pooling, "verbose": 0, "warm_start": False}
+        model: Self = clone(self).set_params(**changes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return model.fit(transactions).trees_

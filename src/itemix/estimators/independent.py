@@ -1,0 +1,57 @@
+"""The independent model: every item on its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from itemix.estimators.single import ModelEstimator, check_amount
+from itemix.mixture import Mixture
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from itemix.inference.run import Callback
+    from itemix.transactions import Transactions
+
+
+class IndependentModel(ModelEstimator):
+    """Items that do not depend on each other: the simplest model, and the one to be better than.
+
+    Parameters
+    ----------
+    smoothing : float
+        How many transactions that hold each item with probability one half are added to the data, so that no
+        item is impossible or certain; 0 for the frequencies as they are.
+
+    Attributes
+    ----------
+    mixture_ : Mixture
+        The model, a mixture of one component.
+    n_transactions_ : int
+        The number of transactions it was fitted to.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> baskets = [["milk", "bread"], ["milk"], ["beer"], ["beer", "chips"]]
+    >>> model = itemix.IndependentModel(smoothing=0).fit(baskets)
+    >>> model.probability(["milk", "bread"])
+    0.125
+    """
+
+    mixture_: Mixture
+
+    def __init__(self, *, smoothing: float = 1.0) -> None:
+        self.smoothing = smoothing
+
+    @property
+    def model_(self) -> Mixture:
+        """The model that answers."""
+        return self.mixture_
+
+    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
+        extra = check_amount("smoothing", self.smoothing)
+        counts = transactions.item_counts() + extra / 2
+        self.mixture_ = Mixture(
+            [1.0], counts[None] / (transactions.n_transactions + extra), transactions.items
+        )

@@ -1,0 +1,99 @@
+"""The models that files hold, each by the arrays of its own kind: mixtures, mixtures of trees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix import mixture_files
+from itemix.mixture import Mixture
+from itemix.trees import TreeMixture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemix.items import Items
+    from itemix.model import Model
+    from itemix.tensor_files import Content
+
+Array = npt.NDArray[Any]
+Parts = tuple[dict[str, Any], dict[str, Array]]
+
+
+class Kind(NamedTuple):
+    """How a kind of model is written and read.
+
+    Attributes
+    ----------
+    cls : type
+        The model's class.
+    encode : callable
+        Returns the fields of the header and the arrays of a model, but not those of its items.
+    decode : callable
+        Returns the model of a file's content and its items.
+    """
+
+    cls: type[Model]
+    encode: Callable[[Any], Parts]
+    decode: Callable[[Content, Items], Model]
+
+
+def of_trees(trees: TreeMixture, prefix: str = "trees") -> dict[str, Array]:
+    """Return the arrays of a mixture of trees without its items."""
+    return {f"{prefix}.{name}": getattr(trees, name) for name in ("weights", "parents", "probs")}
+
+
+def read_trees(content: Content, items: Items, prefix: str = "trees") -> TreeMixture:
+    """Return the mixture of trees over some items."""
+    weights = content.take(f"{prefix}.weights", np.float64, None)
+    shape = len(weights), len(items)
+    return TreeMixture(
+        weights,
+        content.take(f"{prefix}.parents", np.int32, *shape),
+        content.take(f"{prefix}.probs", np.float64, *shape, 2),
+        items,
+    )
+
+
+def _encode_mixture(mixture: Mixture) -> Parts:
+    return {"n_components": mixture.n_components}, mixture_files.of_mixture(mixture)
+
+
+def _encode_trees(trees: TreeMixture) -> Parts:
+    return {"n_components": trees.n_components}, of_trees(trees)
+
+
+def _decode_trees(content: Content, items: Items) -> TreeMixture:
+    trees = read_trees(content, items)
+    mixture_files.require_components(content, trees.n_components)
+    return trees
+
+
+_KINDS = (
+    Kind(Mixture, _encode_mixture, mixture_files.read_checked_mixture),
+    Kind(TreeMixture, _encode_trees, _decode_trees),
+)
+_KIND_OF_METHOD = {"chow-liu": TreeMixture, "chow-liu-mixture": TreeMixture}
+
+
+def encode(model: Model) -> Parts:
+    """Return the header's fields and the arrays of a model, with those of its items."""
+    kind = next(kind for kind in _KINDS if isinstance(model, kind.cls))
+    header, tensors = kind.encode(model)
+    return {"n_items": model.n_items, **header}, {**mixture_files.of_items(model.items), **tensors}
+
+
+def decode(content: Content) -> Model:
+    """Return the model of a file: that of its kind, or the one which its method learns."""
+    name = content.field(str, "kind")
+    own = [kind for kind in _KINDS if kind.cls.__name__ == name]
+    learned = Mixture if own else _KIND_OF_METHOD.get(content.field(str, "method"), Mixture)
+    kind = own[0] if own else next(kind for kind in _KINDS if kind.cls is learned)
+    return kind.decode(content, mixture_files.read_items(content))
+
+
+def is_alone(content: Content) -> bool:
+    """Whether a file holds a model alone, without the estimator that learned it."""
+    return content.field(str, "kind") in {kind.cls.__name__ for kind in _KINDS}
