@@ -146,6 +146,12 @@ def test_other_things_are_no_frames(what):
         Transactions.from_dataframe(what)
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_without_rows(make):
+    """No pairs are no transactions, also where the columns have no type."""
+    assert Transactions.from_long(make({"t": [], "i": []}), "t", "i").to_lists() == []
+
+
 def test_one_column_cannot_be_both():
     """Transactions and items come from different columns."""
     message = r"expected different columns of transactions and items, got 'sku' for both; name another one"

@@ -162,6 +162,19 @@ def test_aligning_needs_all_items_that_occur():
         transactions.align_items(["b"])
 
 
+@given(values())
+def test_matrices_and_long_frames_come_back(value):
+    """A dense matrix gives equal transactions, a long frame those that are not empty."""
+    transactions, lists = value
+    matrix = transactions.to_numpy()
+    assert matrix.dtype == bool
+    assert Transactions.from_matrix(matrix, transactions.items).to_lists() == transactions.to_lists()
+    frame = transactions.to_long("order", "sku")
+    assert list(frame.columns) == ["order", "sku"]
+    back = Transactions.from_long(frame, "order", "sku")
+    assert [sorted(row) for row in back] == [row for row in lists if row]
+
+
 def test_items_are_renamed():
     """New names in the order of the codes; as many as there are items."""
     transactions = Transactions.from_lists([["a", "b"], ["b"]])

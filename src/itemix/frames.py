@@ -141,6 +141,8 @@ def number_values(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.in
     import pyarrow as pa
 
     chunks = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    if pa.types.is_null(chunks.type):  # no entries, and so no type
+        chunks = chunks.cast(pa.string())
     if not pa.types.is_dictionary(chunks.type):
         chunks = chunks.dictionary_encode()
     array = chunks.unify_dictionaries().combine_chunks()

@@ -204,6 +204,21 @@ class Transactions(CompressedRows):
         ones = np.ones(len(indices), dtype=np.uint8)
         return sparse.csr_array((ones, indices, indptr), shape=(self.n_transactions, self.n_items))
 
+    def to_numpy(self) -> npt.NDArray[np.bool_]:
+        """Return the transactions x items matrix as a dense boolean array: for small data."""
+        return np.asarray(self.to_scipy().toarray(), dtype=np.bool_)
+
+    def to_long(self, transaction: str = "transaction", item: str = "item") -> pd.DataFrame:
+        """Return a long pandas data frame with a row for each (transaction, item) pair.
+
+        Transactions are numbered from 0; those without any item have no row.
+        """
+        import pandas as pd
+
+        matrix = self.to_scipy()
+        numbers = np.repeat(np.arange(self.n_transactions), np.diff(matrix.indptr))
+        return pd.DataFrame({transaction: numbers, item: self._items.labels[matrix.indices]})
+
     def to_dataframe(self) -> pd.DataFrame:
         """Return a one-hot pandas data frame with sparse boolean columns, as mlxtend takes it."""
         import pandas as pd
