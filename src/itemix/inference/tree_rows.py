@@ -23,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 _CELLS_IN_A_BLOCK = 4_000_000
 _ROWS_AT_A_TIME = 4096
 _WORTH_MERGING = 0.8
+_BYTES_OF_COPIES = 48_000_000
 
 
 class TreeRows:
@@ -44,25 +45,26 @@ class TreeRows:
     Attributes
     ----------
     merged : Transactions
-        The data as it was given, identical rows merged where that saves a fifth or more.
+        The data as it was given, identical rows merged where that saves a fifth or more and the copy is no
+        larger than 48 MB.
     stored : Transactions
         The same rows with the `flipped` items turned round.
     flipped : array of bool, shape (n_items,)
-        The items that more than half of the transactions hold.
+        The items that more than half of the transactions hold; none where a copy would be too large.
     index : Pairs
         The pairs that are counted.
     """
 
     def __init__(self, transactions: Transactions, n_components: int, workers: Workers) -> None:
-        merged = transactions.merge_identical()
-        self.merged = merged if merged.n_rows < _WORTH_MERGING * transactions.n_rows else transactions
-        self.flipped = 2 * transactions.item_counts() > transactions.n_transactions
+        fits = 4 * len(transactions.indices) < _BYTES_OF_COPIES
+        self.merged = _merged(transactions) if fits else transactions
+        frequent = 2 * transactions.item_counts() > transactions.n_transactions
+        self.flipped = frequent if fits else np.zeros_like(frequent)
         self.stored = self._turned()
         self.workers = workers
         self.index: Pairs = candidate_pairs(self.stored, n_components)
-        self._multiplicities = (
-            np.ones(self.merged.n_rows) if merged is not self.merged else merged.multiplicities
-        )
+        repeats = self.merged.multiplicities
+        self._multiplicities = np.ones(self.merged.n_rows) if repeats is None else repeats
 
     @property
     def n_transactions(self) -> int:
@@ -124,3 +126,8 @@ class TreeRows:
             self.count(first, np.concatenate(self.workers.map(part, len(cuts) - 1)), counts)
             value += float(self._multiplicities[first:last] @ values)
         return counts, value
+
+
+def _merged(transactions: Transactions) -> Transactions:
+    merged = transactions.merge_identical()
+    return merged if merged.n_rows < _WORTH_MERGING * transactions.n_rows else transactions
