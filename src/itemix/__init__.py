@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from itemix.mining.search import mine
     from itemix.mixture import Mixture
     from itemix.report import write_report
+    from itemix.report import write_report
     from itemix.storage import load
     from itemix.transactions import Transactions
     from itemix.trees import TreeMixture
@@ -77,6 +78,7 @@ __all__ = [
     "read_transactions",
     "rules",
     "write_report",
+    "write_report",
     "write_transactions",
 ]
 
@@ -108,6 +110,7 @@ _HOME = {
     "mine": "itemix.mining.search",
     "read_transactions": "itemix.data.readers",
     "rules": "itemix.mining.rules",
+    "write_report": "itemix.report",
     "write_report": "itemix.report",
     "write_transactions": "itemix.data.writers",
 }

@@ -18,6 +18,7 @@ from itemix.cli.messages import in_options, of_usage_error
 from itemix.cli.mine import mine
 from itemix.cli.query import query
 from itemix.cli.recommend import recommend
+from itemix.cli.report import report
 from itemix.cli.rules import rules
 from itemix.cli.show import show
 from itemix.errors import ItemixError
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (mine, rules, fit, show, query, recommend, evaluate, demo):
+for _command in (mine, rules, fit, show, query, recommend, evaluate, report, demo):
     app.command(cls=SectionedCommand)(grouped(_command))
 app.add_typer(datasets, name="datasets")
 

@@ -4,16 +4,13 @@ Every function takes ``ax=None`` and returns the axes. They look right on light 
 matplotlib is imported when the first picture is drawn: ``pip install itemix[plots]`` brings it.
 """
 
+from itemix.plot.agreement_picture import support_agreement
 from itemix.plot.component_pictures import component_heatmap, component_sizes
-from itemix.plot.dependency_pictures import dependency_matrix, dependency_network
 from itemix.plot.evaluation_pictures import evaluation_by_length
 from itemix.plot.fit_pictures import trace
-from itemix.plot.itemset_pictures import (
-    length_distribution,
-    support_agreement,
-    support_distribution,
-    top_itemsets,
-)
+from itemix.plot.itemset_pictures import length_distribution, support_distribution, top_itemsets
+from itemix.plot.matrix_picture import dependency_matrix
+from itemix.plot.network_picture import dependency_network
 from itemix.plot.rule_pictures import rules_scatter
 
 __all__ = [

@@ -84,14 +84,27 @@ def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
     """
     if ax is not None:
         return ax
+    require_matplotlib()
+    import matplotlib.pyplot as plt
+
+    _, made = plt.subplots(figsize=(width, height), layout="constrained")
+    return made
+
+
+def require_matplotlib() -> None:
+    """Check that there is matplotlib, before long work is done for a picture.
+
+    Raises
+    ------
+    MissingExtraError
+        If it is not installed.
+    """
     try:
-        import matplotlib.pyplot as plt
+        import matplotlib as mpl  # noqa: F401 - only whether it is there
     except ImportError:
         raise MissingExtraError(
             "expected matplotlib to be installed, got no such package; try pip install itemix[plots]"
         ) from None
-    _, made = plt.subplots(figsize=(width, height), layout="constrained")
-    return made
 
 
 def palette_of(ax: Axes) -> Palette:
@@ -260,7 +273,7 @@ def short(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
 
 
 def short_sets(sets: Sequence[Iterable[object]], width: int) -> list[str]:
-    """Return sets as '{a, b}' in so many characters together: the longest names are cut, then some left out."""
+    """Return sets as '{a, b}', so many characters together: long names are cut, then some left out."""
     names = [[format_name(name, width) for name in names] for names in sets]
     lengths = [len(name) for written in names for name in written]
     room = width - sum(2 * len(written) for written in names)

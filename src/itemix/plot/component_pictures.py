@@ -64,10 +64,10 @@ def component_heatmap(
     components = require_components(model)
     chosen = largest_components(components, min(n_components, _MOST_COMPONENTS))
     items = _telling_items(components, chosen, min(n_items, _MOST_ITEMS))
-    ax = canvas.axes_of(ax, 1.9 + 0.42 * len(chosen), 1.0 + 0.2 * len(items))
+    ax = canvas.axes_of(ax, max(1.9 + 0.42 * len(chosen), 4.6), 1.0 + 0.2 * len(items))
     palette = canvas.palette_of(ax)
     probs = components.probs[np.ix_(chosen, items)].T
-    canvas.entitle(ax, palette, "Items in the largest components, in per cent", rows=2)
+    canvas.entitle(ax, palette, "Items by component, in per cent", rows=2)
     canvas.frame(ax, palette)
     canvas.cells(ax, probs, palette.positive)
     for row, column in zip(*np.nonzero(probs >= _LEAST_WRITTEN), strict=True):

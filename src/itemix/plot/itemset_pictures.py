@@ -1,4 +1,4 @@
-"""Pictures of itemsets: how many there are by support and by length, the top ones, and the data beside."""
+"""Pictures of itemsets: how many there are by support and by length, and the top ones."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.display import plural
-from itemix.errors import InvalidInputError
 from itemix.plot import canvas
+from itemix.plot.agreement_picture import exact_supports
+from itemix.plot.models import require_itemsets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +51,7 @@ def support_distribution(itemsets: Itemsets, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'least support'
     """
-    _require_some(itemsets)
+    require_itemsets(itemsets)
     ax = canvas.axes_of(ax, 6.4, 3.8)
     palette = canvas.palette_of(ax)
     low, high = float(itemsets.support.min()), float(itemsets.support.max())
@@ -71,6 +72,7 @@ def support_distribution(itemsets: Itemsets, *, ax: Axes | None = None) -> Axes:
     ax.set_yscale("log")
     ax.set_ylim(0.8, len(itemsets) * 1.5)
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    ax.yaxis.set_minor_formatter(lambda *_: "")
     _label_ends(ax, palette, low, [(name, len(support)) for name, support, *_ in lines])
     return ax
 
@@ -98,7 +100,7 @@ def length_distribution(itemsets: Itemsets, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'items in the set'
     """
-    _require_some(itemsets)
+    require_itemsets(itemsets)
     ax = canvas.axes_of(ax, 6.4, 3.2)
     palette = canvas.palette_of(ax)
     lengths, counts = np.unique(itemsets.lengths, return_counts=True)
@@ -156,7 +158,7 @@ def top_itemsets(
     8
     """
     shown = itemsets.top(min(n, 40), min_len=min_len)
-    _require_some(shown)
+    require_itemsets(shown)
     ax = canvas.axes_of(ax, 6.4, 1.1 + 0.24 * len(shown))
     palette = canvas.palette_of(ax)
     places = np.arange(len(shown))[::-1]
@@ -180,77 +182,6 @@ def top_itemsets(
     )
     canvas.entitle(ax, palette, title, rows=int(data is not None))
     return ax
-
-
-def support_agreement(
-    itemsets: Itemsets,
-    data: Any,  # noqa: ANN401 - transactions in any form
-    *,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the supports of a model's itemsets against their exact supports in the data.
-
-    On the diagonal both are the same. Sets that lie close together share a cell, the darker the more.
-
-    Parameters
-    ----------
-    itemsets : Itemsets
-        What a model expects.
-    data : Transactions, data frame, matrix or list of lists
-        Where the exact supports are counted.
-    ax : matplotlib Axes, optional
-        Where to draw; by default new ones.
-
-    Returns
-    -------
-    Axes
-        What was drawn on.
-
-    Examples
-    --------
-    >>> import itemix
-    >>> tx = itemix.datasets.load("grocery_store")
-    >>> model = itemix.BayesianMixture(n_components=12, random_state=0).fit(tx)
-    >>> ax = itemix.plot.support_agreement(itemix.mine(model, 0.02), tx)
-    >>> ax.get_xlabel(), ax.get_ylabel()
-    ('support in the data', 'support in the model')
-    """
-    _require_some(itemsets)
-    ax = canvas.axes_of(ax, 5.0, 4.6)
-    palette = canvas.palette_of(ax)
-    exact = exact_supports(itemsets, data)
-    low = float(min(itemsets.support.min(), exact[exact > 0].min(initial=1.0)))
-    high = float(max(itemsets.support.max(), exact.max()))
-    bounds = low / 1.15, min(high * 1.15, 1.0)
-    canvas.entitle(ax, palette, "The model against the data")
-    canvas.frame(ax, palette, grid="xy")
-    ax.plot(bounds, bounds, color=palette.muted, linewidth=1, zorder=1)
-    cells = ax.hexbin(
-        np.maximum(exact, bounds[0]), itemsets.support, gridsize=34, xscale="log", yscale="log", mincnt=1,
-        extent=(*np.log10(bounds), *np.log10(bounds)), linewidths=0.2, zorder=2,
-    )  # fmt: skip
-    counts = np.asarray(cells.get_array(), dtype=np.float64)
-    cells.set_array(None)
-    cells.set(facecolor=palette.positive, edgecolor=palette.positive)
-    cells.set_alpha(0.3 + 0.7 * np.log(counts) / max(np.log(counts.max()), 1e-9))
-    for axis in "xy":
-        canvas.log_shares(ax, axis, *bounds)
-    ax.set_aspect("equal")
-    ax.set_xlabel("support in the data")
-    ax.set_ylabel("support in the model")
-    return ax
-
-
-def exact_supports(itemsets: Itemsets, data: Any) -> Floats:  # noqa: ANN401 - transactions in any form
-    """Count the supports of itemsets in the data, 0 where it does not have an item; shape (n,)."""
-    from itemix.mining.supports import count
-    from itemix.transactions import as_transactions
-
-    transactions = as_transactions(data)
-    known = [name for name in transactions.items if name in itemsets.items]
-    aligned = transactions.select_items(known).align_items(itemsets.items)
-    found: Floats = count(itemsets.sets, aligned) / max(len(aligned), 1)
-    return found
 
 
 def _counts_at_least(support: Floats, low: float) -> tuple[Floats, npt.NDArray[np.int64]]:
@@ -306,11 +237,3 @@ def _names_of(itemsets: Itemsets, width: int) -> list[str]:
     if itemsets.lengths.max() == 1:
         return canvas.short((names[0] for names in itemsets.sets), width)
     return [canvas.short_sets([names], width * 3 // 2)[0] for names in itemsets.sets]
-
-
-def _require_some(itemsets: Itemsets) -> None:
-    if len(itemsets) == 0:
-        raise InvalidInputError(
-            "expected at least one itemset to draw, got none; mine with a lower min_support, or ask for "
-            "shorter ones"
-        )

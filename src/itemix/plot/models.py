@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from itemix.itemsets import Itemsets
     from itemix.posterior import Posterior
 
 
@@ -68,3 +69,32 @@ def largest_components(components: Mixture, n: int) -> npt.NDArray[np.int64]:
     """Return the positions of the n largest components that hold anything, the largest first."""
     order = np.argsort(-components.weights, kind="stable")[: max(n, 1)]
     return order[components.weights[order] > 0]
+
+
+def require_pairs(n: int) -> None:
+    """Check that there is a pair of items to draw.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none.
+    """
+    if n < 1:
+        raise InvalidInputError(
+            "expected at least one pair of items to draw, got none; ask for more items, or for sign='both'"
+        )
+
+
+def require_itemsets(itemsets: Itemsets) -> None:
+    """Check that there is an itemset to draw.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none.
+    """
+    if len(itemsets) == 0:
+        raise InvalidInputError(
+            "expected at least one itemset to draw, got none; mine with a lower min_support, or ask for "
+            "shorter ones"
+        )

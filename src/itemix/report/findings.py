@@ -1,0 +1,217 @@
+"""What a report tells: all that is asked of the model and counted in the data is asked once, here."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix.mining.query import Dependency, Sign, dependencies
+from itemix.mining.rules import rules
+from itemix.mining.search import mine
+from itemix.plot.agreement_picture import exact_supports
+from itemix.plot.models import components_of, model_of
+
+if TYPE_CHECKING:
+    from itemix.items import Label
+    from itemix.itemsets import Itemsets
+    from itemix.mining.ruleset import Rules
+    from itemix.mixture import Mixture
+    from itemix.model import Model
+    from itemix.transactions import Transactions
+
+Floats = npt.NDArray[np.float64]
+
+LEVEL = 0.9
+MOST_ITEMSETS = 200_000
+_ITEMSETS = 1000
+_PAIRS = 12
+_CONFIDENCES = (0.5, 0.25, 0.1, 0.05)
+_ENOUGH_RULES = 10
+_RULES_NAMED = 10
+_RULES_FOR_EACH = 3
+_NOISE = 1e-9
+_ATTRACTS = 1.000001  # a lift above 1 that is more than rounding
+
+
+class Fit(NamedTuple):
+    """How much the model says of the data: its mean log-likelihood, and that of independent items."""
+
+    log_likelihood: float
+    independent: float
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found out about a model, and the data if there is some.
+
+    Attributes
+    ----------
+    source : object
+        What was handed in: a fitted estimator, or a model.
+    model : Model
+        What answers.
+    components : Mixture or None
+        Its components, of the last sample where there are several; None if it has none.
+    data : Transactions or None
+        Transactions to compare it with.
+    n_transactions : int or None
+        How many it was learned from, if that is known.
+    itemsets : Itemsets
+        All that it expects at a threshold, with their intervals if it has a posterior.
+    exact : array of float or None
+        Their supports in the data.
+    missed : int or None
+        How many itemsets are frequent in the data, but not expected; None also if there are too many.
+    fit : Fit or None
+        How much it says of the data.
+    attracting, avoiding : list of Dependency
+        The pairs of items that depend most on each other.
+    rules : Rules
+        All rules with one item on the right, a lift above 1 and some confidence.
+    best_rules : Rules
+        Those of the highest lift, a few for each item on the right.
+    """
+
+    source: Any
+    model: Model
+    components: Mixture | None
+    data: Transactions | None
+    n_transactions: int | None
+    itemsets: Itemsets
+    exact: Floats | None
+    missed: int | None
+    fit: Fit | None
+    attracting: list[Dependency]
+    avoiding: list[Dependency]
+    rules: Rules
+    best_rules: Rules
+
+
+def find(source: Any, data: Transactions | None, min_support: float | None) -> Findings:  # noqa: ANN401 - a model
+    """Ask a model all that a report tells.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no model, the data has no items of it, or it expects no itemset at the threshold.
+    """
+    model = model_of(source)
+    if data is not None:
+        _require_common_items(model, data)
+    itemsets = _with_intervals(_expected(model, min_support), source)
+    found_rules = _some_rules(itemsets)
+    return Findings(
+        source=source,
+        model=model,
+        components=components_of(source),
+        data=data,
+        n_transactions=_n_transactions(source),
+        itemsets=itemsets,
+        exact=None if data is None else exact_supports(itemsets, data),
+        missed=None if data is None else _missed(itemsets, data),
+        fit=None if data is None else _fit(model, data),
+        attracting=_pairs(model, "positive"),
+        avoiding=_pairs(model, "negative"),
+        rules=found_rules,
+        best_rules=_varied(found_rules, _RULES_NAMED),
+    )
+
+
+def _expected(model: Model, min_support: float | None) -> Itemsets:
+    """Return the itemsets that a model expects: at a threshold, or about a thousand of them."""
+    if min_support is not None:
+        found = mine(model, min_support, max_itemsets=MOST_ITEMSETS)
+    else:
+        found = mine(model, top_k=_ITEMSETS)
+        found = found.filter(min_support=_rounded_up(float(found.support.min(initial=1.0))))
+    if len(found) == 0:
+        raise InvalidInputError(
+            "expected a model in which some itemset is frequent, got none with that support; try a lower "
+            "min_support"
+        )
+    return found
+
+
+def _rounded_up(support: float) -> float:
+    """Return the next number of two digits: all itemsets of at least that support are among the top ones."""
+    if not 0 < support < 1:
+        return min(max(support, 0.0), 1.0)
+    unit = 10.0 ** (math.floor(math.log10(support)) - 1)
+    return min(float(f"{math.ceil(support / unit - 1e-9) * unit:.2g}"), 1.0)
+
+
+def _with_intervals(itemsets: Itemsets, source: Any) -> Itemsets:  # noqa: ANN401 - a model
+    """Return the itemsets with credible intervals, if what was fitted has a posterior."""
+    if not getattr(source, "posteriors_", ()):
+        return itemsets
+    certain: Itemsets = source.with_intervals(itemsets, level=LEVEL)
+    return certain
+
+
+def _require_common_items(model: Model, data: Transactions) -> None:
+    if not any(name in model.items for name in data.items):
+        raise InvalidInputError(
+            f"expected data with items of the model, got none of its {model.n_items:,} items in it; give the "
+            "data that it was fitted to"
+        )
+
+
+def _n_transactions(source: Any) -> int | None:  # noqa: ANN401 - a model
+    counts = getattr(source, "counts_", None)
+    return None if counts is None else round(float(counts.n_transactions))
+
+
+def _missed(itemsets: Itemsets, data: Transactions) -> int | None:
+    """Count the itemsets that are frequent in the data, but not among the expected ones."""
+    assert itemsets.min_support is not None  # noqa: S101 - they were mined at one
+    try:
+        frequent = mine(data, itemsets.min_support, max_itemsets=MOST_ITEMSETS)
+    except TooManyItemsetsError:
+        return None
+    exact = exact_supports(itemsets, data)
+    return len(frequent) - int((exact >= itemsets.min_support - 1e-12).sum())
+
+
+def _fit(model: Model, data: Transactions) -> Fit | None:
+    """Return how probable the data is, a transaction; None if it has items that the model does not know."""
+    used = data.items.names(np.flatnonzero(data.item_counts()))
+    if not all(name in model.items for name in used):
+        return None
+    known = data.select_items(used).align_items(model.items)
+    p = data.item_counts() / data.n_transactions
+    p = p[(p > 0) & (p < 1)]
+    independent = float((p * np.log(p) + (1 - p) * np.log1p(-p)).sum())
+    return Fit(float(model.log_likelihood(known).mean()), independent)
+
+
+def _pairs(model: Model, sign: Sign) -> list[Dependency]:
+    """Return the strongest dependencies that are more than rounding."""
+    return [pair for pair in dependencies(model, _PAIRS, sign=sign) if pair.information > _NOISE]
+
+
+def _some_rules(itemsets: Itemsets) -> Rules:
+    """Return the rules of a confidence that is as high as it can be for a few of them to be found."""
+    for confidence in _CONFIDENCES:
+        found = rules(itemsets, min_threshold=confidence, max_consequent_len=1)
+        found = found.filter(min_lift=_ATTRACTS)
+        if len(found) >= _ENOUGH_RULES:
+            break
+    return found
+
+
+def _varied(found: Rules, n: int) -> Rules:
+    """Return rules of the highest lift, only a few of them for each consequent."""
+    ordered = found.sort_by("lift")
+    kept: list[int] = []
+    seen: Counter[tuple[Label, ...]] = Counter()
+    for position, consequents in enumerate(ordered.consequents):
+        seen[consequents] += 1
+        if seen[consequents] <= _RULES_FOR_EACH and len(kept) < n:
+            kept.append(position)
+    return ordered.take(kept)

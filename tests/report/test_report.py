@@ -1,0 +1,293 @@
+"""A report is one sound, self-contained page whose numbers are those of the library."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+from naive.models import OnlyProbabilities
+
+import itemix
+from itemix.mining.characteristics import characteristic_items
+from itemix.report import render_report, write_report
+from itemix.report.findings import _rounded_up, find
+from itemix.report.itemsets import itemsets
+
+KEYS = ["summary", "components", "itemsets", "dependencies", "rules", "diagnostics"]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'; DROP TABLE baskets; --",
+    "$\\frac{1}{0}$",
+    "&amp;&lt;",
+    "new\nline\x00\x1b[31m",
+    "\ud800 lone",
+    "\u202eright to left",
+    "https://example.org/pixel.png",
+    "日本語 🍞",
+    "n" * 500,
+    "url(#x)",
+]
+
+
+def hostile_data():
+    """Return transactions of items whose names are made to break pages."""
+    rng = np.random.default_rng(0)
+    kinds = np.where(rng.random((400, 1)) < 0.5, 0.75, 0.15)
+    half = len(HOSTILE) // 2
+    odds = np.concatenate([np.tile(kinds, half), np.tile(0.9 - kinds, len(HOSTILE) - half)], axis=1)
+    return itemix.Transactions.from_matrix(rng.random(odds.shape) < odds, HOSTILE)
+
+
+def test_sections_in_order(sampled):
+    """Every section has a heading and a link to it, under the title."""
+    assert [node.attributes["aria-labelledby"] for node in sampled.page.all("section")] == KEYS
+    assert [node.attributes["id"] for node in sampled.page.all("h2")] == KEYS
+    assert [link.attributes["href"] for link in sampled.page.all("a")] == [f"#{key}" for key in KEYS]
+    assert [node.text for node in sampled.page.all("h1")] == ["The store"]
+    assert sampled.page.all("title")[0].text == "The store"
+
+
+def test_nothing_is_loaded_and_nothing_runs(sampled):
+    """No script, no link to elsewhere, no file, no font, no picture from outside."""
+    tags = {node.tag for node in sampled.page.walk()}
+    assert tags.isdisjoint({"script", "link", "img", "iframe", "object", "embed", "form", "base"})
+    assert not re.search(r"https?:|//[a-z]|@import|@font-face|javascript:", sampled.text)
+    for node in sampled.page.walk():
+        assert not any(name.startswith("on") for name in node.attributes)
+        for name, value in node.attributes.items():
+            if "href" in name or "url(" in (value or ""):
+                assert re.fullmatch(r"#[-\w]+|[^(]*url\(#[-\w]+\)[^(]*", value)
+
+
+def test_names_of_elements_are_unique_and_found(sampled):
+    """Every reference inside the page leads to one element."""
+    names = [node.attributes["id"] for node in sampled.page.walk() if "id" in node.attributes]
+    assert len(names) == len(set(names))
+    used = set(re.findall(r'(?:href="|url\()#([-\w]+)', sampled.text))
+    assert used <= set(names)
+
+
+def test_it_can_be_heard(sampled):
+    """Pictures say what they show, tables have a caption and headers, and the language is given."""
+    assert sampled.page.all("html")[0].attributes["lang"] == "en"
+    for figure in sampled.page.all("figure"):
+        (caption,) = figure.all("figcaption")
+        wide, narrow = figure.all("svg")
+        for picture in (wide, narrow):
+            assert picture.attributes["role"] == "img"
+            assert picture.attributes["aria-label"] == caption.text
+    tables = sampled.page.all("table")
+    assert len(tables) == 5
+    for table in tables:
+        assert table.all("caption")[0].text
+        assert {head.attributes["scope"] for head in table.all("th")} == {"col", "row"}
+        widths = {sum(child.tag in {"td", "th"} for child in row.children) for row in table.all("tr")}
+        assert len(widths) == 1
+
+
+def test_colours_follow_the_page(sampled):
+    """No picture has a colour of its own: all are variables of the style, which has two sets of them."""
+    for picture in sampled.page.all("svg"):
+        for node in picture.walk():
+            assert not re.search(
+                r"#[0-9a-f]{3,8}|rgb|white|black", node.attributes.get("style", "").replace("url(#", "")
+            )
+    (style,) = sampled.page.all("style")
+    css = "".join(style.children)
+    used = set(re.findall(r"var\(--([\w]+)\)", sampled.text))
+    defined = re.findall(r"--([\w]+):", css)
+    assert used <= set(defined)
+    assert all(defined.count(name) == 2 for name in used)
+
+
+def test_it_is_small(sampled):
+    """A report can be sent by mail."""
+    assert len(sampled.text.encode()) < 1_500_000
+
+
+def test_numbers_of_components(sampled):
+    """Shares, sizes and typical items are those of the last sample."""
+    mixture = sampled.model.posteriors_[-1].mixture()
+    order = np.argsort(-mixture.weights, kind="stable")[:10]
+    rows = sampled.table("components")
+    assert [row[1].values[0] for row in rows] == mixture.weights[order].tolist()
+    assert [row[2].values[0] for row in rows] == pytest.approx(mixture.probs[order].sum(axis=1))
+    for row, k in zip(rows, order.tolist(), strict=True):
+        names = [node.text for node in row[0].all("b")]
+        assert names == [found.item for found in characteristic_items(mixture, k, 6)]
+
+
+def test_numbers_of_itemsets(sampled):
+    """Supports, exact supports and lifts are the library's, and the threshold's count is right."""
+    findings = find(sampled.model, sampled.data, None)
+    least = findings.itemsets.min_support
+    expected = itemix.mine(sampled.model, least)
+    assert findings.itemsets.sets == expected.sets
+    top = expected.top(15, min_len=2)
+    rows = sampled.table("itemsets")
+    assert [row[1].values[0] for row in rows] == top.support.tolist()
+    assert [row[3].values[0] for row in rows] == [sampled.data.support(names) for names in top.sets]
+    assert [row[4].values[0] for row in rows] == [sampled.model.lift(names) for names in top.sets]
+    assert [tuple(node.text for node in row[0].all("b")) for row in rows] == list(top.sets)
+    _, lower, upper = sampled.model.intervals(top)
+    assert [row[2].text for row in rows] == [
+        f"{low:.1%} to {high:.1%}" for low, high in zip(lower, upper, strict=True)
+    ]
+    lead = sampled.section("itemsets").all("p")[0]
+    assert lead.values[:2] == [least, len(expected)]
+    assert lead.values[-1] == len(expected.filter(min_support=2 * least))
+
+
+def test_numbers_against_the_data(sampled):
+    """The error, the bias and what was missed are counted over all itemsets."""
+    findings = find(sampled.model, sampled.data, None)
+    exact = np.array([sampled.data.support(names) for names in findings.itemsets.sets])
+    relative = (findings.itemsets.support - exact) / exact
+    frequent = itemix.mine(sampled.data, findings.itemsets.min_support)
+    known = {frozenset(names) for names in findings.itemsets.sets}
+    missed = sum(frozenset(names) not in known for names in frequent.sets)
+    paragraph = sampled.section("itemsets").all("p")[-1]
+    assert paragraph.values == pytest.approx(
+        [np.abs(relative).mean(), abs(relative.mean()), len(frequent) - missed, len(known), missed]
+    )
+    assert ("too low by" if relative.mean() < 0 else "too high by") in paragraph.text
+
+
+def test_numbers_of_dependencies_and_rules(sampled):
+    """Pairs are those of `dependencies`, rules those of `rules`, the best first."""
+    for position, sign in enumerate(("positive", "negative")):
+        pairs = sampled.model.dependencies(12, sign=sign)
+        rows = sampled.table("dependencies", position)
+        assert [row[3].values[0] for row in rows] == [pair.lift for pair in pairs]
+        assert [[node.text for node in row[0].all("b")] for row in rows] == [[p.item, p.other] for p in pairs]
+    findings = find(sampled.model, sampled.data, None)
+    rows = sampled.table("rules")
+    found = itemix.rules(findings.itemsets, min_threshold=findings.rules.min_threshold, max_consequent_len=1)
+    best = found.top(1)[0]
+    assert [cell.values[0] for cell in rows[0][1:]] == [best.support, best.confidence, best.lift]
+    assert sampled.section("rules").all("p")[0].values[0] == (found.lift > 1.000001).sum()
+    consequents = [row[0].all("b")[-1].text for row in rows]
+    assert max(consequents.count(name) for name in consequents) <= 3
+
+
+def test_numbers_of_the_fit(sampled):
+    """The log-likelihood is the model's, against that of the items' frequencies."""
+    sentence = sampled.section("summary").all("p")[2]
+    own, independent, bits = sentence.values
+    alone = itemix.Mixture([1.0], [sampled.data.item_counts() / 2000], sampled.data.items)
+    assert own == pytest.approx(sampled.model.score(sampled.data))
+    assert independent == pytest.approx(alone.log_likelihood(sampled.data).mean())
+    assert bits == pytest.approx((own - independent) / np.log(2))
+    facts = dict(zip(*(
+        [node.text for node in sampled.section("diagnostics").all(tag)] for tag in ("dt", "dd")
+    ), strict=True))  # fmt: skip
+    assert facts["iterations"] == str(sampled.model.n_iter_)
+    assert facts["converged"] == ("yes" if sampled.model.converged_ else "no")
+
+
+def test_hostile_names_are_only_text(parse):
+    """Whatever items are called, the page has the same elements, and the names can be read in it."""
+    data = hostile_data()
+    model = itemix.BayesianMixture(n_components=2, random_state=0).fit(data)
+    text = render_report(model, data=data, title="<i>title</i>")
+    page = parse(text)
+    assert {node.tag for node in page.walk()}.isdisjoint({"script", "img", "i"})
+    assert page.all("h1")[0].text == "<i>title</i>"
+    names = {node.text for node in page.all("b")}
+    assert {HOSTILE[0], HOSTILE[1], HOSTILE[3], HOSTILE[4], HOSTILE[8], HOSTILE[9]} <= names
+    assert {"new\\nline\\x00\\x1b[31m", "\\ud800 lone", "\\u202eright to left"} <= names
+    for node in page.walk():
+        assert not any(name.startswith("on") for name in node.attributes)
+        assert "example.org" not in " ".join(value or "" for value in node.attributes.values())
+    assert text.encode("utf-8").isascii() is False
+
+
+def test_no_transaction_is_in_it(sampled):
+    """A basket that nobody else has is not to be found as a set in the page."""
+    baskets = {frozenset(basket) for basket in sampled.data if len(basket) > 6}
+    shown = [{node.text for node in row.all("b")} for row in sampled.page.all("tr")]
+    assert baskets
+    assert not any(basket <= names for basket, names in itertools.product(baskets, shown))
+
+
+SMALL = itemix.Mixture([0.6, 0.4], [[0.9, 0.8, 0.1], [0.1, 0.3, 0.7]], ["a", "b", "c"])
+DATA = [["a", "b"], ["c"], ["a"], ["a", "b", "c"], []]
+
+
+@pytest.mark.parametrize("kind", ["mixture", "one component", "any model", "maximum likelihood"])
+def test_models_that_have_less(parse, kind):
+    """What a model does not have is left out; all else is there."""
+    model = {
+        "mixture": SMALL,
+        "one component": itemix.Mixture([1.0], [[0.6, 0.3, 0.2]], ["a", "b", "c"]),
+        "any model": OnlyProbabilities(SMALL),
+        "maximum likelihood": itemix.BernoulliMixture(n_components=2, random_state=0, max_iter=1000),
+    }[kind]
+    if kind == "maximum likelihood":
+        model.fit(DATA)
+    text = render_report(model, data=None if kind == "one component" else DATA, min_support=0.1)
+    page = parse(text)
+    keys = [node.attributes["id"] for node in page.all("h2")]
+    left_out = {"one component": {"components", "rules"}, "any model": {"components"}}.get(kind, set())
+    assert keys == [key for key in KEYS if key not in left_out]
+    assert "interval" not in page.text
+    assert page.all("section")[keys.index("itemsets")].all("p")[0].values[:2] == [
+        0.1, len(itemix.mine(model, 0.1)),
+    ]  # fmt: skip
+    words = page.all("section")[-1].all("p")[0].text
+    known = kind == "maximum likelihood"
+    assert words.startswith("The fit converged" if known else "The model does not come with")
+    assert ("no item depends on another" in page.text) == (kind == "one component")
+    if kind == "mixture":
+        assert render_report(model, data=DATA, min_support=0.1) == text
+
+
+def test_data_in_which_too_much_is_frequent():
+    """Where the data has far more frequent itemsets than can be counted, that is said."""
+    model = itemix.Mixture([1.0], [np.full(22, 0.01)], [f"i{n}" for n in range(22)])
+    data = itemix.Transactions.from_matrix(np.ones((4, 22)), model.items)
+    findings = find(model, data, 0.005)
+    assert findings.missed is None
+    words = "".join(itemsets(findings).as_element().itertext())
+    assert "22 of the 22 are frequent there too, and more than 200,000 others are" in words
+
+
+@pytest.mark.parametrize(
+    ("support", "expected"),
+    [(0.0100001, 0.011), (0.01, 0.01), (0.5, 0.5), (0.994, 1.0), (1.0, 1.0), (0.0, 0.0), (3.21e-5, 3.3e-5)],
+)
+def test_thresholds_are_rounded_up(support, expected):
+    """To two digits, so that no itemset above the threshold is missing."""
+    assert _rounded_up(support) == expected
+
+
+def test_what_cannot_be_reported_is_refused(sampled):
+    """No model, other data, or nothing that is frequent: one line each."""
+    with pytest.raises(itemix.InvalidInputError, match="expected a fitted model, got Transactions; try"):
+        render_report(sampled.data)
+    with pytest.raises(
+        itemix.InvalidInputError, match=r"data with items of the model, got none of its .* items"
+    ):
+        render_report(sampled.model, data=[["nothing", "like it"]])
+    with pytest.raises(itemix.InvalidInputError, match=r"some itemset is frequent, got none .*; try a lower"):
+        render_report(sampled.model, min_support=1.0)
+
+
+def test_data_with_items_that_the_model_does_not_know(sampled):
+    """Supports are compared as far as names are the same; the likelihood is left out."""
+    findings = find(sampled.model, itemix.Transactions.from_lists([["salsa", "unheard of"], ["salsa"]]), 0.02)
+    assert findings.fit is None
+    assert findings.exact[findings.itemsets.find(["salsa"])] == 1
+
+
+def test_the_old_file_stays_if_writing_fails(sampled, tmp_path):
+    """A report is written beside and put in place; nothing is left behind."""
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    with pytest.raises(itemix.InvalidInputError):
+        write_report(sampled.model, path, min_support=1.0)
+    assert path.read_text() == "old"
+    with pytest.raises(itemix.InvalidInputError, match="an existing folder to write to"):
+        write_report(sampled.model, tmp_path / "nowhere" / "report.html")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
