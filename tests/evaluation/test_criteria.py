@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive import evaluation as naive
+from naive.models import OnlyProbabilities
 from sklearn.exceptions import NotFittedError
 
 import itemix
@@ -169,6 +170,22 @@ def test_estimators_mixtures_and_saved_models_are_evaluated_alike(tmp_path):
     assert found.log_likelihood == pytest.approx(model.score(test))
     model.save(tmp_path / "model.itemix")
     assert evaluate(itemix.load(tmp_path / "model.itemix"), test, 0.2, train=train) == found
+
+
+def test_any_kind_of_model_is_evaluated():
+    """A model of which no more is known than probabilities gives what the mixture behind it gives."""
+    train, test = split(np.random.default_rng(4))
+    mixture = Mixture.from_transactions(train)
+    found = evaluate(OnlyProbabilities(mixture), test, 0.2, train=train)
+    expected = evaluate(mixture, test, 0.2, train=train)
+    assert found.log_likelihood == expected.log_likelihood
+    for (length, own), (_, other) in zip(found.rows(), expected.rows(), strict=True):
+        assert (own.n_true, own.n_predicted, own.n_correct) == (
+            other.n_true,
+            other.n_predicted,
+            other.n_correct,
+        )
+        assert own.mean_relative_error == pytest.approx(other.mean_relative_error, abs=1e-12), length
 
 
 def test_items_are_matched_by_name():
