@@ -78,7 +78,8 @@ def floor_ratios(row: Row) -> list[float]:
 
 def targets(summary: Summary) -> list[Target]:
     """Return all targets that there are results for."""
-    found = [_bayesian_target(summary, name) for name in summary.scale.real]
+    found = [_bayesian_target(summary, "table4", name) for name in summary.scale.real]
+    found += [_bayesian_target(summary, "alike", name) for name in summary.scale.alike]
     found += [_nbm_target(summary), _mushroom_target(summary), _msweb_target(summary)]
     found += [_synthetic_target(summary, name) for name in summary.scale.synthetic]
     found += [_density_target(summary, name) for name in summary.scale.density]
@@ -86,12 +87,13 @@ def targets(summary: Summary) -> list[Target]:
     return [target for target in found if target is not None]
 
 
-def _bayesian_target(summary: Summary, name: str) -> Target | None:
-    rows = bayesian(summary.rows("table4", name))
+def _bayesian_target(summary: Summary, part: str, name: str) -> Target | None:
+    rows = bayesian(summary.rows(part, name))
     if not rows:
         return None
     within = [row for row in rows if is_within_paper(row)]
-    wanted = f"{INPUTS[name].label}: E of every Bayesian row at most the paper's plus one standard deviation"
+    where = INPUTS[name].label + (", halves like the paper's" if part == "alike" else "")
+    wanted = f"{where}: E of every Bayesian row at most the paper's plus one standard deviation"
     return Target(wanted, f"{len(within)} of {len(rows)} rows", len(within) == len(rows))
 
 

@@ -48,10 +48,11 @@ def write_document(store: Store, scale: Scale, output: Path) -> None:
         "targets": _targets(summary),
         "table1": tables.data_sets(summary),
         "table2": tables.lengths(summary),
-        "table3": _by_dataset(summary, "table3", scale.synthetic),
-        "table4": _by_dataset(summary, "table4", scale.real),
+        "table3": _by_dataset(summary, "table3"),
+        "table4": _by_dataset(summary, "table4"),
         "floors": tables.floors(summary),
-        "beyond": _by_dataset(summary, "beyond", scale.beyond),
+        "alike": _by_dataset(summary, "alike"),
+        "beyond": _by_dataset(summary, "beyond"),
         "table5": tables.training(summary),
         "table6": tables.generation(summary),
         "density": tables.density(summary, REPORTED),
@@ -79,9 +80,9 @@ def _fill(block: str) -> str:
     return textwrap.fill(" ".join(block.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def _by_dataset(summary: Summary, part: str, names: tuple[str, ...]) -> str:
+def _by_dataset(summary: Summary, part: str) -> str:
     made = []
-    for name in names:
+    for name in summary.scale.datasets(part):
         if summary.rows(part, name):
             title = f"**{INPUTS[name].label}, {100 * INPUTS[name].min_support:g}%**"
             made.append(f"{title}\n\n{tables.accuracy(summary, part, name)}")

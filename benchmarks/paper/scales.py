@@ -11,7 +11,7 @@ from .methods import FLOOR, METHODS, PAPER_METHODS, TRUTH
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PARTS = ("data", "table3", "table4", "floors", "beyond", "density", "table5", "table6")
+PARTS = ("data", "table3", "table4", "floors", "alike", "beyond", "density", "table5", "table6")
 TIMED = ("table5", "table6")
 ALIASES = {"table1": "data", "table2": "data"}
 MINERS = ("itemix", "pyfim eclat", "pyfim fpgrowth")
@@ -62,8 +62,9 @@ class Scale:
         Runs of everything that is averaged, and random halves of which only the floor is taken.
     components : tuple of int
         The numbers of components on real data.
-    real, synthetic, beyond, density : tuple of str
-        Data sets of table 4 (and 1 and 2), table 3, the table past the paper, and the density yardstick.
+    real, synthetic, alike, beyond, density : tuple of str
+        Data sets of table 4 (and 1 and 2), table 3, table 4 on halves like the paper's, the table past the
+        paper, and the density yardstick.
     density_components, strengths : tuple
         What is tried there.
     timed, generated : str, tuple of str
@@ -77,6 +78,7 @@ class Scale:
     components: tuple[int, ...]
     real: tuple[str, ...]
     synthetic: tuple[str, ...]
+    alike: tuple[str, ...]
     beyond: tuple[str, ...]
     density: tuple[str, ...]
     density_components: tuple[int, ...]
@@ -84,6 +86,11 @@ class Scale:
     timed: str
     generated: tuple[str, ...]
     n_rows: tuple[int, ...]
+
+    def datasets(self, part: str) -> tuple[str, ...]:
+        """Return the data sets of a part in which methods are compared by their errors."""
+        parts = {"table3": self.synthetic, "table4": self.real, "alike": self.alike, "beyond": self.beyond}
+        return parts[part]
 
 
 _REAL = ("chess", "mushroom", "accidents", "msweb")
@@ -97,6 +104,7 @@ SCALES = {
         components=(15, 25, 50, 75),
         real=_REAL,
         synthetic=_SYNTHETIC,
+        alike=("chess", "mushroom", "accidents"),
         beyond=("groceries", "retail"),
         density=tuple(f"debd-{name}" for name in _DENSITY),
         density_components=(50, 100, 200),
@@ -111,6 +119,7 @@ SCALES = {
         components=(15,),
         real=_REAL,
         synthetic=("syn15",),
+        alike=("mushroom",),
         beyond=("groceries",),
         density=("debd-nltcs", "debd-dna"),
         density_components=(50,),
@@ -125,6 +134,7 @@ SCALES = {
         components=(3,),
         real=("toy",),
         synthetic=(),
+        alike=(),
         beyond=(),
         density=("toy",),
         density_components=(2, 3),
@@ -140,10 +150,11 @@ def plan(scale: Scale) -> list[Task]:
     """Return all tasks of a scale, in the order in which they are done."""
     return [
         *(Task("data", name, "data") for name in (*scale.real, *scale.synthetic, *scale.beyond)),
-        *_accuracy(scale, "table3", scale.synthetic),
-        *_accuracy(scale, "table4", scale.real),
+        *_accuracy(scale, "table3"),
+        *_accuracy(scale, "table4"),
         *_floors(scale),
-        *_accuracy(scale, "beyond", scale.beyond),
+        *_accuracy(scale, "alike"),
+        *_accuracy(scale, "beyond"),
         *_density(scale),
         *_training(scale),
         *_generation(scale),
@@ -157,9 +168,9 @@ def chosen_components(scale: Scale, part: str, dataset: str) -> tuple[int, ...]:
     return (50,) if part == "beyond" else scale.components
 
 
-def _accuracy(scale: Scale, part: str, datasets: tuple[str, ...]) -> Iterator[Task]:
+def _accuracy(scale: Scale, part: str) -> Iterator[Task]:
     for run in range(scale.n_runs):
-        for name in datasets:
+        for name in scale.datasets(part):
             yield Task(part, name, FLOOR, 0, run)
             if part == "table3":
                 yield Task(part, name, TRUTH, 0, run)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from .claims import bayesian, best, crossing, floor_ratios, is_within_paper
 from .inputs import INPUTS
 from .methods import METHODS, TRUTH, label
+from .published import paper, paper_row
 from .scales import MINERS
-from .summary import by_length, paper, paper_row
+from .summary import by_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +24,8 @@ def all_sentences(summary: Summary) -> dict[str, str]:
         "data": _data(summary),
         "supports": _supports(summary),
         "table3": _synthetic(summary),
-        "table4": _real(summary),
+        "table4": _real(summary, "table4"),
+        "alike": _real(summary, "alike"),
         "floors": _floors(summary),
         "bias": _bias(summary),
         "beyond": _beyond(summary),
@@ -93,13 +95,13 @@ def _numbers(rows: list[Row]) -> str:
     return f"GSDPM finds {_listed(shown)} components, in the paper {_listed(theirs)}." if found else ""
 
 
-def _real(summary: Summary) -> str:
-    rows = summary.all_rows("table4")
+def _real(summary: Summary, part: str) -> str:
+    rows = summary.all_rows(part)
     ours = bayesian(rows)
     if not ours:
         return ""
     parts = [_within_sentence(ours)]
-    for name in summary.scale.real:
+    for name in summary.scale.datasets(part):
         there = [row for row in ours if row.dataset == name]
         if not there:
             continue

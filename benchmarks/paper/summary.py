@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from pathlib import Path
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .methods import FLOOR, METHODS, PAPER_METHODS, TRUTH
+from .published import paper, paper_row
 from .scales import Task, chosen_components, plan
 
 if TYPE_CHECKING:
@@ -59,19 +57,6 @@ class Row(NamedTuple):
     paper: dict[str, Spread]
     runs: list[Record]
     floors: list[Record]
-
-
-@cache
-def paper() -> dict[str, Any]:
-    """Return the figures of the paper's tables."""
-    figures: dict[str, Any] = json.loads((Path(__file__).parent / "paper.json").read_text())
-    return figures
-
-
-def paper_row(rows: list[dict[str, Any]], method: str, components: int) -> dict[str, Any]:
-    """Return a row of one of the paper's tables, empty if it has none; 0 components is any number."""
-    fits = (row for row in rows if row["method"] == method and (not components or row["K"] == components))
-    return next(fits, {})
 
 
 def by_length(counts: list[int]) -> list[int]:
@@ -138,8 +123,7 @@ class Summary:
 
     def all_rows(self, part: str) -> list[Row]:
         """Return the rows of all data sets."""
-        datasets = {"table3": self.scale.synthetic, "table4": self.scale.real, "beyond": self.scale.beyond}
-        return [row for name in datasets[part] for row in self.rows(part, name)]
+        return [row for name in self.scale.datasets(part) for row in self.rows(part, name)]
 
     def floors(self, dataset: str) -> list[Record]:
         """Return the floors of all random halves that were taken."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from .inputs import INPUTS
 from .methods import METHODS, label
+from .published import paper
 from .scales import MINERS
-from .summary import CRITERIA, LENGTHS, Spread, Summary, by_length, paper
+from .summary import CRITERIA, LENGTHS, Spread, Summary, by_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -47,8 +47,8 @@ def test_a_run_fills_the_store_and_the_page(finished):
     page = (finished / "page.md").read_text()
     for row in ("| toy | 400 |", "| GSDPM |", "| toy, 400 rows | data, itemix |", "| GSDPM, prior learned |"):
         assert row in page
-    # The tiny scale has no synthetic data and none past the paper.
-    assert page.count("There are no results of this part") == 2
+    # The tiny scale has no synthetic data, no halves like the paper's, and nothing past it.
+    assert page.count("There are no results of this part") == 3
     assert "$" not in page
     assert "nan" not in page
 

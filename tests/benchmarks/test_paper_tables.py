@@ -4,11 +4,14 @@ import json
 
 import pytest
 
+import itemix
 from benchmarks.paper import claims, sentences, tables
+from benchmarks.paper.inputs import alike_halves
 from benchmarks.paper.progress import Outlook
+from benchmarks.paper.published import paper
 from benchmarks.paper.scales import SCALES, Task, plan
 from benchmarks.paper.store import Store
-from benchmarks.paper.summary import Spread, Summary, by_length, paper
+from benchmarks.paper.summary import Spread, Summary, by_length
 
 FULL = SCALES["full"]
 
@@ -232,3 +235,15 @@ def test_one_value_has_no_deviation():
     """A single run is shown with a deviation of zero."""
     assert Spread.of([3.0]) == (3.0, 0.0)
     assert Spread.of([3.0, 5.0]) == (4.0, pytest.approx(2**0.5))
+
+
+@pytest.mark.data("mushroom/mushroom.dat")
+def test_halves_like_the_papers_have_as_many_itemsets():
+    """They are random halves, in the order of how near their number of frequent itemsets is to the paper's."""
+    distances = []
+    for run in range(3):
+        train, test = alike_halves("mushroom", run)
+        assert len(train) + len(test) == 8124
+        distances.append(abs(len(itemix.mine(test, 0.2)) - paper()["totals"]["mushroom"]))
+    assert distances == sorted(distances)
+    assert distances[0] < 10
