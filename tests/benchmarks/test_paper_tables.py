@@ -239,7 +239,7 @@ def test_one_value_has_no_deviation():
 
 @pytest.mark.data("mushroom/mushroom.dat")
 def test_halves_like_the_papers_have_as_many_itemsets():
-    """They are random halves, in the order of how near their number of frequent itemsets is to the paper's."""
+    """They are random halves, ordered by how near their number of itemsets is to the paper's."""
     distances = []
     for run in range(3):
         train, test = alike_halves("mushroom", run)
