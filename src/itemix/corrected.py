@@ -89,6 +89,8 @@ class CorrectedMixture(Model):
         By what.
     """
 
+    prefers_families = True
+
     def __init__(self, mixture: Mixture, correction: Correction) -> None:
         n_items = int(correction.residuals.trie.first[1]) - 1
         if not n_items == len(correction.item_shift) == mixture.n_items:

@@ -35,6 +35,9 @@ class Model(ABC):
     it gives that.
     """
 
+    # Whether many sets are answered much quicker when all their subsets are asked for with them.
+    prefers_families = False
+
     @property
     @abstractmethod
     def items(self) -> Items:
@@ -67,6 +70,11 @@ class Model(ABC):
     def n_items(self) -> int:
         """The number of items."""
         return len(self.items)
+
+    @property
+    def has_likelihood(self) -> bool:
+        """Whether the model can tell how probable whole transactions are."""
+        return True
 
     @cached_property
     def item_probabilities(self) -> Floats:

@@ -17,6 +17,8 @@ from itemix.mixture import Mixture
 from itemix.threads import Workers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from itemix.model import Model
     from itemix.sets import Sets
     from itemix.transactions import Transactions
@@ -24,13 +26,13 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 ORDERS = (2, 3, 4, 5)
-# How much the data has to say before a residual is believed: at once, beyond chance, and then only in part.
-_CAUTIONS = ((0.0, 0.0), (0.0, MIN_GAIN), (30.0, MIN_GAIN))
+# How residuals are believed: at once, or only beyond chance and in part (shrinkage and least gain).
+_CAUTIONS = ((0.0, 0.0), (30.0, MIN_GAIN))
 MAX_SIZE = 100_000
-_N_JUDGED = 3_000
+_N_HALVINGS = 3
+_N_COUNTED = 30_000
+_N_JUDGED = 2_000
 _N_FREQUENT = 30_000
-# A simpler correction is preferred if its error is larger by no more than this much of itself.
-_AS_GOOD = 1.005
 
 
 class Way(NamedTuple):
@@ -41,12 +43,15 @@ class Way(NamedTuple):
     min_gain: float = 0.0
 
 
+_WAYS = (Way(0), *(Way(order, *caution) for order in ORDERS for caution in _CAUTIONS))
+
+
 @dataclass(frozen=True)
 class Choice:
-    """The ways to correct that were tried, from the simplest to the richest, and what they came to.
+    """The ways to correct that were tried, and what came of them.
 
-    `errors` are the mean relative errors of held-out supports; `excess_variance` is by how much of itself the
-    squared error of the best way is larger than that of the other half's counts.
+    `errors` are the root mean squared relative errors to be expected of supports, with all of the data;
+    `excess` is by how much the squared errors exceed the variance of counts, in units of it.
     """
 
     ways: tuple[Way, ...]
@@ -55,8 +60,8 @@ class Choice:
 
     @property
     def position(self) -> int:
-        """Where the chosen way stands: the first whose error is as good as the lowest."""
-        return int(np.flatnonzero(self.errors <= _AS_GOOD * self.errors.min())[0])
+        """Where the chosen way stands: that of the lowest error."""
+        return int(self.errors.argmin())
 
     @property
     def best(self) -> Way:
@@ -70,20 +75,30 @@ class Choice:
 
 
 def choose(mixture: Mixture, transactions: Transactions, rng: np.random.Generator) -> Choice:
-    """Correct by the counts of one half of the data in several ways, and compare with the other half."""
-    known, held_out = transactions.split(0.5, random_state=rng)
-    judge = _Judge.of(known, held_out, rng)
-    plain = _of_part(mixture, known)
-    ways, verdicts = [Way(0)], [judge.verdict(plain)]
+    """Correct by the counts of each half of the data in several ways, and compare with the other half."""
+    halvings = [_verdicts(mixture, transactions, rng) for _ in range(_N_HALVINGS)]
+    errors, excess = np.maximum(np.mean(halvings, axis=0), 0.0).T
+    return Choice(_WAYS, np.sqrt(errors), excess)
+
+
+def _verdicts(
+    mixture: Mixture, transactions: Transactions, rng: np.random.Generator
+) -> list[tuple[float, float]]:
+    """Return what each way to correct comes to with one division into halves."""
+    halves = transactions.split(0.5, random_state=rng)
+    judge = _Judge.of(transactions, halves, rng)
+    plain = [_of_part(mixture, half) for half in halves]
+    verdicts = [judge.verdict(plain)]
     for order in ORDERS:
-        counted = count_sets(likely_sets(plain, known, order, MAX_SIZE), known)
+        both = list(zip(plain, halves, strict=True))
+        counted = [count_sets(likely_sets(own, half, order, _N_COUNTED), half) for own, half in both]
         for shrinkage, min_gain in _CAUTIONS:
-            ways.append(Way(order, shrinkage, min_gain))
-            verdicts.append(
-                judge.verdict(fit_correction(plain, counted, shrinkage=shrinkage, min_gain=min_gain))
-            )
-    errors, excess = np.array(verdicts).T
-    return Choice(tuple(ways), errors, excess)
+            pairs = zip(plain, counted, strict=True)
+            models = [
+                fit_correction(own, known, shrinkage=shrinkage, min_gain=min_gain) for own, known in pairs
+            ]
+            verdicts.append(judge.verdict(models))
+    return verdicts
 
 
 def _of_part(mixture: Mixture, transactions: Transactions) -> Mixture:
@@ -105,30 +120,41 @@ def _of_part(mixture: Mixture, transactions: Transactions) -> Mixture:
 
 
 class _Judge(NamedTuple):
-    """Some frequent itemsets of held-out data, their supports there and in the other half."""
+    """Some frequent itemsets, with their supports in all of the data and in each half."""
 
     sets: Sets
-    truth: Floats
-    counted: Floats
-    variance: Floats
+    support: Floats
+    halves: Floats
+    n_transactions: int
 
     @classmethod
-    def of(cls, known: Transactions, held_out: Transactions, rng: np.random.Generator) -> _Judge:
-        frequent = mine(held_out, min(2 * FEWEST, held_out.n_transactions), top_k=_N_FREQUENT)
+    def of(
+        cls, transactions: Transactions, halves: Sequence[Transactions], rng: np.random.Generator
+    ) -> _Judge:
+        frequent = mine(transactions, min(4 * FEWEST, transactions.n_transactions), top_k=_N_FREQUENT)
         chosen = np.sort(rng.permutation(len(frequent))[:_N_JUDGED])
-        sets, truth = frequent.sets.take(chosen), frequent.support[chosen]
-        counted = count(sets, known) / known.n_transactions
-        both = 1 / known.n_transactions + 1 / held_out.n_transactions
-        middle = (counted + truth) / 2
-        return cls(sets, truth, counted, np.maximum(middle * (1 - middle), 1e-12) * both)
+        sets = frequent.sets.take(chosen)
+        counted = [count(sets, half) / half.n_transactions for half in halves]
+        return cls(sets, frequent.support[chosen], np.array(counted), transactions.n_transactions)
 
-    def verdict(self, model: Model) -> tuple[float, float]:
-        """Return the mean relative error of a model, and its excess variance over that of counting."""
-        if len(self.truth) == 0:
+    def verdict(self, models: Sequence[Model]) -> tuple[float, float]:
+        """Return the mean squared relative error and the excess variance of models like the halves' ones."""
+        if len(self.support) == 0:
             return 0.0, 0.0
-        estimates = model.probabilities_of_codes(self.sets.offsets, self.sets.codes)
-        squares = (estimates - self.truth) ** 2 - (self.counted - self.truth) ** 2
-        return (
-            float(np.mean(np.abs(estimates - self.truth) / self.truth)),
-            max(0.0, float(np.mean(squares / self.variance))),
-        )
+        estimates = np.array([m.probabilities_of_codes(self.sets.offsets, self.sets.codes) for m in models])
+        own, counts = self._squares(estimates), self._squares(self.halves)
+        variance = np.maximum(self.support * (1 - self.support), 1e-12) / self.n_transactions
+        excess = float(np.mean((own - counts) / variance))
+        # Counts of all data have just the variance of a frequency; what they seem to have more is chance.
+        return float(np.mean((own - counts + variance) / self.support**2)), excess
+
+    def _squares(self, estimates: Floats) -> Floats:
+        """Return the squared errors of estimates to be expected with all of the data, up to a constant.
+
+        Those of each half are taken against the other. Of the variance among the halves' estimates, half of
+        the square of their difference, all of the data leaves half.
+        """
+        across = ((estimates - self.halves[::-1]) ** 2).mean(axis=0)
+        among = (estimates[0] - estimates[1]) ** 2 / 2
+        squares: Floats = across - among / 2
+        return squares

@@ -149,7 +149,11 @@ def _predicted_supports(truth: Itemsets, prediction: Prediction) -> tuple[Floats
     is_found = position >= 0
     support = np.empty(len(truth))
     support[is_found] = frequent.support[position[is_found]]
-    support[~is_found] = prediction.support_of(truth.sets.take(np.flatnonzero(~is_found)))
+    missing = np.flatnonzero(~is_found)
+    if prediction.prefers_families and len(missing):
+        support[missing] = prediction.support_of(truth.sets)[missing]
+    else:
+        support[missing] = prediction.support_of(truth.sets.take(missing))
     return support, is_found
 
 

@@ -39,11 +39,14 @@ class Prediction(NamedTuple):
     log_likelihood : function or None
         Takes transactions over the same items and returns the log-probability of each; None if the prediction
         is no model.
+    prefers_families : bool
+        Whether sets are better asked for together with all their subsets.
     """
 
     frequent: Itemsets
     support_of: Callable[[Sets], Floats]
     log_likelihood: Callable[[Transactions], Floats] | None = None
+    prefers_families: bool = False
 
 
 def predict(
@@ -116,7 +119,8 @@ def _by_model(model: Model, min_support: float, n_jobs: int | None) -> Predictio
         support[known] = model.probabilities_of_codes(asked.offsets, asked.codes)
         return support
 
-    return Prediction(mine(model, min_support, n_jobs=n_jobs), support_of, model.log_likelihood)
+    frequent = mine(model, min_support, n_jobs=n_jobs)
+    return Prediction(frequent, support_of, model.log_likelihood, model.prefers_families)
 
 
 def _by_data(data: Transactions, min_support: float, n_jobs: int | None) -> Prediction:

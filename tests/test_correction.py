@@ -1,0 +1,179 @@
+"""Choosing a correction on held-out data; the parameter of the estimators; files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from naive.models import random_mixture
+
+import itemix
+from itemix.correction import Choice, Way, choose, correct
+from itemix.correction.choosing import _Judge
+from itemix.correction.counting import likely_sets
+from itemix.errors import InvalidInputError, ModelFileError, TooManyItemsetsError
+from itemix.storage.stored import StoredModel
+from itemix.transactions import Transactions
+
+
+@pytest.fixture(scope="module")
+def baskets():
+    """Return data that one component cannot explain, and another sample of the same kind."""
+    source = random_mixture(11, n_components=6, n_items=9)
+    return source.sample(4000, random_state=0), source.sample(4000, random_state=1)
+
+
+def error_of(model, test):
+    """Return the mean relative error of a model over the frequent itemsets of a test set."""
+    return itemix.evaluate(model, test, 0.01).mean_relative_error
+
+
+def test_what_a_mixture_cannot_say_is_corrected(baskets):
+    """One component is blind to dependence; counts of pairs and more make up for it."""
+    train, test = baskets
+    plain = itemix.BernoulliMixture(1, random_state=0).fit(train)
+    auto = itemix.BernoulliMixture(1, random_state=0, correction="auto").fit(train)
+    assert auto.correction_choice_.best.order > 1
+    assert error_of(auto, test) < 0.3 * error_of(plain, test)
+    assert error_of(auto, test) < 1.05 * error_of(train, test)
+
+
+def test_where_the_model_is_right_nothing_is_lost(baskets):
+    """On data of its own kind a mixture is corrected by nothing, or by what does no harm."""
+    train, test = baskets
+    plain = itemix.BayesianMixture(6, n_init=5, random_state=0).fit(train)
+    auto = itemix.BayesianMixture(6, n_init=5, random_state=0, correction="auto").fit(train)
+    assert error_of(auto, test) < 1.05 * error_of(plain, test)
+
+
+def test_the_choice_is_the_lowest_expected_error(baskets):
+    """All ways are compared, none among them, and the same seed chooses the same."""
+    train, _ = baskets
+    mixture = itemix.BernoulliMixture(2, random_state=0).fit(train).mixture_
+    choice = choose(mixture, train, np.random.default_rng(3))
+    again = choose(mixture, train, np.random.default_rng(3))
+    assert choice.ways[0] == Way(0)
+    assert choice.best == choice.ways[choice.errors.argmin()]
+    np.testing.assert_array_equal(choice.errors, again.errors)
+    assert correct(mixture, train, choice) == correct(mixture, train, again)
+
+
+def test_expected_errors_of_counts_and_of_the_truth():
+    """Counts have just the variance of a frequency; a model that is right has no error beyond chance."""
+    source = random_mixture(2, n_components=3, n_items=6)
+    data = source.sample(20_000, random_state=5)
+    halves = data.split(0.5, random_state=np.random.default_rng(0))
+    judge = _Judge.of(data, halves, np.random.default_rng(1))
+    counts, excess = judge.verdict([itemix.Mixture.from_transactions(half) for half in halves])
+    support = judge.support
+    assert counts == pytest.approx(np.mean((1 - support) / support / len(data)), rel=1e-6)
+    assert excess == pytest.approx(0.0, abs=1e-9)
+    assert judge.verdict([source, source])[0] < counts
+
+
+def test_intervals_cover_new_samples(baskets):
+    """Of supports in a new sample, about as many lie in their intervals as is said."""
+    train, test = baskets
+    model = itemix.BernoulliMixture(1, random_state=0, correction=5).fit(train)
+    truth = itemix.mine(test, 0.02)
+    names = [itemset.items for itemset in truth]
+    _, lower, upper = model.intervals(names, level=0.9, n_transactions=len(test))
+    assert 0.8 < np.mean((lower <= truth.support) & (truth.support <= upper)) <= 1.0
+    _, narrow, _ = model.intervals(names, level=0.9)
+    assert (narrow >= lower).all()
+
+
+def test_it_answers_like_any_model(baskets):
+    """Mining, queries, recommendations and rules go through the corrected mixture."""
+    train, _ = baskets
+    model = itemix.BernoulliMixture(1, random_state=0, correction=3).fit(train)
+    found = itemix.mine(model, 0.05)
+    pairs = found.filter(min_len=2, max_len=2)
+    assert [i.support for i in pairs] == pytest.approx([train.support(i.items) for i in pairs], rel=1e-6)
+    assert model.probability(["i1", "i2"]) == pytest.approx(train.support(["i1", "i2"]), rel=1e-6)
+    both = model.probability(["i1"], given=["i2"])
+    assert both == pytest.approx(train.support(["i1", "i2"]) / train.support(["i2"]), rel=1e-6)
+    assert {r.item for r in model.recommend(["i1"], n=8)} == set(model.mixture_.items) - {"i1"}
+    assert len(itemix.rules(found, min_threshold=0.5)) > 0
+
+
+@pytest.mark.parametrize("value", ["yes", 1, 6, 2.5, True])
+def test_bad_corrections_are_refused(value, baskets):
+    """What is neither a word that is known nor an order."""
+    with pytest.raises(InvalidInputError, match="expected correction as None, 'auto' or the number of items"):
+        itemix.BernoulliMixture(1, correction=value).fit(baskets[0])
+
+
+def test_batches_are_corrected_at_the_end(baskets):
+    """Data in batches cannot be corrected on the way; afterwards, the counts of all of it can."""
+    train, _ = baskets
+    parts = train.split(0.5, random_state=0)
+    with pytest.raises(InvalidInputError, match=r"correct the mixture when all of it has been seen"):
+        itemix.BernoulliMixture(2, correction="auto", random_state=0).partial_fit(parts[0])
+    model = itemix.BernoulliMixture(2, random_state=0).partial_fit(parts[0]).partial_fit(parts[1])
+    corrected = correct(model.mixture_, iter(parts), 2)
+    assert corrected.correction.n_transactions == len(train)
+    assert corrected.probability(["i0", "i1"]) == pytest.approx(train.support(["i0", "i1"]), rel=1e-6)
+
+
+def test_nothing_to_count():
+    """No data, no correction."""
+    with pytest.raises(InvalidInputError, match="expected transactions to count, got none"):
+        correct(random_mixture(0), [], 2)
+
+
+def test_the_size_is_bounded(baskets):
+    """Where there would be more itemsets than allowed, the frequent ones are counted."""
+    train, _ = baskets
+    mixture = itemix.BernoulliMixture(2, random_state=0).fit(train).mixture_
+    many, few = (likely_sets(mixture, train, 4, size) for size in (10_000, 60))
+    assert len(few) < len(many)
+    assert len(few) <= 2 * 60 + mixture.n_items
+    with pytest.raises(TooManyItemsetsError):
+        itemix.mine(train, 10, max_len=4, max_itemsets=60)
+
+
+def test_files_keep_the_correction(baskets, tmp_path):
+    """A model that was saved answers as before; a damaged correction is refused."""
+    train, _ = baskets
+    model = itemix.BernoulliMixture(2, random_state=0, correction=3).fit(train)
+    model.save(tmp_path / "m.itemix")
+    loaded = itemix.load(tmp_path / "m.itemix")
+    assert loaded.corrected_ == model.corrected_
+    assert itemix.mine(loaded, 0.05) == itemix.mine(model, 0.05)
+    assert StoredModel(tmp_path / "m.itemix").model == model.corrected_
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("correction.first", lambda a: a + 1),
+        ("correction.item", lambda a: a[::-1].copy()),
+        ("correction.item", lambda a: a * 0),
+        ("correction.shift", lambda a: a * np.nan),
+        ("correction.item_shift", lambda a: a + np.inf),
+    ],
+)
+def test_damaged_corrections_are_refused(name, change, baskets, tmp_path):
+    """Whatever is wrong with the arrays, it is found when the file is read."""
+    from safetensors import safe_open
+    from safetensors.numpy import save_file
+
+    train, _ = baskets
+    path = tmp_path / "m.itemix"
+    itemix.BernoulliMixture(2, random_state=0, correction=2).fit(train).save(path)
+    with safe_open(path, "numpy") as file:
+        arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - no dictionary
+        header = file.metadata()
+    arrays[name] = change(arrays[name])
+    save_file(arrays, path, metadata=header)
+    with pytest.raises(ModelFileError):
+        itemix.load(path)
+
+
+def test_a_choice_of_nothing(baskets):
+    """Where no way is better than none, there is no correction."""
+    choice = Choice((Way(0), Way(2)), np.array([0.1, 0.2]), np.zeros(2))
+    assert choice.best.order == 0
+    empty = Transactions.from_lists([["a"], ["b"]])
+    model = itemix.BernoulliMixture(1, random_state=0, correction="auto").fit(empty)
+    assert itemix.mine(model, 0.4).support.tolist() == [0.5, 0.5]
