@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 
 import itemix
 from itemix import plot
-from itemix.plot.canvas import LIGHT, apart, short_sets
+from itemix.plot.canvas import LIGHT, _round_shares, apart, short_sets
 
 
 def dots_of(ax):
@@ -84,6 +84,20 @@ def test_evaluation_without_a_floor(scene, ax):
     plot.evaluation_by_length(dataclasses.replace(scene.evaluation, floor=None), ax=ax)
     assert len(ax.get_lines()) == 1
     assert [text.get_text().split()[0] for text in ax.texts] == ["model"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        ((0.005, 0.3), [0.005, 0.01, 0.02, 0.05, 0.1, 0.2]),
+        ((0.37, 1.0), [0.4, 0.6, 0.8, 1.0]),
+        ((0.91, 0.95), [0.91, 0.92, 0.93, 0.94, 0.95]),
+        ((0.31, 0.31), [0.31]),
+    ],
+)
+def test_round_percentages(ends, expected):
+    """Whatever the range, a few round numbers lie in it."""
+    assert _round_shares(*ends) == pytest.approx(expected)
 
 
 def test_places_move_apart():

@@ -165,7 +165,11 @@ def test_numbers_of_dependencies_and_rules(sampled):
     rows = sampled.table("rules")
     found = itemix.rules(findings.itemsets, min_threshold=findings.rules.min_threshold, max_consequent_len=1)
     best = found.top(1)[0]
-    assert [cell.values[0] for cell in rows[0][1:]] == [best.support, best.confidence, best.lift]
+    assert rows[0][3].values[0] == pytest.approx(best.lift, rel=5e-3)
+    sides = [tuple(part.strip().split(" + ")) for part in rows[0][0].text.split("→")]
+    measures = sampled.model.rule_measures(*sides)
+    expected = [measures[name] for name in ("support", "confidence", "lift")]
+    assert [cell.values[0] for cell in rows[0][1:]] == pytest.approx(expected)
     assert sampled.section("rules").all("p")[0].values[0] == (found.lift > 1.000001).sum()
     consequents = [row[0].all("b")[-1].text for row in rows]
     assert max(consequents.count(name) for name in consequents) <= 3
@@ -251,6 +255,18 @@ def test_data_in_which_too_much_is_frequent():
     assert findings.missed is None
     words = "".join(itemsets(findings).as_element().itertext())
     assert "22 of the 22 are frequent there too, and more than 200,000 others are" in words
+
+
+def test_rules_that_only_add_to_others_are_left_out():
+    """Of rules that look the same the shortest is named, and none that has all its items and more."""
+    data = [["a", "b", "c", "x"]] * 6 + [["a"], ["b"], ["c"], ["x"], ["y"], ["y"]] * 3
+    model = itemix.Mixture.from_transactions(itemix.Transactions.from_lists(data))
+    found = find(model, None, 0.05)
+    sides = [(set(rule.antecedents), rule.consequents) for rule in found.best_rules]
+    assert sides
+    for (left, right), (other, other_right) in itertools.permutations(sides, 2):
+        assert not (right == other_right and left < other)
+    assert len(sides) < len(found.rules)
 
 
 @pytest.mark.parametrize(

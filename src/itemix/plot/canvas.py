@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 NAME_WIDTH = 26
 _SHORTEST_NAME = 8
+_FEWEST_TICKS = 3
 
 # Names of items are no markup, whatever signs are in them.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
@@ -188,14 +189,26 @@ def log_shares(ax: Axes, axis: str, first: float, last: float) -> None:
     """Make an axis logarithmic for fractions between two ends, with a few round percentages along it."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    low, high = sorted((first, last))
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [m * 10.0**d for d in decades for m in (1, 2, 5) if low * 0.999 <= m * 10.0**d <= high * 1.001]
     scaled = ax.xaxis if axis == "x" else ax.yaxis
     ax.set(**{f"{axis}scale": "log", f"{axis}lim": _wider(first, last)})
-    scaled.set_major_locator(FixedLocator(ticks or [low]))
+    scaled.set_major_locator(FixedLocator(_round_shares(*sorted((first, last)))))
     scaled.set_minor_locator(NullLocator())
     scaled.set_major_formatter(as_percent)
+
+
+def _round_shares(low: float, high: float) -> list[float]:
+    """Return a few round numbers between two, further apart the larger they are."""
+    from matplotlib.ticker import MaxNLocator
+
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 2, 5), (1, 1.5, 2, 3, 4, 6, 8)):
+        ticks = [m * 10.0**d for d in decades for m in steps if low * 0.999 <= m * 10.0**d <= high * 1.001]
+        if len(ticks) >= _FEWEST_TICKS:
+            return ticks
+    if low == high:
+        return [low]
+    between = MaxNLocator(4).tick_values(low, high)
+    return [float(tick) for tick in between if low * 0.999 <= tick <= high * 1.001] or [low]
 
 
 def _wider(first: float, last: float) -> tuple[float, float]:

@@ -95,6 +95,8 @@ def trace(
     ax.set_xlim(1, max(longest, 2))
     ax.set_ylim(*_limits(traced.lines))
     ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    if quantity == "n_components":
+        ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     ax.set_xlabel("iteration")
     return ax
 

@@ -62,8 +62,8 @@ def dependency_matrix(
     >>> tx = itemix.datasets.load("grocery_store")
     >>> model = itemix.BayesianMixture(n_components=12, random_state=0).fit(tx)
     >>> ax = itemix.plot.dependency_matrix(model, items=["salsa", "tortillas", "beer"])
-    >>> sorted(label.get_text() for label in ax.get_xticklabels() + ax.get_yticklabels())
-    ['beer', 'salsa', 'salsa', 'tortillas']
+    >>> sorted({label.get_text() for label in ax.get_xticklabels() + ax.get_yticklabels()})
+    ['beer', 'salsa', 'tortillas']
     """
     asked = model_of(model)
     chosen = asked.items.codes(items) if items is not None else _dependent_items(asked, n_items)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -206,12 +205,15 @@ def _some_rules(itemsets: Itemsets) -> Rules:
 
 
 def _varied(found: Rules, n: int) -> Rules:
-    """Return rules of the highest lift, only a few of them for each consequent."""
-    ordered = found.sort_by("lift")
+    """Return rules of the highest lift: few for each consequent, and none that only adds to another one."""
+    # Of rules whose lifts look the same, the shorter one says as much.
+    looks = np.array([-float(f"{lift:.3g}") for lift in found.lift])
+    ordered = found.take(np.lexsort((found.antecedents.lengths, looks)))
     kept: list[int] = []
-    seen: Counter[tuple[Label, ...]] = Counter()
-    for position, consequents in enumerate(ordered.consequents):
-        seen[consequents] += 1
-        if seen[consequents] <= _RULES_FOR_EACH and len(kept) < n:
+    shown: dict[tuple[Label, ...], list[set[Label]]] = {}
+    for position, rule in enumerate(ordered):
+        before, left = shown.setdefault(rule.consequents, []), set(rule.antecedents)
+        if len(kept) < n and len(before) < _RULES_FOR_EACH and not any(other < left for other in before):
             kept.append(position)
+            before.append(left)
     return ordered.take(kept)

@@ -42,7 +42,7 @@ def rules(findings: Findings) -> Section | None:
 
 def _of_best(rule: Rule) -> list[Child]:
     return [
-        "The highest lift: of the transactions with ",
+        "A rule of the highest lift: of the transactions with ",
         itemset(rule.antecedents),
         ", ",
         percent(rule.confidence),
