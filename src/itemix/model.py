@@ -35,9 +35,6 @@ class Model(ABC):
     it gives that.
     """
 
-    # Whether many sets are answered much quicker when all their subsets are asked for with them.
-    prefers_families = False
-
     @property
     @abstractmethod
     def items(self) -> Items:
@@ -65,6 +62,11 @@ class Model(ABC):
     @abstractmethod
     def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
         """Draw n transactions from the model."""
+
+    @property
+    def prefers_families(self) -> bool:
+        """Whether many sets are answered much quicker when all their subsets are asked for with them."""
+        return False
 
     @property
     def n_items(self) -> int:

@@ -22,13 +22,15 @@ def store(tmp_path_factory):
 def models(store):
     """Fit a model of maximum likelihood, a variational one and a sampled one."""
     options = {
-        "nbm": ["-K", "6"],
-        "vdpm": ["-K", "10"],
+        "nbm": ["-K", "6", "--correction", "none"],
+        "vdpm": ["-K", "10", "--correction", "none"],
+        "corrected": ["-K", "10", "--correction", "2"],
         "gsdpm": ["--max-iter", "20", "--samples", "2", "--thin", "2"],
     }
     paths = {name: store.with_name(f"{name}.itemix") for name in options}
     for name, more in options.items():
-        arguments = ["fit", str(store), "--method", name, *more, "--seed", "0", "-q", "-o", str(paths[name])]
+        method = "vdpm" if name == "corrected" else name
+        arguments = ["fit", str(store), "--method", method, *more, "--seed", "0", "-q", "-o", str(paths[name])]
         assert main(arguments) == 0
     return paths
 
@@ -56,6 +58,29 @@ def test_intervals_of_mined_itemsets(run, models, method, tmp_path):
     assert run("mine", models[method], "-s", "0.1", "--level", "0.8").out.startswith(
         "support\tlower\tupper\titemset\n"
     )
+
+
+def test_a_corrected_model_answers(run, models):
+    """Itemsets with intervals, queries and recommendations are those of the corrected mixture, which is said."""
+    model = load(models["corrected"])
+    result = run("mine", models["corrected"], "-s", "0.05", "--sort", "order", "--level", "0.9")
+    found = itemix.mine(model, 0.05)
+    assert [float(row[0]) for row in result.rows] == pytest.approx(found.support.tolist(), rel=1e-5)
+    assert [float(row[1]) for row in result.rows] == pytest.approx(model.intervals(found)[1].tolist(), rel=1e-5)
+    size = model.corrected_.correction.residuals.size
+    assert f"92 items, corrected by {size} itemsets of up to 2 items, fitted" in result.err
+    pair = next(itemset.items for itemset in found if len(itemset.items) == 2)
+    asked = run("query", models["corrected"], *pair, "-q")
+    assert float(asked.rows[0][0]) == pytest.approx(model.probability(pair), rel=1e-5)
+    offered = run("recommend", models["corrected"], pair[0], "-n", "3", "-q")
+    assert [row[-1] for row in offered.rows] == [r.item for r in model.recommend([pair[0]], n=3)]
+
+
+@pytest.mark.parametrize("value", ["x", "1.5", "6"])
+def test_bad_corrections_are_one_line(run, store, tmp_path, value):
+    """--correction is a word or a small number."""
+    result = run("fit", store, "--method", "nbm", "--correction", value, "-o", tmp_path / "m.itemix", "-q")
+    assert result.err.startswith("itemix: expected --correction as ") or "correction as None" in result.err
 
 
 @pytest.mark.parametrize("source", ["nbm", "data"])
