@@ -10,8 +10,11 @@ from naive.models import OnlyProbabilities
 import itemix
 from itemix.mining.characteristics import characteristic_items
 from itemix.report import render_report, write_report
+from itemix.report.components import components
 from itemix.report.findings import _rounded_up, find
 from itemix.report.itemsets import itemsets
+from itemix.report.markup import as_percent
+from itemix.report.summary import summary
 
 KEYS = ["summary", "components", "itemsets", "dependencies", "rules", "diagnostics"]
 HOSTILE = [
@@ -245,6 +248,40 @@ def test_models_that_have_less(parse, kind):
     assert ("no item depends on another" in page.text) == (kind == "one component")
     if kind == "mixture":
         assert render_report(model, data=DATA, min_support=0.1) == text
+
+
+def test_corrected_models():
+    """Answers and intervals are the corrected ones, and the report says that there is a correction."""
+    model = itemix.BernoulliMixture(n_components=2, random_state=0, max_iter=1000, correction=2).fit(
+        DATA * 20
+    )
+    findings = find(model, None, 0.1)
+    assert findings.itemsets.support == pytest.approx(model.probabilities(findings.itemsets))
+    assert findings.components == model.mixture_
+    assert findings.itemsets.lower is not None
+    words = "".join(summary(findings).as_element().itertext())
+    assert (
+        "100 transactions of 3 items, and corrected by how often itemsets of up to 2 items were counted"
+        in words
+    )
+
+
+def test_other_kinds_of_models():
+    """A tree has no components, and knows how many transactions it was fitted to."""
+    findings = find(itemix.ChowLiuTree().fit(DATA), None, 0.1)
+    assert findings.components is None
+    assert components(findings) is None
+    words = "".join(summary(findings).as_element().itertext())
+    assert words.startswith("At a glanceA Chow-Liu tree was fitted to 5 transactions of 3 items.")
+
+
+@pytest.mark.parametrize(
+    ("fraction", "text"),
+    [(0.0, "0.0%"), (0.256, "25.6%"), (0.01, "1.0%"), (0.0047, "0.47%"), (0.004, "0.40%"), (1e-9, "<0.001%")],
+)
+def test_percentages(fraction, text):
+    """Small ones have two digits, none has an exponent."""
+    assert as_percent(fraction) == text
 
 
 def test_data_in_which_too_much_is_frequent():

@@ -135,7 +135,9 @@ def component_sizes(
     for place, weight, component in zip(places.tolist(), weights.tolist(), chosen.tolist(), strict=True):
         words = _in_words(components, component, n_items, room)
         canvas.beside(ax, (0, place + 0.22), words, by=(0, 0), color=palette.ink)
-        canvas.beside(ax, (weight, place - 0.18), f"{weight:.1%}", color=palette.muted)
+        canvas.beside(
+            ax, (weight, place - 0.18), "<0.1%" if weight < 0.0005 else f"{weight:.1%}", color=palette.muted
+        )
     canvas.name_ticks(ax, "y", places + 0.22, [str(number + 1) for number in range(len(chosen))])
     ax.tick_params(axis="y", pad=8)
     ax.set_xticks([])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Quantity = Literal["bound", "n_components", "alpha"]
 
+_CLIMBED = {"BernoulliMixture": "Log-likelihood", "ChowLiuMixture": "Log-posterior"}
 _QUANTITIES = ("bound", "n_components", "alpha")
 
 
@@ -121,7 +122,8 @@ def trace_of(model: Any, quantity: Quantity = "bound") -> Trace:  # noqa: ANN401
             f"expected a model with a trace of {quantity!r}, got {type(model).__name__}, which has none; try "
             "one that was fitted with inference='gibbs'"
         )
-    what = "Evidence lower bound" if getattr(model, "posteriors_", ()) else "Log-likelihood"
+    usual = "Evidence lower bound" if getattr(model, "posteriors_", ()) else "Bound"
+    what = _CLIMBED.get(type(model).__name__, usual)
     return Trace(f"{what} a transaction", [model.lower_bounds_], [0])
 
 

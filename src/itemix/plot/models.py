@@ -44,7 +44,7 @@ def components_of(source: Any) -> Mixture | None:  # noqa: ANN401 - a model or w
     posteriors: Sequence[Posterior] = getattr(source, "posteriors_", ())
     if len(posteriors) > 1:
         return posteriors[-1].mixture()
-    mixture = getattr(source, "mixture_", source)
+    mixture = getattr(source, "mixture_", getattr(source, "mixture", source))
     return mixture if isinstance(mixture, Mixture) else None
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from itemix.corrected import CorrectedMixture
 from itemix.display import plural
 from itemix.mining.characteristics import Characteristic, characteristic_items
 from itemix.plot import component_heatmap, component_sizes
@@ -38,6 +39,7 @@ def components(findings: Findings) -> Section | None:
         paragraph(*_sizes(mixture), lead=True),
         *_most_distinct(mixture, shown),
         *_of_samples(findings),
+        *_before_correction(findings),
         figure(
             "sizes",
             f"The {n} largest components, with the items that are most characteristic of each and their "
@@ -113,6 +115,12 @@ def _of_samples(findings: Findings) -> list[Element]:
             "all other answers are averages over the samples."
         )
     ]
+
+
+def _before_correction(findings: Findings) -> list[Element]:
+    if not isinstance(findings.model, CorrectedMixture):
+        return []
+    return [paragraph("The components are those of the mixture before its correction.")]
 
 
 def _table(mixture: Mixture, shown: npt.NDArray[np.int64]) -> Element:

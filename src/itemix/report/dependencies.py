@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from itemix.display import plural
 from itemix.plot import dependency_matrix, dependency_network
 from itemix.report.drawing import figure
-from itemix.report.markup import Child, itemset, number, percent, ratio, table
+from itemix.report.markup import Child, item, itemset, number, percent, ratio, table
 from itemix.report.sections import Section, paragraph
 
 if TYPE_CHECKING:
@@ -60,12 +60,14 @@ def dependencies(findings: Findings) -> Section | None:
 
 def _of_pair(pair: Dependency) -> list[Child]:
     return [
-        itemset([pair.item, pair.other]),
-        ": both are in ",
+        item(pair.item),
+        " and ",
+        item(pair.other),
+        ". Both are in ",
         percent(pair.probability),
         " of the transactions, where independent items would be in ",
         percent(pair.expected),
-        ", which is ",
+        ": ",
         ratio(pair.lift),
         " times as often.",
     ]

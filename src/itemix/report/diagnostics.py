@@ -67,9 +67,14 @@ def _of_climb(source: Any) -> list[Child]:  # noqa: ANN401 - an estimator
     if len(bounds) > 1:
         gain, last = float(bounds[-1] - bounds[0]), float(bounds[-1] - bounds[-2])
         words += [": it gained ", number(gain, f"{gain:.3f}"), " a transaction in all, and "]
-        words += [number(last, f"{last:.2g}"), " in the last iteration"]
+        words += [number(last, _without_exponent(last)), " in the last iteration"]
     words.append("." if source.converged_ else "; more iterations may still change the model.")
     return words
+
+
+def _without_exponent(value: float) -> str:
+    """Write a number with two significant digits, however small it is."""
+    return np.format_float_positional(value, precision=2, fractional=False, trim="-")
 
 
 def _of_chains(source: Any) -> list[Element]:  # noqa: ANN401 - an estimator

@@ -146,8 +146,8 @@ def _rounded_up(support: float) -> float:
 
 
 def _with_intervals(itemsets: Itemsets, source: Any) -> Itemsets:  # noqa: ANN401 - a model
-    """Return the itemsets with credible intervals, if what was fitted has a posterior."""
-    if not getattr(source, "posteriors_", ()):
+    """Return the itemsets with credible intervals, if what was fitted knows how sure it is."""
+    if not getattr(source, "posteriors_", ()) and getattr(source, "corrected_", None) is None:
         return itemsets
     certain: Itemsets = source.with_intervals(itemsets, level=LEVEL)
     return certain
@@ -163,7 +163,8 @@ def _require_common_items(model: Model, data: Transactions) -> None:
 
 def _n_transactions(source: Any) -> int | None:  # noqa: ANN401 - a model
     counts = getattr(source, "counts_", None)
-    return None if counts is None else round(float(counts.n_transactions))
+    known: int | None = getattr(source, "n_transactions_", None)
+    return known if counts is None else round(float(counts.n_transactions))
 
 
 def _missed(itemsets: Itemsets, data: Transactions) -> int | None:

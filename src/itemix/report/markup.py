@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Child = Element | str
 
+_TINY = 1e-5
+
 
 def element(tag: str, *children: Child, **attributes: str) -> Element:
     """Make an element; in the names of attributes, _ stands for - and a last _ for nothing."""
@@ -85,6 +87,8 @@ def ratio(value: float) -> Element:
 
 def as_percent(fraction: float) -> str:
     """Write a fraction in per cent with one digit after the point, or two significant ones."""
+    if 0 < fraction < _TINY:
+        return f"<{100 * _TINY:g}%"
     return f"{fraction:.1%}" if fraction >= 0.01 or fraction == 0 else f"{100 * fraction:#.2g}%"
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from itemix.corrected import CorrectedMixture
 from itemix.plot import top_itemsets
 from itemix.report.drawing import figure
 from itemix.report.markup import Child, count, facts, item, number, percent
@@ -17,10 +18,15 @@ if TYPE_CHECKING:
     from itemix.report.findings import Findings
 
 _ITEMS = 12
+_NO_DIFFERENCE = 0.005
 _KINDS = {
     "DirichletProcessMixture": "Dirichlet process mixture",
     "BayesianMixture": "Bayesian mixture",
     "BernoulliMixture": "mixture of maximum likelihood",
+    "IndependentModel": "model of independent items",
+    "ChowLiuTree": "Chow-Liu tree",
+    "ChowLiuMixture": "mixture of Chow-Liu trees",
+    "MaxEntropyModel": "model of maximum entropy",
 }
 
 
@@ -72,6 +78,9 @@ def _origin(findings: Findings) -> list[Child]:
     else:
         words += [f"was fitted{_how(findings)} to ", count(findings.n_transactions), " transactions of "]
         words += [count(findings.model.n_items), " items"]
+    if isinstance(findings.model, CorrectedMixture):
+        order = findings.model.correction.residuals.order
+        words.append(f", and corrected by how often itemsets of up to {order} items were counted")
     return [*words, ". This is what it has found."]
 
 
@@ -80,12 +89,19 @@ def _tiles(findings: Findings) -> Element:
     if findings.n_transactions is not None:
         rows.append(("transactions", count(findings.n_transactions)))
     rows.append(("items", count(findings.model.n_items)))
-    if findings.components is not None:
-        rows.append(("components", count(int((findings.components.weights > 0).sum()))))
+    n_components = _n_components(findings)
+    if n_components is not None:
+        rows.append(("components", count(n_components)))
     least = findings.itemsets.min_support
     assert least is not None  # noqa: S101 - they were mined at one
     rows.append((f"itemsets in {100 * least:.3g}% or more", count(len(findings.itemsets))))
     return facts(rows, "tiles")
+
+
+def _n_components(findings: Findings) -> int | None:
+    if findings.components is None:
+        return getattr(findings.source, "n_components_", None)
+    return int((findings.components.weights > 0).sum())
 
 
 def _of_data(findings: Findings) -> list[Child]:
@@ -114,14 +130,15 @@ def _of_fit(findings: Findings) -> list[Child]:
         number(independent, f"{independent:.2f}"),
         " if all items were independent",
     ]
-    if math.isfinite(own):
-        bits = (own - independent) / math.log(2)
-        saved = "fewer" if bits >= 0 else "more"
-        words += [
-            ": the model takes ",
-            number(abs(bits), f"{abs(bits):.2f}"),
-            f" bits {saved} to describe it.",
-        ]
-    else:
-        words.append(": the model rules at least one of them out.")
-    return words
+    bits = (own - independent) / math.log(2)
+    if not math.isfinite(own):
+        return [*words, ": the model rules at least one of them out."]
+    if abs(bits) < _NO_DIFFERENCE:
+        return [*words, ", which is the same."]
+    saved = "fewer" if bits > 0 else "more"
+    return [
+        *words,
+        ": the model takes ",
+        number(abs(bits), f"{abs(bits):.2f}"),
+        f" bits {saved} to describe it.",
+    ]
