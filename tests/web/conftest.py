@@ -15,6 +15,12 @@ RENAMED = {"bread": HOSTILE, "bananas": QUOTES}
 
 
 @pytest.fixture(scope="session")
+def hostile():
+    """The name of a frequent item that would run if it became markup."""
+    return HOSTILE
+
+
+@pytest.fixture(scope="session")
 def data():
     """Baskets of the built-in store; two of the most frequent items have names that look like code."""
     store = itemix.datasets.load("grocery_store").sample(1500, random_state=0)
@@ -37,13 +43,14 @@ def plain_model():
 @pytest.fixture
 def served(model, data):
     """The model with its data, nothing remembered yet."""
-    return Served("shop", model, data=data, limits=Limits(max_itemsets=20_000, max_rules=20_000))
+    return Served("shop", model, data=data, limits=Limits(max_itemsets=20_000, max_rules=2_000))
 
 
 @pytest.fixture
 def app(served, plain_model):
-    """An application with two models."""
-    return make_app([served, Served("plain", plain_model)])
+    """An application with three models."""
+    certain = itemix.Mixture([0.5, 0.5], [[1, 1, 0.9], [0, 0, 0.9]], ["left", "right", "any"])
+    return make_app([served, Served("plain", plain_model), Served("certain", certain)])
 
 
 @pytest.fixture

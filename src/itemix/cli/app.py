@@ -11,6 +11,7 @@ from itemix.cli import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from itemix.cli.datasets import app as datasets
 from itemix.cli.demo import demo
 from itemix.cli.evaluate import evaluate
+from itemix.cli.explore import explore
 from itemix.cli.fit import fit
 from itemix.cli.grouping import grouped
 from itemix.cli.help import SectionedCommand
@@ -20,6 +21,7 @@ from itemix.cli.query import query
 from itemix.cli.recommend import recommend
 from itemix.cli.report import report
 from itemix.cli.rules import rules
+from itemix.cli.serve import serve
 from itemix.cli.show import show
 from itemix.errors import ItemixError
 
@@ -32,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (mine, rules, fit, show, query, recommend, evaluate, report, demo):
+for _command in (mine, rules, fit, show, query, recommend, evaluate, report, explore, serve, demo):
     app.command(cls=SectionedCommand)(grouped(_command))
 app.add_typer(datasets, name="datasets")
 

@@ -65,16 +65,17 @@ class File:
     write: Callable[[Any, Any, Path], None]
 
 
+# Routes are tried in this order: what is asked for most comes first.
 VIEWS = (
+    View("/query", ask.QueryQuestion, ask.query, is_quick=True),
+    View("/recommend", ask.RecommendQuestion, ask.recommend, is_quick=True),
+    View("/influences", ask.InfluencesQuestion, ask.influences),
     View("/model", about.AboutQuestion, about.about),
     View("/items", about.ItemsQuestion, about.items),
     View("/itemsets", itemsets.ItemsetsQuestion, itemsets.itemsets),
     View("/components", components.ComponentsQuestion, components.components),
     View("/components/{number:int}", components.ComponentQuestion, components.component),
     View("/dependencies", dependencies.DependenciesQuestion, dependencies.dependencies),
-    View("/query", ask.QueryQuestion, ask.query, is_quick=True),
-    View("/influences", ask.InfluencesQuestion, ask.influences),
-    View("/recommend", ask.RecommendQuestion, ask.recommend, is_quick=True),
     View("/rules", rules.RulesQuestion, rules.rules),
 )
 FILES = (

@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from itemix.errors import ItemixError, TooManyItemsetsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_ROWS = 1_000
 """The most rows of one page."""
@@ -55,15 +59,16 @@ class ThresholdTooLowError(TooManyItemsetsError):
 
 
 class Deadline:
-    """Told how far a search is, stops it when its time is over."""
+    """Told how far a search is, stops it when its time is over, or when the server ends."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, is_ended: Callable[[], bool] = lambda: False) -> None:
         self._seconds = seconds
         self._end = time.monotonic() + seconds
+        self._is_ended = is_ended
 
     def __call__(self, done: int, total: int) -> None:
         """Raise TooSlowError if the time is over."""
-        if time.monotonic() > self._end:
+        if time.monotonic() > self._end or self._is_ended():
             raise TooSlowError(self._seconds)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from functools import cached_property
-from threading import Lock
+from threading import Event, Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -92,6 +92,7 @@ class Searches:
         self._deepest: Family | None = None
         self._too_low = 0.0
         self._closing_in = Lock()
+        self._ended = Event()
 
     def at(self, threshold: float, target: str = "all") -> Found:
         """Return the itemsets of at least a probability: all, the closed or the maximal ones.
@@ -116,6 +117,10 @@ class Searches:
         with contextlib.suppress(TooManyItemsetsError, TooSlowError):
             self._down_to(threshold)
 
+    def end(self) -> None:
+        """Stop whatever is being searched for: nobody waits for it any more."""
+        self._ended.set()
+
     def _down_to(self, threshold: float) -> Family:
         """Return the itemsets of at least a probability, and perhaps more."""
         deepest = self._deepest
@@ -134,7 +139,7 @@ class Searches:
             self._model,
             threshold,
             max_itemsets=self._limits.max_itemsets,
-            progress=Deadline(self._limits.seconds),
+            progress=Deadline(self._limits.seconds, self._ended.is_set),
         )
         family = Family(found, self._model.item_probabilities)
         if threshold < _depth(self._deepest):

@@ -115,7 +115,8 @@ class Served:
         posteriors: tuple[Posterior, ...] = getattr(self.fitted, "posteriors_", ())
         if len(posteriors) > 1:
             return posteriors[-1].mixture()
-        return self.model if isinstance(self.model, Mixture) else None
+        mixture = getattr(self.fitted, "mixture_", self.model)
+        return mixture if isinstance(mixture, Mixture) else None
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what was made for a key the last time, or make it; the last few are kept."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from itemix.web.served import Served
 
 _SECONDS_TO_END = 2
+_LAST_PORT = 65_535
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
@@ -30,17 +31,27 @@ def bound_socket(host: str, port: int) -> socket.socket:
     InvalidInputError
         If the port is taken, or the host is not one of this machine.
     """
+    if not 0 <= port <= _LAST_PORT:
+        raise _not_free(host, port, ValueError(f"there is none above {_LAST_PORT}"))
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    except OSError as error:
+        raise _not_free(host, port, error) from None
+    listening = socket.socket(family, kind, protocol)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
         listening.bind(address)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InvalidInputError(
-            f"expected a free port of this machine, got {host}:{port} ({reason}); try --port 0 for any"
-        ) from None
+    except OSError as error:
+        listening.close()
+        raise _not_free(host, port, error) from None
     return listening
+
+
+def _not_free(host: str, port: int, error: Exception) -> InvalidInputError:
+    reason = getattr(error, "strerror", None) or error
+    return InvalidInputError(
+        f"expected a free port of this machine, got {host}:{port} ({reason}); try --port 0 for any"
+    )
 
 
 def address_of(listening: socket.socket) -> str:
@@ -93,7 +104,7 @@ def warm_up(served: Served) -> None:
             served, itemsets.ItemsetsQuestion(min_support=threshold, target=target, include=(item,))
         )
     rules.rules(served, rules.RulesQuestion(min_support=threshold, left=(item,)))
-    dependencies.dependencies(served, dependencies.DependenciesQuestion())
+    dependencies.dependencies(served, dependencies.DependenciesQuestion(items=(item,)))
     ask.query(served, ask.QueryQuestion(present=(item,), level=0.9))
     ask.influences(served, ask.InfluencesQuestion(present=(item,)))
     ask.recommend(served, ask.RecommendQuestion(basket=(item,)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -127,10 +128,13 @@ def _codes(model: Model, asked: Event) -> tuple[Codes, Codes, Codes, Codes]:
 
 
 def _if_independent(model: Model, asked: Event) -> float:
-    present, absent, given, given_absent = _codes(model, asked)
-    probability = model.item_probabilities
-    present, absent = np.setdiff1d(present, given), np.setdiff1d(absent, given_absent)
-    return float(probability[present].prod() * (1 - probability[absent]).prod())
+    # A query is a few items and comes thousands of times a second: plain Python is quicker than arrays.
+    code, probability = model.items.code, model.item_probabilities
+    present = {code(name) for name in asked.present} - {code(name) for name in asked.given}
+    absent = {code(name) for name in asked.absent} - {code(name) for name in asked.given_absent}
+    return math.prod(float(probability[i]) for i in present) * math.prod(
+        1 - float(probability[i]) for i in absent
+    )
 
 
 def _in_data(data: Transactions, asked: Event) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix.errors import InvalidInputError
+from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining.measures import MLXTEND
 from itemix.mining.rules import rules as make_rules
 from itemix.web.limits import MAX_ROWS
@@ -93,14 +93,21 @@ def ranked(
 
 def _made(served: Served, asked: RulesChosen) -> Rules:
     family, positions = served.searches.at(asked.min_support)
-    return make_rules(
-        family.itemsets.take(positions),
-        metric=asked.metric,
-        min_threshold=asked.min_threshold,
-        max_antecedent_len=asked.max_left,
-        max_consequent_len=asked.max_right,
-        max_rules=served.limits.max_rules,
-    )
+    try:
+        return make_rules(
+            family.itemsets.take(positions),
+            metric=asked.metric,
+            min_threshold=asked.min_threshold,
+            max_antecedent_len=asked.max_left,
+            max_consequent_len=asked.max_right,
+            max_rules=served.limits.max_rules,
+        )
+    except TooManyItemsetsError as error:
+        raise TooManyItemsetsError(
+            f"expected at most {served.limits.max_rules:,} rules, got more; raise min_support above "
+            f"{asked.min_support:g} or min_threshold above {asked.min_threshold:g}",
+            error.n_found,
+        ) from None
 
 
 def _rows(chosen: Rules) -> list[dict[str, Any]]:

@@ -63,7 +63,10 @@ function drawFrame(view, model, about) {
   const nav = document.querySelector(".views");
   refill(nav, links);
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  if (models.length === 1) return;
+  if (models.length === 1) {
+    refill(document.getElementById("models"), h("span", { class: "soft" }, model));
+    return;
+  }
   const options = models.map((name) => h("option", { value: name, selected: name === model }, name));
   const change = (event) => go(addressOf(view, event.target.value, []));
   refill(document.getElementById("models"), h("select", { "aria-label": "Model", change }, options));

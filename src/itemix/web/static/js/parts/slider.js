@@ -8,13 +8,17 @@ const STEPS = 1000;
  * Make a slider.
  * `unit` is "%" or what is measured in; `factor` is how many of it make one: 100 for fractions in percent.
  */
-export function logSlider({ label, low, high, unit, factor = 1, digits = 2, onChange }) {
+export function logSlider({ label, low, high, unit, factor = 1, digits = 3, onChange }) {
   const id = freshId("slider");
   let bounds = { low, high };
-  const toValue = (step) => rounded(bounds.low * (bounds.high / bounds.low) ** (step / STEPS));
+  // The ends are exact, whatever is between them is rounded.
+  const toValue = (step) => {
+    if (step <= 0) return bounds.low;
+    return step >= STEPS ? bounds.high : rounded(bounds.low * (bounds.high / bounds.low) ** (step / STEPS));
+  };
   const toStep = (value) => (STEPS * Math.log(value / bounds.low)) / Math.log(bounds.high / bounds.low);
   const rounded = (value) => Math.min(Math.max(Number(value.toPrecision(digits)), bounds.low), bounds.high);
-  const written = (value) => short(value * factor, digits + 1);
+  const written = (value) => short(value * factor, digits);
 
   const range = h("input", {
     type: "range",
@@ -43,7 +47,8 @@ export function logSlider({ label, low, high, unit, factor = 1, digits = 2, onCh
 
   function set(value) {
     current = value;
-    range.value = toStep(Math.max(value, bounds.low));
+    // A position that is rounded to this value stays where it is: small steps would never add up otherwise.
+    if (toValue(Number(range.value)) !== value) range.value = toStep(Math.max(value, bounds.low));
     range.setAttribute("aria-valuetext", `${written(value)} ${unit}`.trim());
     field.value = written(value);
   }

@@ -61,7 +61,7 @@ export function pager({ onMove }) {
   function draw(offset, limit, total) {
     at = { offset, limit, total };
     const last = Math.min(offset + limit, total);
-    text.textContent = total ? `${count(offset + 1)}–${count(last)} of ${count(total)}` : "";
+    text.textContent = total ? `${count(offset + 1)} to ${count(last)} of ${count(total)}` : "";
     back.disabled = offset === 0;
     on.disabled = last >= total;
     element.hidden = total <= limit && offset === 0;

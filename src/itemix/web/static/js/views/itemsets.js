@@ -167,7 +167,7 @@ function resultsTable(page, choose) {
   let scale = { most: 1, decimals: 2 };
   const columns = [
     { label: "Itemset", class: "wide", cell: (row) => itemset(row.items, page.href("ask", { present: row.items })) },
-    { label: "Items", sort: "length", class: "number", cell: (row) => row.items.length },
+    { label: "Items", sort: "length", class: "number on-wide-screens", cell: (row) => row.items.length },
     { label: "Support", sort: "support", class: "number", cell: (row) => percent(row.support, scale.decimals) },
     {
       label: h("span", { class: "visually-hidden" }, "Support as a bar"),

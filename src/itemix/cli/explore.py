@@ -1,0 +1,141 @@
+"""``itemix explore``: look at a model in the browser, and ask it."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from itemix.cli import models
+from itemix.cli.compiling import stopwatch
+from itemix.cli.completing import DATASET_PREFIX
+from itemix.cli.fit import Fitting, fitted
+from itemix.cli.options import ModelOrData, Quiet, Reading, option
+from itemix.cli.output import note
+from itemix.cli.sources import read_source
+from itemix.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import socket
+
+    from itemix.web.served import Served
+
+_PAGE = "The page"
+_HOST = "127.0.0.1"
+_USUAL_PORT = 8765
+
+
+def explore(
+    source: ModelOrData,
+    data: Annotated[
+        str | None,
+        option("--data", panel=_PAGE, metavar="DATA", help="Transactions to compare the model with."),
+    ] = None,
+    port: Annotated[
+        int | None,
+        option(
+            "--port",
+            "-p",
+            panel=_PAGE,
+            metavar="N",
+            help="The port on this machine, 0 for any; by default 8765, or any if that is taken.",
+        ),
+    ] = None,
+    browser: Annotated[
+        bool, option("--browser/--no-browser", panel=_PAGE, help="Whether to open the page in the browser.")
+    ] = True,
+    *,
+    fitting: Fitting,
+    output: Annotated[
+        str | None,
+        option(
+            "--output", "-o", panel="Output", metavar="FILE", help="Where to save the model that is fitted."
+        ),
+    ] = None,
+    reading: Reading,
+    quiet: Quiet = False,
+) -> None:
+    """Explore a model in the browser.
+
+    SOURCE is a model that itemix fit has saved; or transactions, to which a model is fitted first. The page
+    is served to this machine only, until Ctrl-C.
+    """
+    from itemix.web import require_extra
+
+    require_extra()
+    from itemix.web.app import make_app
+    from itemix.web.server import address_of, serve, warm_up
+    from itemix.web.views.about import lowest_threshold
+
+    with _listening(port) as listening:
+        served = _served(source, data, fitting, output, reading=reading, quiet=quiet)
+        with stopwatch(quiet=quiet):
+            warm_up(served)
+
+        ahead = _thread(served.searches.read_ahead, lowest_threshold(served))
+
+        def welcome() -> None:
+            address = address_of(listening)
+            note(f"explore {served.name} at {address} (Ctrl-C ends it)", quiet=quiet)
+            if browser:
+                import webbrowser
+
+                _thread(webbrowser.open, address).start()
+            ahead.start()
+
+        serve(make_app([served]), listening, welcome)
+        served.searches.end()
+        if ahead.is_alive():
+            ahead.join()
+
+
+def _thread(work: Callable[..., object], given: object) -> threading.Thread:
+    return threading.Thread(target=work, args=(given,), daemon=True)
+
+
+def _listening(port: int | None) -> "socket.socket":
+    from itemix.web.server import bound_socket
+
+    if port is not None:
+        return bound_socket(_HOST, port)
+    try:
+        return bound_socket(_HOST, _USUAL_PORT)
+    except InvalidInputError:
+        return bound_socket(_HOST, 0)
+
+
+def _served(
+    source: str, data: str | None, fitting: Fitting, output: str | None, *, reading: Reading, quiet: bool
+) -> "Served":
+    from itemix.web.served import Served
+
+    if models.is_model(source):
+        _refuse_fitting(source, fitting, output)
+        beside = None if data is None else read_source(data, reading, quiet=quiet)
+        return Served.from_file(source, data=beside)
+    if output is not None:
+        from itemix.files import checked_target
+
+        checked_target(output)
+    model = fitting.estimator()
+    transactions = read_source(source, reading, quiet=quiet)
+    beside = transactions if data is None else read_source(data, reading, quiet=quiet)
+    fitted(model, transactions, fitting.method, quiet=quiet)
+    if output is not None:
+        model.save(output)
+        note(f"wrote {output}: itemix explore {output} shows it again", quiet=quiet)
+    return Served(_name_of(source), model, data=beside)
+
+
+def _refuse_fitting(source: str, fitting: Fitting, output: str | None) -> None:
+    if fitting != Fitting() or output is not None:
+        raise InvalidInputError(
+            f"expected options of fitting only with transactions, got them with the model {source!r}; "
+            "leave them out"
+        )
+
+
+def _name_of(source: str) -> str:
+    if source == "-":
+        return "standard input"
+    name = source.removeprefix(DATASET_PREFIX)
+    return Path(name).name.split(".")[0].replace(":", " ") or "data"

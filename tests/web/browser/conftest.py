@@ -1,0 +1,108 @@
+"""A real browser, and the explorer started as its users start it."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+import itemix
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium of the distribution; without one these tests are skipped, but never where CI is true."""
+    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    if path is None:
+        message = f"needs a browser to drive: one of {', '.join(NAMES)}"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        driven = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield driven
+        driven.close()
+
+
+@contextmanager
+def explorer_of(*arguments):
+    """Start `itemix explore`, yield the address that it prints, and end it as Ctrl-C would."""
+    command = [sys.executable, "-m", "itemix", "explore", "--no-browser", "--port", "0", *map(str, arguments)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)  # noqa: S603 - our own program
+    try:
+        said = ""
+        for line in process.stderr:
+            said += line
+            if found := re.search(r"at (http://127\.0\.0\.1:\d+/)", line):
+                yield found[1]
+                break
+        else:
+            pytest.fail(f"the explorer did not start: {said}")
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 0
+        process.stderr.close()
+
+
+@pytest.fixture(scope="session")
+def start_explorer():
+    """Start the program for other models."""
+    return explorer_of
+
+
+@pytest.fixture(scope="session")
+def files(model, data, tmp_path_factory):
+    """The model and the data in files."""
+    folder = tmp_path_factory.mktemp("explored")
+    model.save(folder / "shop.itemix")
+    itemix.write_transactions(data, folder / "shop.parquet")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def address(browser, files):
+    """Where the small model is explored, with its data."""
+    with explorer_of(files / "shop.itemix", "--data", files / "shop.parquet") as found:
+        yield found
+
+
+@pytest.fixture
+def open_page(browser):
+    """Open pages; at the end none of them has complained, or asked anybody else."""
+    contexts, complaints, requests = [], [], []
+
+    def opened(address, *, width=1280, height=900, theme="light", expected_errors=()):
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=theme, accept_downloads=True
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "console",
+            lambda message: (
+                complaints.append(message.text)
+                if message.type in ("error", "warning")
+                and not any(expected in message.text for expected in expected_errors)
+                else None
+            ),
+        )
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(address)
+        expect(page.locator("h1")).to_be_visible()
+        expect(page.locator("[aria-busy]")).to_have_count(0)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert all(re.match(r"(http://127\.0\.0\.1:\d+/|data:|blob:)", url) for url in requests)

@@ -1,0 +1,83 @@
+"""The page is usable without a mouse, on a phone, in the dark, and by a screen reader."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+VIEWS = {
+    "itemsets": "itemsets&include=whole+milk",
+    "components": "components",
+    "dependencies": "dependencies&item=charcoal",
+    "rules": "rules",
+    "ask": "ask&present=whole+milk&given=salsa",
+}
+
+
+def violations(page):
+    """Return what axe objects to."""
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in found]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_nothing(open_page, address, view, theme):
+    """Names, roles, contrast and structure of every view, in both themes."""
+    page = open_page(f"{address}?view={VIEWS[view]}", theme=theme)
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_phone_is_wide_enough(open_page, address, view):
+    """Nothing but tables is wider than a phone."""
+    page = open_page(f"{address}?view={VIEWS[view]}", width=375, height=700)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def test_an_open_list_of_items_is_accessible(open_page, address):
+    """The list under a picker is announced, and Escape closes it."""
+    page = open_page(f"{address}?view=ask")
+    field = page.get_by_role("combobox", name="Present")
+    field.fill("milk")
+    expect(page.get_by_role("option")).to_have_count(2)
+    expect(field).to_have_attribute("aria-expanded", "true")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
+    expect(field).to_have_attribute("aria-expanded", "false")
+
+
+def test_the_keyboard_reaches_everything(open_page, address):
+    """From the top: skip to the content, or go through the views; focus is never lost on the way."""
+    page = open_page(address)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Components")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Components")
+    expect(page.locator("main")).to_be_focused()
+    page.goto(f"{address}?view=itemsets&min_support=0.05")
+    button = page.get_by_role("button", name="Lift")
+    button.press("Enter")
+    expect(page.locator("th[aria-sort]")).to_contain_text("Lift")
+    expect(button).to_be_focused()
+
+
+def test_changes_are_announced(open_page, address):
+    """A screen reader hears how many itemsets there are now."""
+    page = open_page(f"{address}?view=itemsets&min_support=0.3")
+    expect(page.locator("#announcer")).to_contain_text("with a support of at least 30.0%")
+
+
+def test_the_theme_follows_the_system_until_it_is_chosen(open_page, address):
+    """Dark where the system is dark; the button's choice is kept."""
+    page = open_page(address, theme="dark")
+    background = "getComputedStyle(document.documentElement).backgroundColor"
+    dark = page.evaluate(background)
+    page.get_by_role("button", name="Switch to the light theme").click()
+    light = page.evaluate(background)
+    assert dark != light
+    page.reload()
+    assert page.evaluate(background) == light

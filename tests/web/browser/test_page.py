@@ -1,0 +1,186 @@
+"""The page in a real browser: what it shows is what the library says."""
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+import itemix
+
+VIEWS_WITH_A_NAME = {
+    "itemsets": {},
+    "components": {},
+    "dependencies": {"item": "NAME"},
+    "rules": {"left": "NAME"},
+    "ask": {"present": "NAME"},
+}
+
+
+def written(n):
+    """Write a number as the page does."""
+    return f"{n:,}"
+
+
+def percentages(page, column):
+    """Return a column of percentages of the first table, as fractions."""
+    cells = page.locator(f"tbody tr td:nth-child({column})").all_inner_texts()
+    return [float(cell.removesuffix("%")) / 100 for cell in cells]
+
+
+def test_the_slider_changes_the_table(open_page, address, model):
+    """Moving the threshold gives the itemsets of `mine` at the new one, and the address says it."""
+    page = open_page(f"{address}?view=itemsets&min_support=0.05")
+    count = page.locator(".count")
+    expect(count).to_have_text(f"{written(len(itemix.mine(model, 0.05)))} itemsets")
+    slider = page.get_by_role("slider", name="Least support")
+    slider.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    expect(page).not_to_have_url(re.compile("min_support=0.05(&|$)"))
+    threshold = float(re.search(r"min_support=([\d.e-]+)", page.url)[1])
+    assert threshold < 0.05
+    mined = itemix.mine(model, threshold)
+    expect(count).to_have_text(f"{written(len(mined))} itemsets")
+    best = mined.top(50)
+    rows = page.locator("tbody tr td:first-child").all_inner_texts()
+    assert rows == [", ".join(names) for names in best.sets]
+    assert percentages(page, 3) == pytest.approx(best.support.tolist(), abs=1e-4)
+    assert slider.get_attribute("aria-valuetext") == f"{threshold * 100:.3g} %"
+
+
+def test_a_link_reproduces_the_view(open_page, address):
+    """The address holds everything that was chosen; going back undoes a change of view."""
+    page = open_page(
+        f"{address}?view=itemsets&min_support=0.05&target=maximal&min_len=2&search=milk&sort=length"
+    )
+    expect(page.get_by_role("radio", name="Maximal")).to_be_checked()
+    expect(page.get_by_label("Search")).to_have_value("milk")
+    expect(page.get_by_role("spinbutton", name="Items in a set, least")).to_have_value("2")
+    expect(page.locator("th[aria-sort]")).to_have_text(re.compile("Items"))
+    before = page.locator("tbody").inner_text()
+    again = open_page(page.url)
+    assert again.locator("tbody").inner_text() == before
+    page.get_by_role("link", name="Rules").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rules")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Itemsets")
+    expect(page.get_by_label("Search")).to_have_value("milk")
+
+
+def test_filters_choose(open_page, address, model, hostile):
+    """Items are picked from a list with the keyboard; lengths, words and pages choose too."""
+    page = open_page(f"{address}?view=itemsets&min_support=0.02")
+    field = page.get_by_role("combobox", name="With", exact=True)
+    field.fill("<img")
+    expect(page.get_by_role("option")).to_have_count(1)
+    page.keyboard.press("Enter")
+    mined = itemix.mine(model, 0.02).filter(include=[hostile])
+    expect(page.locator(".count")).to_have_text(f"{written(len(mined))} itemsets")
+    page.get_by_role("spinbutton", name="Items in a set, most").fill("2")
+    short = mined.filter(max_len=2)
+    expect(page.locator(".count")).to_have_text(f"{written(len(short))} itemsets")
+    page.get_by_role("button", name=f"Remove {hostile}").click()
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator(".pager .number")).to_have_text(re.compile("^51 to 100 of"))
+    expect(page).to_have_url(re.compile("offset=50"))
+
+
+def test_a_query_gives_the_librarys_number(open_page, address, model, data):
+    """Items that are picked are asked for; the answer is the library's, and the data's beside it."""
+    page = open_page(f"{address}?view=ask")
+    for label, name in (("Present", "salsa"), ("Given that there is", "tortillas")):
+        page.get_by_role("combobox", name=label, exact=True).fill(name)
+        page.get_by_role("option", name=re.compile(f"^{name} \\d")).click()
+    probability = model.probability(["salsa"], given=["tortillas"])
+    expect(page.locator(".figure")).to_have_text(f"{100 * probability:.3g}%")
+    interval = model.interval(["salsa"], given=["tortillas"])
+    expect(page.locator(".answer")).to_contain_text(f"between {100 * interval.lower:.3g}%")
+    rows = [row for row in data if "tortillas" in row]
+    both = sum("salsa" in row for row in rows)
+    expect(page.locator(".answer")).to_contain_text(f"In the data ({both} of {len(rows)})")
+    best = model.recommend(["salsa", "tortillas"], 1)[0].item
+    page.get_by_role("button", name=f"Add {best}").click()
+    expect(page).to_have_url(re.compile("present=salsa&present="))
+    more = model.probability(["salsa", best], given=["tortillas"])
+    expect(page.locator(".figure")).to_have_text(f"{100 * more:.3g}%")
+
+
+@pytest.mark.parametrize(("name", "extension"), [("CSV", "csv"), ("Parquet", "parquet")])
+def test_the_download_holds_what_the_table_shows(open_page, address, tmp_path, name, extension):
+    """The file has the rows of the table, in its order, and all the others."""
+    page = open_page(f"{address}?view=itemsets&min_support=0.05&min_len=2&sort=lift")
+    with page.expect_download() as started:
+        page.get_by_role("link", name=f"Download all as {name}").click()
+    path = tmp_path / f"found.{extension}"
+    started.value.save_as(path)
+    loaded = itemix.Itemsets.load(path)
+    shown = page.locator("tbody tr td:first-child").all_inner_texts()
+    assert [", ".join(names) for names in loaded.sets][: len(shown)] == shown
+    assert page.locator(".count").inner_text() == f"{written(len(loaded))} itemsets"
+    assert percentages(page, 3) == pytest.approx(loaded.support[: len(shown)].tolist(), abs=1e-4)
+
+
+@pytest.mark.parametrize("view", VIEWS_WITH_A_NAME)
+def test_hostile_names_do_not_run(open_page, address, view, hostile):
+    """A name that looks like code is shown as it is, in every view."""
+    chosen = dict.fromkeys(VIEWS_WITH_A_NAME[view], hostile)
+    page = open_page(f"{address}?{urlencode({'view': view, **chosen})}")
+    expect(page.locator("main").get_by_text(hostile).first).to_be_attached()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("main img").count() == 0
+
+
+def test_components_are_shown_and_chosen(open_page, address, model):
+    """The largest first; a click shows its items and baskets."""
+    page = open_page(f"{address}?view=components")
+    weights = sorted(model.mixture_.weights, reverse=True)
+    shares = page.locator(".component .share").all_inner_texts()
+    assert shares == [f"{100 * weight:.1f}%" for weight in weights]
+    page.get_by_role("button", name=re.compile("Component 3 ")).first.click()
+    expect(page.get_by_role("heading", name="Component 3")).to_be_visible()
+    expect(page.locator(".baskets li")).to_have_count(8)
+    page.get_by_role("button", name=re.compile("^Component 2,")).press("Enter")
+    expect(page.get_by_role("heading", name="Component 2")).to_be_visible()
+    expect(page).to_have_url(re.compile("component=2"))
+
+
+def test_dependencies_are_shown_and_chosen(open_page, address, model):
+    """The slider changes how many pairs there are; an item shows its neighbours."""
+    page = open_page(f"{address}?view=dependencies")
+    expect(page.locator(".count")).to_have_text(re.compile("^40 pairs of"))
+    assert page.locator(".network .edge").count() == 40
+    page.get_by_role("slider").press("ArrowRight")
+    page.get_by_role("slider").press("End")
+    expect(page.locator(".count")).to_have_text("1 pair of 2 items")
+    page.get_by_role("slider").press("Home")
+    expect(page.locator(".count")).to_have_text(re.compile("^300 pairs of"))
+    page.get_by_role("button", name=re.compile("^charcoal,")).press("Enter")
+    expect(page.get_by_role("heading", name="Neighbours of charcoal")).to_be_visible()
+    strongest = model.dependencies(1, items=["charcoal"])[0]
+    other = strongest.other if strongest.item == "charcoal" else strongest.item
+    expect(page.get_by_role("region", name="Neighbours").locator("tbody td").first).to_have_text(other)
+    page.get_by_role("radio", name="Matrix").check(force=True)
+    expect(page.locator(".matrix rect").first).to_be_visible()
+
+
+def test_rules_are_sorted_by_any_measure(open_page, address, model):
+    """The table is that of the library, whatever it is sorted by; the points are the same rules."""
+    page = open_page(f"{address}?view=rules&min_support=0.05")
+    page.get_by_label("Sort by").select_option("leverage")
+    expect(page.locator("th[aria-sort=descending]")).to_have_text(re.compile("Leverage"))
+    rules = itemix.rules(itemix.mine(model, 0.05), min_threshold=0.2, max_consequent_len=1)
+    best = rules.top(50, by="leverage")
+    texts = page.locator("tbody tr td:first-child").all_inner_texts()
+    sides = zip(best.antecedents, best.consequents, strict=True)
+    assert texts == [f"{', '.join(left)} → {', '.join(right)}" for left, right in sides]
+    assert page.locator(".scatter circle").count() == min(len(rules), 1000)
+    page.get_by_role("button", name="Confidence").click()
+    expect(page.locator("th[aria-sort=descending]")).to_have_text(re.compile("Confidence"))
+    assert percentages(page, 3) == pytest.approx(rules.top(50, by="confidence").confidence.tolist(), abs=1e-3)
+
+
+def test_what_is_refused_is_said(open_page, address):
+    """An address with a mistake gives a line that says what it is."""
+    page = open_page(f"{address}?view=ask&present=nothing", expected_errors=["400"])
+    expect(page.locator(".notice")).to_contain_text("expected one of 92 known items, got 'nothing'")
