@@ -31,10 +31,12 @@ if TYPE_CHECKING:
         ChowLiuTree,
         DirichletProcessMixture,
         IndependentModel,
+        MaxEntropyModel,
     )
     from itemix.evaluation import Evaluation, evaluate
     from itemix.items import Items
     from itemix.itemsets import Itemsets
+    from itemix.maxent import MaxEntropy
     from itemix.mining.rules import rules
     from itemix.mining.ruleset import Rules
     from itemix.mining.search import mine
@@ -60,6 +62,8 @@ __all__ = [
     "ItemixError",
     "Items",
     "Itemsets",
+    "MaxEntropy",
+    "MaxEntropyModel",
     "MissingExtraError",
     "MissingFileError",
     "Mixture",
@@ -95,6 +99,8 @@ _HOME = {
     "ItemixError": "itemix.errors",
     "Items": "itemix.items",
     "Itemsets": "itemix.itemsets",
+    "MaxEntropy": "itemix.maxent",
+    "MaxEntropyModel": "itemix.estimators",
     "MissingExtraError": "itemix.errors",
     "MissingFileError": "itemix.errors",
     "Mixture": "itemix.mixture",

@@ -6,6 +6,7 @@ from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture
 from itemix.estimators.bernoulli import BernoulliMixture
 from itemix.estimators.chow_liu import ChowLiuMixture, ChowLiuTree
 from itemix.estimators.independent import IndependentModel
+from itemix.estimators.maxent import MaxEntropyModel
 
 __all__ = [
     "BayesianMixture",
@@ -14,4 +15,5 @@ __all__ = [
     "ChowLiuTree",
     "DirichletProcessMixture",
     "IndependentModel",
+    "MaxEntropyModel",
 ]

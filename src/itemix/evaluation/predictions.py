@@ -120,7 +120,8 @@ def _by_model(model: Model, min_support: float, n_jobs: int | None) -> Predictio
         return support
 
     frequent = mine(model, min_support, n_jobs=n_jobs)
-    return Prediction(frequent, support_of, model.log_likelihood, model.prefers_families)
+    score = model.log_likelihood if model.has_likelihood else None
+    return Prediction(frequent, support_of, score, model.prefers_families)
 
 
 def _by_data(data: Transactions, min_support: float, n_jobs: int | None) -> Prediction:

@@ -73,7 +73,7 @@ class LevelSearch(ModelSearch):
             length += 1
             if length > max_len:
                 break
-            parts = [self._probable(block, order, lowest) for block in _joins(sets)]
+            parts = [self._probable(block, order, lowest) for block in joins(sets)]
             sets = np.concatenate([part[0] for part in parts] or [np.empty((0, length), np.int32)])
             values = np.concatenate([part[1] for part in parts] or [np.empty(0)])
 
@@ -102,7 +102,7 @@ def _root_blocks(n_roots: int) -> Iterator[Rows]:
         first = last
 
 
-def _joins(sets: Rows) -> Iterator[Rows]:
+def joins(sets: Rows) -> Iterator[Rows]:
     """Yield the sets of one item more that two sets join to, some at a time, in order."""
     starts_group = np.ones(len(sets), dtype=bool)
     starts_group[1:] = (sets[1:, :-1] != sets[:-1, :-1]).any(axis=1)

@@ -39,7 +39,7 @@ def save(model: MixtureEstimator | ModelEstimator | Model, path: str | os.PathLi
 
     Parameters
     ----------
-    model : fitted estimator, Mixture or TreeMixture
+    model : fitted estimator, Mixture, TreeMixture or MaxEntropy
         What to write.
     path : path
         Where to; by custom the name ends in .itemix.
@@ -70,7 +70,7 @@ def load(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - an estimator or
 
     Returns
     -------
-    fitted estimator, Mixture or TreeMixture
+    fitted estimator, Mixture, TreeMixture or MaxEntropy
         What was saved.
 
     Raises
@@ -131,6 +131,7 @@ def _methods() -> dict[str, _Method]:
         "independent": _Method(estimators.IndependentModel, None),
         "chow-liu": _Method(estimators.ChowLiuTree, None),
         "chow-liu-mixture": _Method(estimators.ChowLiuMixture, None),
+        "maxent": _Method(estimators.MaxEntropyModel, None),
         "nbm": _Method(BernoulliMixture, None),
         "vfbm": _Method(BayesianMixture, "variational"),
         "gsfbm": _Method(BayesianMixture, "gibbs"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix.maxent import MaxEntropy
 from itemix.storage import training, values
 
 if TYPE_CHECKING:
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 # The attribute that holds the model, by the method's name.
-ATTRIBUTE_OF = {"independent": "mixture_", "chow-liu": "trees_", "chow-liu-mixture": "trees_"}
+ATTRIBUTE_OF = {
+    "independent": "mixture_",
+    "chow-liu": "trees_",
+    "chow-liu-mixture": "trees_",
+    "maxent": "max_entropy_",
+}
 _ITERATES = ("chow-liu-mixture",)
 
 
@@ -44,6 +50,8 @@ def decode(content: Content, model: Model, method: str) -> dict[str, Any]:
     }
     if content.field(bool, "feature_names"):
         learned["feature_names_in_"] = model.items.labels.copy()
+    if isinstance(model, MaxEntropy):
+        learned["n_constraints_"] = len(model.itemsets)
     if method in _ITERATES:
         learned |= training.decode(content)
         learned["n_components_"] = content.whole("n_components", low=1)

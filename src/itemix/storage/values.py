@@ -1,4 +1,4 @@
-"""The models that files hold, each by the arrays of its own kind: mixtures, mixtures of trees."""
+"""The models that files hold, each by the arrays of its own kind: mixtures, mixtures of trees, itemsets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import mixture_files
+from itemix.maxent import MaxEntropy
 from itemix.mixture import Mixture
+from itemix.sets import Sets
 from itemix.trees import TreeMixture
 
 if TYPE_CHECKING:
@@ -71,11 +73,36 @@ def _decode_trees(content: Content, items: Items) -> TreeMixture:
     return trees
 
 
+def _encode_max_entropy(model: MaxEntropy) -> Parts:
+    return {"n_itemsets": len(model.itemsets)}, {
+        "frequencies": model.frequencies,
+        "itemsets.offsets": model.itemsets.offsets,
+        "itemsets.codes": model.itemsets.codes,
+        "itemsets.supports": model.supports,
+    }
+
+
+def _decode_max_entropy(content: Content, items: Items) -> MaxEntropy:
+    n = content.whole("n_itemsets")
+    sets = Sets(
+        content.take("itemsets.offsets", np.int64, n + 1),
+        content.take("itemsets.codes", np.int32, None),
+        items,
+    )
+    frequencies = content.take("frequencies", np.float64, len(items))
+    return MaxEntropy(frequencies, sets, content.take("itemsets.supports", np.float64, n))
+
+
 _KINDS = (
     Kind(Mixture, _encode_mixture, mixture_files.read_checked_mixture),
     Kind(TreeMixture, _encode_trees, _decode_trees),
+    Kind(MaxEntropy, _encode_max_entropy, _decode_max_entropy),
 )
-_KIND_OF_METHOD = {"chow-liu": TreeMixture, "chow-liu-mixture": TreeMixture}
+_KIND_OF_METHOD: dict[str, type[Model]] = {
+    "chow-liu": TreeMixture,
+    "chow-liu-mixture": TreeMixture,
+    "maxent": MaxEntropy,
+}
 
 
 def encode(model: Model) -> Parts:
@@ -89,7 +116,7 @@ def decode(content: Content) -> Model:
     """Return the model of a file: that of its kind, or the one which its method learns."""
     name = content.field(str, "kind")
     own = [kind for kind in _KINDS if kind.cls.__name__ == name]
-    learned = Mixture if own else _KIND_OF_METHOD.get(content.field(str, "method"), Mixture)
+    learned: type[Model] = Mixture if own else _KIND_OF_METHOD.get(content.field(str, "method"), Mixture)
     kind = own[0] if own else next(kind for kind in _KINDS if kind.cls is learned)
     return kind.decode(content, mixture_files.read_items(content))
 

@@ -1,0 +1,269 @@
+"""MaxEntropy: as little structure as the supports of some itemsets allow."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.errors import InvalidInputError
+from itemix.events import no_sets, require_same_items
+from itemix.kernels import csr, scaling
+from itemix.known_sets import KnownSets
+from itemix.model import Model
+from itemix.transactions import Transactions
+
+if TYPE_CHECKING:
+    import os
+
+    from itemix import events
+    from itemix.items import Items
+    from itemix.sets import Sets
+
+Floats = npt.NDArray[np.float64]
+Offsets = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+
+MOST_ITEMS = 14
+_PARTS_AT_A_TIME = 2048
+
+
+class _Parts(NamedTuple):
+    """Groups of items that hang together, of one question after the other.
+
+    Attributes
+    ----------
+    owner : array of int, shape (n_parts,)
+        The question that each belongs to, ascending.
+    offsets, codes : arrays
+        Their items in compressed form, ascending.
+    status : array of int
+        What is asked of each item, as `itemix.kernels.scaling` numbers it.
+    """
+
+    owner: Offsets
+    offsets: Offsets
+    codes: Codes
+    status: npt.NDArray[np.int8]
+
+
+class MaxEntropy(Model):
+    """The distribution of the highest entropy among those that have some supports: an immutable value.
+
+    A question is answered from the itemsets inside its own items alone, by iterative scaling over the states
+    of these items. Answers to questions about different items come from different small distributions: each
+    agrees with the supports of all itemsets inside it, but a set can come out a little more probable than
+    one of its subsets where neither is known. Conditional probabilities have one distribution for condition
+    and event.
+
+    Items hang together in a question if an itemset has both, or through other items of the question. Items
+    that do not are independent. At most 14 items of a question can hang together.
+
+    Parameters
+    ----------
+    frequencies : array of float, shape (n_items,)
+        The probability of each item.
+    itemsets : Sets
+        Sets of two items or more. With a set, all its subsets of two items or more must be there.
+    supports : array of float, shape (n_itemsets,)
+        The probability of each.
+
+    Examples
+    --------
+    >>> from itemix.items import Items
+    >>> from itemix.maxent import MaxEntropy
+    >>> from itemix.sets import Sets
+    >>> pairs = Sets.from_names([["a", "b"], ["b", "c"]], Items(["a", "b", "c"]))
+    >>> model = MaxEntropy([0.5, 0.5, 0.5], pairs, [0.4, 0.4])
+    >>> round(model.probability(["a", "b", "c"]), 6)
+    0.32
+    """
+
+    def __init__(self, frequencies: npt.ArrayLike, itemsets: Sets, supports: npt.ArrayLike) -> None:
+        self._known = KnownSets.checked(frequencies, itemsets, supports)
+
+    @property
+    def items(self) -> Items:
+        """The name of each item code."""
+        return self._known.sets.items
+
+    @property
+    def frequencies(self) -> Floats:
+        """The probability of each item, shape (n_items,), read-only."""
+        return self._known.frequencies
+
+    @property
+    def itemsets(self) -> Sets:
+        """The itemsets whose supports are known, the shorter first."""
+        return self._known.sets
+
+    @property
+    def supports(self) -> Floats:
+        """Their probabilities, shape (n_itemsets,), read-only."""
+        return self._known.supports
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters: one for each item and each itemset."""
+        return self.n_items + len(self.itemsets)
+
+    @property
+    def item_probabilities(self) -> Floats:
+        """The probability of each item on its own, shape (n_items,)."""
+        return self.frequencies
+
+    @cached_property
+    def has_likelihood(self) -> bool:
+        """Whether no more than 14 of all items hang together: only then transactions have a probability."""
+        return bool(np.bincount(self._known.part_of).max(initial=0) <= MOST_ITEMS)
+
+    def __eq__(self, other: object) -> bool:
+        return self._known == other._known if isinstance(other, MaxEntropy) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"MaxEntropy({len(self.itemsets):,} itemsets, {self.n_items:,} items)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MaxEntropy, (self.frequencies, self.itemsets, self.supports)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file; `itemix.load` reads it back."""
+        from itemix.storage import save
+
+        save(self, path)
+
+    def probabilities_of_codes(
+        self,
+        offsets: Offsets,
+        codes: Codes,
+        absent_offsets: Offsets | None = None,
+        absent_codes: Codes | None = None,
+    ) -> Floats:
+        """Return the probabilities of sets of item codes in compressed form, shape (n,).
+
+        Raises
+        ------
+        InvalidInputError
+            If more than 14 items of a set hang together.
+        """
+        if absent_offsets is None or absent_codes is None:
+            absent_offsets, absent_codes = no_sets(len(offsets) - 1)
+        return self._answers((offsets, codes), (absent_offsets, absent_codes), codes[:0], codes[:0])[0]
+
+    def _conditional(self, present: events.Sets, against: events.Sets, held: Codes, missing: Codes) -> Floats:
+        self._probability_of_condition(held, missing)
+        joint, condition = self._answers(present, against, held, missing)
+        return np.divide(joint, condition, out=np.zeros_like(joint), where=condition > 0)
+
+    def _answers(
+        self, present: events.Sets, against: events.Sets, held: Codes, missing: Codes
+    ) -> tuple[Floats, Floats]:
+        """Return the probabilities of events and conditions together, and of the conditions, (n,) each."""
+        parts = self._parts(*_questions(present, against, held, missing))
+        found = np.empty((len(parts.owner), 2))
+        leader = csr.group_equal_rows(parts.offsets, parts.codes)[0]
+        order = np.argsort(leader, kind="stable")
+        for first in range(0, len(order), _PARTS_AT_A_TIME):
+            some = order[first : first + _PARTS_AT_A_TIME]
+            scaling.part_probabilities(*self._known.trie, *parts[1:], leader, some, found)
+        joint, condition = np.ones(len(present[0]) - 1), np.ones(len(present[0]) - 1)
+        np.multiply.at(joint, parts.owner, found[:, 0])
+        np.multiply.at(condition, parts.owner, found[:, 1])
+        return joint, condition
+
+    def _parts(self, offsets: Offsets, codes: Codes, status: npt.NDArray[np.int8]) -> _Parts:
+        """Take questions apart into items that hang together."""
+        place = np.empty(len(codes), dtype=np.int64)
+        scaling.join_items(*self._known.trie[:2], offsets, codes, place)
+        order = np.argsort(place, kind="stable")
+        begins, lengths = np.unique(place, return_counts=True)
+        most = int(lengths.max(initial=0))
+        if most > MOST_ITEMS:
+            raise InvalidInputError(
+                f"expected a question in which at most {MOST_ITEMS} items hang together by the model's "
+                f"itemsets, got {most}; ask for fewer items (to mine: max_len={MOST_ITEMS})"
+            )
+        owner = np.searchsorted(offsets, begins, side="right") - 1
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        return _Parts(owner, ends, codes[order], status[order])
+
+    def log_likelihood(self, transactions: Transactions) -> Floats:
+        """Return the log-probability of each transaction, shape (n_transactions,); -inf if impossible.
+
+        Raises
+        ------
+        InvalidInputError
+            If more than 14 of all items hang together.
+        """
+        require_same_items(self.items, transactions.items)
+        known, states = self._known, self._states
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.concatenate(states))
+        starts = np.concatenate([[0], np.cumsum([len(table) for table in states])])[:-1]
+        values = np.empty(transactions.n_rows)
+        scaling.row_log_probabilities(
+            transactions.indptr, transactions.indices, known.part_of, known.bit_of, starts, logs, values
+        )
+        repeats = transactions.multiplicities
+        return values if repeats is None else np.repeat(values, repeats)
+
+    def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
+        """Draw n transactions from the model.
+
+        Raises
+        ------
+        InvalidInputError
+            If more than 14 of all items hang together.
+        """
+        if n < 0:
+            raise InvalidInputError(f"expected zero or more transactions to draw, got {n!r}; try 100")
+        rng = np.random.default_rng(random_state)
+        rows, codes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
+        for table, own in zip(self._states, self._known.parts(), strict=True):
+            drawn = rng.choice(len(table), size=n, p=table / table.sum())
+            row, bit = np.nonzero(drawn[:, None] >> np.arange(len(own)) & 1)
+            rows.append(row)
+            codes.append(own[bit])
+        indptr, indices = csr.rows_of_pairs(np.concatenate(rows), np.concatenate(codes), n)
+        return Transactions(indptr, indices, self.items)
+
+    @cached_property
+    def _states(self) -> list[Floats]:
+        """The probabilities of the states of each part of all items."""
+        if not self.has_likelihood:
+            most = int(np.bincount(self._known.part_of).max())
+            raise InvalidInputError(
+                f"expected a model in which at most {MOST_ITEMS} items hang together by its itemsets, got "
+                f"{most}, too many to tell the probability of whole transactions; raise min_support, or use "
+                "another model"
+            )
+        return [scaling.state_probabilities(*self._known.trie, own) for own in self._known.parts()]
+
+
+def _questions(
+    present: events.Sets, against: events.Sets, held: Codes, missing: Codes
+) -> tuple[Offsets, Codes, npt.NDArray[np.int8]]:
+    """Return what each question asks for as compressed rows: items ascending, each once, with its status."""
+    n = len(present[0]) - 1
+    every = np.arange(n)
+    owner = [np.repeat(every, len(held) + len(missing))]
+    codes = [np.tile(np.concatenate([held, missing]), n)]
+    known = np.repeat([scaling.GIVEN_PRESENT, scaling.GIVEN_ABSENT], [len(held), len(missing)])
+    status = [np.tile(known, n)]
+    for (offsets, own), what in ((present, scaling.PRESENT), (against, scaling.ABSENT)):
+        owner.append(np.repeat(every, np.diff(offsets)))
+        codes.append(own)
+        status.append(np.full(len(own), what))
+    all_owners, all_codes = np.concatenate(owner), np.concatenate(codes)
+    # What is given comes first, and of equal codes the first stays.
+    order = np.lexsort((all_codes, all_owners))
+    all_owners, all_codes = all_owners[order], all_codes[order]
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = (np.diff(all_owners) != 0) | (np.diff(all_codes) != 0)
+    kept = order[is_new]
+    ends = np.searchsorted(all_owners[is_new], np.arange(n + 1))
+    return ends, all_codes[is_new].astype(np.int32), np.concatenate(status)[kept].astype(np.int8)
