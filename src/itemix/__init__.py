@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from itemix.mining.search import mine
     from itemix.mixture import Mixture
     from itemix.report import write_report
-    from itemix.report import write_report
     from itemix.storage import load
     from itemix.transactions import Transactions
     from itemix.trees import TreeMixture
@@ -82,7 +81,6 @@ __all__ = [
     "read_transactions",
     "rules",
     "write_report",
-    "write_report",
     "write_transactions",
 ]
 
@@ -116,7 +114,6 @@ _HOME = {
     "mine": "itemix.mining.search",
     "read_transactions": "itemix.data.readers",
     "rules": "itemix.mining.rules",
-    "write_report": "itemix.report",
     "write_report": "itemix.report",
     "write_transactions": "itemix.data.writers",
 }
