@@ -243,13 +243,3 @@ def test_any_number_of_threads(n_jobs):
     found = itemix.mine(rows, 1, n_jobs=n_jobs)
     assert np.bincount(found.lengths).tolist() == [0, *(comb(9, k) for k in range(1, 9))]
     assert found == itemix.mine(rows, 1, n_jobs=1)
-
-
-@pytest.mark.parametrize("n_threads", [1, 2, 7])
-@pytest.mark.parametrize("at_least", [1, 5, 1000])
-def test_ranges_of_roots(n_threads, at_least):
-    """Roots are cut into ranges without gaps, as many as asked for where there are as many roots."""
-    for work in ([5], [1, 1, 100, 1], [3] * 50):
-        ranges = exact._ranges(np.array(work), n_threads, at_least)
-        assert [root for first, stop in ranges for root in range(first, stop)] == list(range(len(work)))
-        assert all(first < stop for first, stop in ranges)

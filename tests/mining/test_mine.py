@@ -11,7 +11,7 @@ from naive import mining as naive
 
 import itemix
 from itemix import Transactions
-from itemix.mining import exact
+from itemix.mining.layout import Layout
 
 TARGETS = ("all", "closed", "maximal")
 every_target = pytest.mark.parametrize("target", TARGETS)
@@ -183,8 +183,10 @@ def test_both_layouts_are_used(sparse):
         (Transactions.from_lists(with_layout([["a", "b"], ["a"]], sparse)), 1),
     ):
         counts = tx.item_counts()
-        frequent = np.flatnonzero(counts >= least).astype(np.int32)
-        assert exact._Layout.of(tx, frequent, counts[frequent]).is_dense != sparse
+        frequent = np.flatnonzero(counts >= least)
+        rank_of = np.full(tx.n_items, -1, dtype=np.int32)
+        rank_of[frequent] = np.arange(len(frequent))
+        assert Layout.of(tx, rank_of, counts[frequent]).is_dense != sparse
 
 
 EDGES = {

@@ -1,0 +1,111 @@
+"""Transactions laid out for searches over ranks: bitsets, or rows of ranks with the pairs in them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.kernels import bitsets, prepare, projection
+from itemix.mining.parallel import readonly_view
+
+if TYPE_CHECKING:
+    from itemix.mining.parallel import Search
+    from itemix.transactions import Transactions
+
+# Above this density, bitsets over all transactions beat the projections of each item.
+_DENSE = 0.1
+# Pairs are counted, and rows delivered, for as many roots at a time as an array of this size holds.
+_ENTRIES_AT_A_TIME = 1 << 19
+_RANGES_PER_THREAD = 4
+
+
+class Pairs(NamedTuple):
+    """The frequent companions of each root: their ranks, and how often they occur with it."""
+
+    start: npt.NDArray[np.int64]
+    companions: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Transactions over ranks: bitsets over all rows for dense data, rows of ranks for sparse data."""
+
+    rank_counts: npt.NDArray[np.int64]
+    bits: npt.NDArray[np.uint64]
+    planes: npt.NDArray[np.uint64]
+    plane_words: npt.NDArray[np.int64]
+    row_start: npt.NDArray[np.int64]
+    ranks: npt.NDArray[Any]
+    weights: npt.NDArray[Any]
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether these are bitsets."""
+        return len(self.bits) > 0
+
+    @classmethod
+    def of(
+        cls, tx: Transactions, rank_of: npt.NDArray[np.int32], rank_counts: npt.NDArray[np.int64]
+    ) -> Layout:
+        """Lay out transactions, given the rank of each item (-1: left out) and how often each rank occurs."""
+        # The type says whether rows are weighted: kernels are compiled once for each.
+        row_order = np.empty(0, dtype=np.int64)
+        weights: npt.NDArray[Any] = np.empty(0, dtype=np.int32)
+        if tx.multiplicities is not None:
+            row_order = np.argsort(-tx.multiplicities, kind="stable")
+            weights = tx.multiplicities[row_order]
+        rows = (
+            readonly_view(tx.indptr),
+            readonly_view(tx.indices),
+            readonly_view(row_order),
+            readonly_view(rank_of),
+        )
+        bits, planes = np.empty((0, 0), dtype=np.uint64), np.empty((0, 0), dtype=np.uint64)
+        plane_words, row_start = np.empty(0, np.int64), np.empty(0, np.int64)
+        # Half the memory, and half the time to read it, where ranks are small; they mostly are.
+        ranks = np.empty(0, np.uint16 if len(rank_counts) <= np.iinfo(np.uint16).max else np.int32)
+        if rank_counts.sum() >= _DENSE * tx.n_transactions * len(rank_counts):
+            bits = prepare.pack_bitsets(*rows, len(rank_counts))
+            if len(weights):
+                planes, plane_words = bitsets.multiplicity_planes(readonly_view(weights), bits.shape[1])
+        else:
+            row_start, ranks, kept = prepare.rows_of_ranks(*rows, ranks)
+            if len(weights):
+                weights = weights[kept]
+        arrays = (rank_counts, bits, planes, plane_words, row_start, ranks, weights)
+        return cls(*(readonly_view(array) for array in arrays))
+
+
+def count_pairs(search: Search, data: Layout, min_count: int) -> Pairs:
+    """Count the pairs of sparse data that occur at least so often."""
+    n_roots = len(data.rank_counts)
+    rows = data.row_start, data.ranks, data.weights
+    n_tables = math.ceil(n_roots * n_roots / 2 / _ENTRIES_AT_A_TIME)
+    # A root's table is as long as its rank, and its time about as its count times its rank.
+    bounds = ranges(data.rank_counts * np.arange(1, n_roots + 1), search.n_threads, at_least=n_tables)
+    parts = search.run(
+        [partial(projection.count_pairs, *bound, *rows, min_count) for bound in bounds], n_roots
+    )
+    sizes, companions, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Pairs(np.concatenate([[0], np.cumsum(sizes)]), companions, counts)
+
+
+def ranges(work: npt.NDArray[np.int64], n_threads: int, at_least: int = 1) -> list[tuple[int, int]]:
+    """Cut roots into ranges of about equal work; the result of a search does not depend on them."""
+    n_parts = max(at_least, 1 if n_threads == 1 else n_threads * _RANGES_PER_THREAD)
+    done = np.cumsum(work, dtype=np.float64)
+    cuts = np.searchsorted(done, done[-1] * np.arange(1, n_parts) / n_parts)
+    bounds = np.unique(np.concatenate([[0], cuts, [len(work)]]))
+    return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+
+
+def entry_ranges(data: Layout, bounds: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:
+    """Cut roots into ranges whose rows are delivered at a time; `bounds` as in `projection.entry_bounds`."""
+    n_entries = bounds.sum() / (data.weights.mean() if len(data.weights) else 1)
+    return ranges(bounds + 1, n_threads, at_least=math.ceil(n_entries / _ENTRIES_AT_A_TIME))
