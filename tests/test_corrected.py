@@ -23,14 +23,14 @@ from itemix.sets import Sets
 from itemix.transactions import Transactions
 
 
-def data_of(seed, n_items=7, n=40):
+def data_of(seed, n_items=6, n=40):
     """Return transactions that the mixtures of these tests do not come from."""
     rng = np.random.default_rng(seed)
     held = rng.random((n, n_items)) < rng.random((3, n_items))[rng.integers(0, 3, n)]
     return Transactions.from_matrix(held.astype(int), items=[f"i{i}" for i in range(n_items)])
 
 
-def corrected(seed, order=3, shrinkage=0.0, n_items=7):
+def corrected(seed, order=3, shrinkage=0.0, n_items=6):
     """Return a mixture corrected by the counts of all itemsets of up to `order` items, and the data."""
     data = data_of(seed, n_items)
     families = [c for n in range(1, order + 1) for c in combinations(range(n_items), n)]
@@ -45,7 +45,7 @@ seeds = st.integers(0, 10_000)
 orders = st.integers(1, 4)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seeds, orders, st.sampled_from([0.0, 5.0]))
 def test_probabilities_are_those_of_the_formula(seed, order, shrinkage):
     """One by one and as a family, sets have the probability that the slow formula gives them."""
@@ -59,7 +59,7 @@ def test_probabilities_are_those_of_the_formula(seed, order, shrinkage):
     assert model.probability([]) == pytest.approx(1.0)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seeds, orders, st.sampled_from([0.0, 5.0]))
 def test_supports_are_probabilities_and_fall(seed, order, shrinkage):
     """Between 0 and 1, and never larger for a superset than for a subset."""
@@ -72,7 +72,7 @@ def test_supports_are_probabilities_and_fall(seed, order, shrinkage):
         assert all(p <= value[itemset - {item}] * (1 + 1e-12) for item in itemset)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seeds, orders)
 def test_what_is_stored_is_exact(seed, order):
     """Without shrinkage every itemset that was counted has the support that was counted."""
@@ -83,7 +83,7 @@ def test_what_is_stored_is_exact(seed, order):
     np.testing.assert_allclose(model.probabilities(sets), support, rtol=1e-6, atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     seeds,
     orders,
@@ -147,7 +147,7 @@ def test_counts_of_chunks_add_up():
     """A correction made from the counts of two chunks is that of the whole data."""
     data = data_of(5, n=60)
     first, second = data.split(0.5, random_state=1)
-    mixture = random_mixture(5, 3, 7)
+    mixture = random_mixture(5, 3, 6)
     sets = likely_sets(mixture, data, 3, 10_000)
     parts = count_sets(sets, first) + count_sets(sets, second)
     assert fit_correction(mixture, parts) == fit_correction(mixture, count_sets(sets, data))
@@ -174,7 +174,7 @@ def test_a_value():
     assert pickle.loads(pickle.dumps(model)) == model  # noqa: S301 - our own bytes
     assert "residuals of up to 3 items" in repr(model)
     np.testing.assert_array_equal(model.log_likelihood(data), model.mixture.log_likelihood(data))
-    with pytest.raises(InvalidInputError, match="correction of the mixture's 5 items, got that of 7"):
+    with pytest.raises(InvalidInputError, match="correction of the mixture's 5 items, got that of 6"):
         CorrectedMixture(random_mixture(0, 2, 5), model.correction)
 
 

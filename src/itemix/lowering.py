@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from itemix.kernels import monotone
-from itemix.sets import readonly
 from itemix.threads import Workers
 
 # So many sets of one length are worth a thread of their own.
@@ -24,9 +25,9 @@ def lower_to_subsets(  # noqa: PLR0917 - the columns of a family, then what to d
     """Return the estimates of sets, each lowered to those of its subsets without one of its pivots.
 
     The sets are sorted by length, then colexicographically by `rank_of` their codes; pivots are the items of
-    the `n_pivots` highest ranks. Equivalent to low[I] = min(value[I], low[I - {p}] for each pivot p of I), which
-    is enough where taking away another item cannot lower an estimate. A set has -1 if such a subset, or the
-    set without its item of the lowest rank, is not among them.
+    the `n_pivots` highest ranks. Equivalent to low[I] = min(value[I], low[I - {p}] for each pivot p of I);
+    that is enough where taking away another item cannot lower an estimate. A set has -1 if such a subset, or
+    the set without its item of the lowest rank, is not among them.
     """
     if len(values) == 0:
         return values.copy()
@@ -49,7 +50,7 @@ class _Family:
         n_single: int,
     ) -> None:
         n = len(values)
-        offsets, codes, rank_of = (readonly(array, array.dtype, copy=False) for array in sets)
+        offsets, codes, rank_of = (_readonly_view(array) for array in sets)
         self._sets, self._rank_of = (offsets, codes), rank_of
         self._n_single = n_single
         self.low = values.copy()
@@ -75,3 +76,10 @@ class _Family:
         while cuts and cuts[-1] + _SETS_IN_A_BLOCK < stop:
             cuts.append(monotone.next_parent(*self._sets, cuts[-1] + _SETS_IN_A_BLOCK, stop))
         return [*cuts, stop] if cuts and cuts[-1] < stop else cuts or [start]
+
+
+def _readonly_view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a read-only view, so that the kernel is compiled for one kind of array only."""
+    view = array.view()
+    view.setflags(write=False)
+    return view

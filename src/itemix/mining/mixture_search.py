@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import prefix
+from itemix.kernels import lattice, prefix
 from itemix.lowering import lower_to_subsets
+from itemix.mining.columns import Columns
 from itemix.mining.model_search import ModelSearch
 from itemix.mining.parallel import Search, assemble_records, readonly_view
 from itemix.threads import Workers
 
 if TYPE_CHECKING:
     from itemix.corrected import CorrectedMixture
-    from itemix.mining.columns import Columns
     from itemix.mining.parallel import Limits
     from itemix.mixture import Mixture
     from itemix.residuals import Residuals
@@ -81,10 +81,10 @@ class CorrectedSearch(MixtureSearch):
         with Workers(self._n_threads) as workers:
             sets = found.offsets, found.codes, model.ranks
             low = lower_to_subsets(*sets, found.values, model.n_pivots, workers)
-        found = found._replace(values=np.minimum(low, 1.0, out=low))
-        if limits.min_len == 1 and low.min(initial=1.0) >= lowest:
-            return found
-        return found.take(np.flatnonzero((low >= lowest) & (found.lengths >= limits.min_len)))
+        n_kept = lattice.compact_sets(found.offsets, found.codes, low, lowest)
+        n_codes = int(found.offsets[n_kept])
+        kept = Columns(found.offsets[: n_kept + 1], found.codes[:n_codes], low[:n_kept])
+        return kept if limits.min_len == 1 else kept.take(np.flatnonzero(kept.lengths >= limits.min_len))
 
 
 def _trie(ranks: npt.NDArray[np.int32], residuals: Residuals | None) -> Trie:
