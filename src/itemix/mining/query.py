@@ -11,6 +11,7 @@ from itemix.errors import InvalidInputError
 from itemix.events import Names, Sets, encode_sets, no_sets, require_consistent, require_same_items
 from itemix.kernels import csr
 from itemix.mining import measures
+from itemix.mining.ranking import ranked_part
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def dependencies(
         if sign != "both":
             usable &= (leverage > 0) if sign == "positive" else (leverage < 0)
         strength[~usable] = -1.0
-        top = np.argsort(-strength, axis=None, kind="stable")[: max(n, 0)]
+        top = ranked_part(strength.ravel(), 0, max(n, 0), descending=True)
         for r, other in zip(*np.unravel_index(top, strength.shape), strict=True):
             if strength[r, other] >= 0:
                 best.append((float(strength[r, other]), int(rows[r]), int(other), float(joint[r, other])))

@@ -9,9 +9,9 @@ import numpy as np
 
 from itemix.errors import InvalidInputError
 from itemix.itemsets import TARGETS
+from itemix.mining.ranking import ranked_part
 from itemix.web.limits import MAX_ROWS
 from itemix.web.questions import choice, names, number, text, whole
-from itemix.web.ranking import ranked_part
 from itemix.web.searches import Found, lifts
 from itemix.web.views.columns import as_list, rows_of
 

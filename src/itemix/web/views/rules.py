@@ -9,10 +9,10 @@ import numpy as np
 
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining.measures import MLXTEND
+from itemix.mining.ranking import ranked_part
 from itemix.mining.rules import rules as make_rules
 from itemix.web.limits import MAX_ROWS
 from itemix.web.questions import choice, names, number, whole
-from itemix.web.ranking import ranked_part
 from itemix.web.views.columns import as_list, rows_of
 from itemix.web.views.itemsets import ORDERS
 
