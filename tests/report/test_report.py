@@ -21,7 +21,7 @@ HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
     "'; DROP TABLE baskets; --",
-    "$\\frac{1}{0}$",
+    "$\\nonsense{$",
     "&amp;&lt;",
     "new\nline\x00\x1b[31m",
     "\ud800 lone",
