@@ -33,11 +33,17 @@ def measure(task: Task) -> Record:
 
 
 def fit(task: Task, train: Transactions, **options: Any) -> Any:  # noqa: ANN401 - an estimator
-    """Fit the method of a task, with its run as the seed; a fit that stops early is still a result."""
+    """Fit the method of a task, with its run as the seed.
+
+    A fit that does not converge is a result; one that Ctrl-C has ended is not, though it is kept by then.
+    """
     model = METHODS[task.method].make(task.components or None, task.run, **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(train)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        model.fit(train)
+    if any("was interrupted" in str(warning.message) for warning in caught):
+        raise KeyboardInterrupt
+    return model
 
 
 def _describe_fit(model: Any) -> Record:  # noqa: ANN401 - an estimator

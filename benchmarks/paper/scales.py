@@ -11,7 +11,7 @@ from .methods import FLOOR, METHODS, PAPER_METHODS, TRUTH
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PARTS = ("data", "table3", "table4", "floors", "alike", "beyond", "density", "table5", "table6")
+PARTS = ("data", "table3", "table4", "floors", "alike", "density", "beyond", "table5", "table6")
 TIMED = ("table5", "table6")
 ALIASES = {"table1": "data", "table2": "data"}
 MINERS = ("itemix", "pyfim eclat", "pyfim fpgrowth")
@@ -154,8 +154,8 @@ def plan(scale: Scale) -> list[Task]:
         *_accuracy(scale, "table4"),
         *_floors(scale),
         *_accuracy(scale, "alike"),
-        *_accuracy(scale, "beyond"),
         *_density(scale),
+        *_accuracy(scale, "beyond"),
         *_training(scale),
         *_generation(scale),
     ]

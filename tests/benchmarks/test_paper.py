@@ -4,15 +4,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchmarks.paper import workers
+from benchmarks.paper import measures, workers
 from benchmarks.paper.command import main
-from benchmarks.paper.scales import SCALES, plan
+from benchmarks.paper.inputs import halves
+from benchmarks.paper.scales import SCALES, Task, plan
 from benchmarks.paper.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -135,3 +137,15 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, capsys):
     main(arguments(tmp_path, "--only", "table4,density"))
     keys = [line.split("  ")[1] for line in capsys.readouterr().err.splitlines()]
     assert sorted(keys + done) == sorted(task.key for task in wanted)
+
+
+def test_a_fit_that_is_interrupted_is_no_result():
+    """A chain keeps what it has on Ctrl-C, but the experiment ends there."""
+    task = Task("table4", "toy", "gsdpm")
+    train, _ = halves("toy", 0)
+    measures.fit(task, train)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        measures.fit(task, train, n_samples=10**9)
+    timer.join()
