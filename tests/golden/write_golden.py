@@ -1,6 +1,7 @@
 """Write the golden model files of this format and what they answer: ``python tests/golden/write_golden.py``.
 
-Done once for each format number; the files of older formats stay, since later versions must read them.
+Done once for each format number, and once for each kind of model that comes to it: files that are there stay
+as they are, since later versions must read them.
 """
 
 import json
@@ -10,8 +11,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from itemix import BayesianMixture, BernoulliMixture, DirichletProcessMixture, Transactions
+from itemix import (
+    BayesianMixture,
+    BernoulliMixture,
+    ChowLiuMixture,
+    ChowLiuTree,
+    DirichletProcessMixture,
+    IndependentModel,
+    MaxEntropyModel,
+    Transactions,
+)
 from itemix.mixture import Mixture
+from itemix.model import Model
 from itemix.storage import save
 from itemix.tensor_files import FORMAT
 
@@ -26,7 +37,17 @@ def golden_models():
     data = truth.sample(80, random_state=0)
     matrix = data.to_scipy().toarray()
     numbered = Transactions.from_matrix(matrix, items=[10, -2, 2**40, 0])
+    trees = ChowLiuMixture("auto", pooling="auto", random_state=0).fit(pd.DataFrame(matrix, columns=names))
+    start = ChowLiuMixture(2, edge_cost=0, random_state=0).fit(data).trees_
+    max_entropy = MaxEntropyModel(min_support=0.2, max_len=2).fit(data)
     return {
+        "independent": IndependentModel().fit(data),
+        "chow-liu": ChowLiuTree(edge_cost=0).fit(numbered),
+        "chow-liu-mixture": trees,
+        "chow-liu-mixture-from-trees": ChowLiuMixture(2, init=start, random_state=0).fit(data),
+        "tree-mixture": start,
+        "maxent": max_entropy,
+        "max-entropy": max_entropy.max_entropy_,
         "mixture": truth,
         "nbm": BernoulliMixture("auto", random_state=0).fit(pd.DataFrame(matrix, columns=names)),
         "vfbm": BayesianMixture(2, init=truth, beta=[0.5, 0.4, 0.3, 0.2], random_state=0)
@@ -40,19 +61,20 @@ def golden_models():
 
 def answers_of(model):
     """Return what a model answers about its items, and what it says of its training."""
-    items = list(model.mixture_.items if hasattr(model, "mixture_") else model.items)
+    items = list(model.items if isinstance(model, Model) else model.model_.items)
     found = {
         "items": items,
         "probabilities": [model.probability(items[:n]) for n in range(1, len(items) + 1)],
         "conditional": model.probability(items[:1], given=items[1:2], given_absent=items[2:3]),
     }
-    if isinstance(model, Mixture):
+    if isinstance(model, Model):
         return found
     found["log_likelihoods"] = model.score_samples(
         Transactions.from_matrix(np.eye(len(items), dtype=int)[1:], items)
     ).tolist()
-    found |= {name: getattr(model, name) for name in ("n_iter_", "converged_", "lower_bound_")}
-    if model.posteriors_:
+    learned = ("n_iter_", "converged_", "lower_bound_", "pooling_", "n_constraints_")
+    found |= {name: getattr(model, name) for name in learned if hasattr(model, name)}
+    if getattr(model, "posteriors_", ()):
         found["interval"] = list(model.interval(items[:2]))
     if hasattr(model, "chains_"):
         found["n_components"] = model.chains_.traces()["n_components"].tolist()
@@ -60,10 +82,12 @@ def answers_of(model):
 
 
 if __name__ == "__main__":
-    FOLDER.mkdir()
+    FOLDER.mkdir(exist_ok=True)
     warnings.simplefilter("ignore")
-    models = golden_models()
-    for name, model in models.items():
-        save(model, FOLDER / f"{name}.itemix")
-    answers = {name: answers_of(model) for name, model in models.items()}
-    (FOLDER / "answers.json").write_text(json.dumps(answers, indent=1, ensure_ascii=False) + "\n")
+    said = FOLDER / "answers.json"
+    answers = json.loads(said.read_text()) if said.exists() else {}
+    for name, model in golden_models().items():
+        if name not in answers:
+            save(model, FOLDER / f"{name}.itemix")
+            answers[name] = answers_of(model)
+    said.write_text(json.dumps(answers, indent=1, ensure_ascii=False) + "\n")

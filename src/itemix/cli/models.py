@@ -24,9 +24,9 @@ def summary(model: StoredModel) -> str:
 
     n = model.training.get("n_transactions")
     parts = [
-        "a mixture" if model.method is None else model.method,
+        "a model" if model.method is None else model.method,
         components(model.components.n_components, len(model.posteriors)),
-        plural(model.mixture.n_items, "item"),
+        plural(model.value.n_items, "item"),
         correction(model.corrected),
         "" if n is None else f"fitted on {n:,} transactions",
     ]

@@ -6,9 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from itemix import mixture_files, tensor_files
+from itemix import tensor_files
 from itemix.errors import InvalidInputError
-from itemix.storage import batch, corrections, sampled
+from itemix.mixture import Mixture
+from itemix.storage import batch, corrections, sampled, values
+from itemix.trees import TreeMixture
 
 if TYPE_CHECKING:
     import os
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from itemix.corrected import CorrectedMixture
     from itemix.inference.priors import Weights
     from itemix.mining.intervals import Source
-    from itemix.mixture import Mixture
     from itemix.model import Model
     from itemix.posterior import Posterior
     from itemix.tensor_files import Content
@@ -26,7 +27,7 @@ _WITH_POSTERIOR = ("vfbm", "vdpm")
 
 
 class StoredModel:
-    """A model that was saved: the mixture that answers, its posterior, and what is known of the fit.
+    """A model that was saved: the value that answers, its posterior, and what is known of the fit.
 
     Parameters
     ----------
@@ -37,12 +38,12 @@ class StoredModel:
     ----------
     path : Path
         Where it is.
-    mixture : Mixture
-        The fitted model.
+    value : Model
+        The fitted model, without its correction: a mixture, or another kind of model.
     method : str or None
-        How it was fitted, by its short name such as gsdpm; None for a plain mixture.
+        How it was fitted, by its short name such as gsdpm; None for a model alone.
     training : dict
-        What the file says of the fit: n_transactions, n_iter, converged and more; empty for a plain mixture.
+        What the file says of the fit: n_transactions, n_iter, converged and more; empty for a model alone.
 
     Raises
     ------
@@ -56,22 +57,24 @@ class StoredModel:
         self._content: Content = tensor_files.read(path)
         self.path = Path(path)
         try:
-            self.mixture: Mixture = mixture_files.read_main_mixture(self._content)
+            self.value: Model = values.decode(self._content)
         except InvalidInputError as error:
             raise self._content.damaged(str(error).partition(";")[0]) from None
-        is_plain = self._content.field(str, "kind") == mixture_files.KIND
+        is_plain = values.is_alone(self._content)
         self.method = None if is_plain else self._content.field(str, "method")
         self.training: dict[str, Any] = {} if is_plain else self._content.field(dict, "training")
 
     @cached_property
     def posteriors(self) -> tuple[Posterior, ...]:
         """The distribution of the parameters, for each sample of a sampler; none of maximum likelihood."""
+        if not isinstance(self.value, Mixture):
+            return ()
         try:
             if self.method in _WEIGHTS_OF_SAMPLED:
-                draws = sampled.read_draws(self._content, self.mixture, _WEIGHTS_OF_SAMPLED[self.method])
+                draws = sampled.read_draws(self._content, self.value, _WEIGHTS_OF_SAMPLED[self.method])
                 return tuple(draw.posterior() for draw in draws)
             if self.method in _WITH_POSTERIOR:
-                return (batch.read_posterior(self._content, self.mixture),)
+                return (batch.read_posterior(self._content, self.value),)
         except InvalidInputError as error:
             raise self._content.damaged(str(error).partition(";")[0]) from None
         return ()
@@ -79,12 +82,12 @@ class StoredModel:
     @cached_property
     def corrected(self) -> CorrectedMixture | None:
         """The mixture with its correction, None if it has none."""
-        return corrections.decode(self._content, self.mixture)
+        return corrections.decode(self._content, self.value) if isinstance(self.value, Mixture) else None
 
     @property
     def model(self) -> Model:
-        """The model that answers questions about itemsets: the mixture, corrected if it is."""
-        return self.mixture if self.corrected is None else self.corrected
+        """The model that answers questions about itemsets: corrected if it is a mixture that is."""
+        return self.value if self.corrected is None else self.corrected
 
     @property
     def uncertain(self) -> Source:
@@ -93,5 +96,13 @@ class StoredModel:
 
     @cached_property
     def components(self) -> Mixture:
-        """The mixture of one sample, the last: an average of samples has the components of each."""
-        return self.posteriors[-1].mixture() if len(self.posteriors) > 1 else self.mixture
+        """The components as a mixture of products, in which items are as probable as in the model.
+
+        Of an average of samples it has those of the last sample; a model without components is one.
+        """
+        value = self.value
+        if isinstance(value, Mixture):
+            return self.posteriors[-1].mixture() if len(self.posteriors) > 1 else value
+        if isinstance(value, TreeMixture):
+            return Mixture(value.weights, value.component_probabilities, value.items)
+        return Mixture([1.0], value.item_probabilities[None], value.items)
