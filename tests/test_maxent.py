@@ -156,7 +156,7 @@ def test_the_limit():
         InvalidInputError, match="at most 14 items hang together by its itemsets, got 20, too many"
     ):
         model.log_likelihood(Transactions.from_lists([["a"]]).align_items(items))
-    with pytest.raises(InvalidInputError, match="whole transactions; raise min_support"):
+    with pytest.raises(InvalidInputError, match="whole transactions; fit it with a higher"):
         model.sample(3)
     with pytest.raises(InvalidInputError, match=r"to mine: max_len=14"):
         itemix.mine(model, 1e-6, include=list(NAMES[:14]))

@@ -238,8 +238,8 @@ class MaxEntropy(Model):
             most = int(np.bincount(self._known.part_of).max())
             raise InvalidInputError(
                 f"expected a model in which at most {MOST_ITEMS} items hang together by its itemsets, got "
-                f"{most}, too many to tell the probability of whole transactions; raise min_support, or use "
-                "another model"
+                f"{most}, too many to tell the probability of whole transactions; fit it with a higher "
+                "support, or use another model"
             )
         return [scaling.state_probabilities(*self._known.trie, own) for own in self._known.parts()]
 

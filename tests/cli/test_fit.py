@@ -9,7 +9,7 @@ import time
 import pytest
 
 import itemix
-from itemix.cli.fit import CRITERIA, INITS, METHODS, Fitting
+from itemix.cli.fitting import CRITERIA, INITS, METHODS, Fitting
 from itemix.storage import load
 
 FEW = ["--max-iter", "20", "--seed", "0"]
@@ -51,6 +51,49 @@ def test_every_method_is_its_estimator(run, baskets, tmp_path, method, options, 
     assert loaded.mixture_ == expected.mixture_
 
 
+@pytest.mark.parametrize(
+    ("method", "options", "expected"),
+    [
+        (
+            "chow-liu-mixture",
+            [*FEW, "-K", "2", "--pooling", "auto", "--edge-cost", "0.5", "--smoothing", "2"],
+            itemix.ChowLiuMixture(2, pooling="auto", edge_cost=0.5, smoothing=2, max_iter=20, random_state=0),
+        ),
+        ("chow-liu", ["--edge-cost", "bic"], itemix.ChowLiuTree()),
+        ("independent", [], itemix.IndependentModel()),
+        (
+            "maxent",
+            ["--itemset-support", "0.4", "--itemset-len", "2"],
+            itemix.MaxEntropyModel(min_support=0.4, max_len=2),
+        ),
+    ],
+)
+def test_other_models_are_their_estimators(run, baskets, tmp_path, method, options, expected):
+    """Trees, maximum entropy and independent items; mined, asked, shown and evaluated like any model."""
+    path = tmp_path / "m.itemix"
+    result = run("fit", baskets, "--method", method, *options, "-o", path)
+    assert (result.code, result.out) == (0, "")
+    assert f"\n{method}: " in result.err
+    expected.fit(itemix.read_transactions(baskets))
+    assert load(path).model_ == expected.model_
+    shown = run("show", path)
+    assert (shown.code, shown.out.splitlines()[0]) == (0, "component\tweight\titem\tprobability\tlift")
+    assert f"m.itemix: {method}, " in shown.err
+    names = list(expected.model_.items)
+    asked = run("query", path, names[0], "--given", names[1], "-q")
+    assert float(asked.out.splitlines()[1].split("\t")[0]) == pytest.approx(
+        expected.probability(names[:1], given=names[1:2]), rel=1e-5
+    )
+    mined = run("mine", path, "--min-support", "0.3", "-q")
+    assert len(mined.out.splitlines()) == 1 + len(itemix.mine(expected, 0.3))
+    for command in (
+        ["recommend", path, names[0]],
+        ["rules", path, "--min-support", "0.3"],
+        ["evaluate", path, baskets, "--min-support", "0.3"],
+    ):
+        assert run(*command, "-q").code == 0
+
+
 def test_options_are_the_parameters():
     """Each option is the parameter of that name; words and numbers are told apart."""
     fitting = Fitting(
@@ -83,6 +126,7 @@ def test_options_are_the_parameters():
         "thin": 6,
         "random_state": 8,
         "n_jobs": 2,
+        "correction": "auto",
     }
     chosen = Fitting(method="nbm", components="auto", criterion="held-out").estimator()
     assert (chosen.n_components, chosen.criterion) == ("auto", "held-out")
@@ -90,10 +134,12 @@ def test_options_are_the_parameters():
 
 def test_choices_are_those_of_the_library(run, baskets, tmp_path):
     """What help offers, the library takes."""
-    assert set(METHODS) == {"nbm", "vfbm", "gsfbm", "vdpm", "gsdpm"}
+    others = {"chow-liu-mixture", "chow-liu", "maxent", "independent"}
+    assert set(METHODS) == {"nbm", "vfbm", "gsfbm", "vdpm", "gsdpm", *others}
     for options in (
         *(["--method", "nbm", "--components", "auto", "--criterion", name] for name in CRITERIA),
-        *(["--method", "gsfbm", "-K", "2", "--init", name, *SAMPLING] for name in INITS),
+        *(["--method", "gsfbm", "-K", "2", "--init", name, *SAMPLING] for name in INITS[:3]),
+        *(["--method", "chow-liu-mixture", "-K", "2", "--init", name] for name in (*INITS[:2], *INITS[3:])),
     ):
         result = run("fit", baskets, "-q", *options, "-o", tmp_path / "m.itemix")
         assert (result.code, result.err) == (0, "")
@@ -117,7 +163,7 @@ def test_warnings_are_notes(run, baskets, tmp_path):
         (["-o", "nowhere/m.itemix"], "expected an existing folder to write to, got "),
         (
             ["-o", "m", "--method", "em"],
-            "expected --method to be one of gsdpm, vdpm, gsfbm, vfbm, nbm, got 'em'",
+            f"expected --method to be one of {', '.join(METHODS)}, got 'em'",
         ),
         (
             ["-o", "m", "-K", "many"],
@@ -127,11 +173,23 @@ def test_warnings_are_notes(run, baskets, tmp_path):
         (["-o", "m", "-K", "9"], "expected --components of at most n_samples=5, the transactions, got 9"),
         (["-o", "m", "--alpha", "x"], "expected --alpha as a number or learn, got 'x'; try --alpha learn"),
         (["-o", "m", "--alpha", "-1"], "expected"),
-        (["-o", "m", "--init", "zero"], "expected --init to be one of k-means++, random, one, got 'zero'"),
+        (["-o", "m", "--init", "zero"], "expected --init to be one of k-means++, random, one, mixture, got"),
         (["-o", "m", "--seed", "-1"], "expected --seed as a whole number of 0 or more, got -1"),
         (
             ["-o", "m", "--method", "nbm", "--alpha", "1"],
             "expected options that nbm has, got --alpha; leave it out",
+        ),
+        (
+            ["-o", "m", "--method", "chow-liu", "--correction", "2"],
+            "expected options that chow-liu has, got --correction; leave it out",
+        ),
+        (
+            ["-o", "m", "--method", "chow-liu", "--edge-cost", "much"],
+            "expected --edge-cost as a number or bic, got 'much'; try --edge-cost bic",
+        ),
+        (
+            ["-o", "m", "--method", "chow-liu", "--smoothing", "-1"],
+            "expected --smoothing as a number of zero or more, got -1.0",
         ),
         (
             ["-o", "m", "--method", "vdpm", "--thin", "1"],

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from itemix.cli import models
 from itemix.cli.compiling import stopwatch
 from itemix.cli.completing import DATASET_PREFIX
-from itemix.cli.fit import Fitting, fitted
+from itemix.cli.fit import fitted
+from itemix.cli.fitting import Fitting
 from itemix.cli.options import ModelOrData, Quiet, Reading, option
 from itemix.cli.output import note
 from itemix.cli.sources import read_source

@@ -19,8 +19,8 @@ _OPTION_OF = {
             "gamma", "given", "given_absent", "header", "include", "init", "item", "level",
             "max_antecedent_len", "max_consequent_len", "max_itemsets", "max_iter", "max_len",
             "max_rules", "method", "metric", "min_antecedent_len", "min_consequent_len", "min_len",
-            "min_support", "min_threshold", "names", "part", "support_only", "target", "thin", "tol",
-            "top_k", "train", "transaction",
+            "edge_cost", "min_support", "min_threshold", "names", "part", "pooling", "smoothing",
+            "support_only", "target", "thin", "tol", "top_k", "train", "transaction",
         )
     },
 }  # fmt: skip

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from itemix.corrected import CorrectedMixture
+    from itemix.model import Model
+    from itemix.posterior import Posterior
     from itemix.storage.stored import StoredModel
 
 SUFFIX = ".itemix"
@@ -23,14 +25,39 @@ def summary(model: StoredModel) -> str:
     from itemix.display import joined, plural
 
     n = model.training.get("n_transactions")
+    n_components = model.components.n_components if hasattr(model.value, "n_components") else 0
     parts = [
         "a model" if model.method is None else model.method,
-        components(model.components.n_components, len(model.posteriors)),
+        components(n_components, len(model.posteriors)) if n_components else "",
+        structure(model.value),
         plural(model.value.n_items, "item"),
         correction(model.corrected),
         "" if n is None else f"fitted on {n:,} transactions",
     ]
     return f"{model.path.name}: {joined(parts)}"
+
+
+def found(model: Any) -> str:  # noqa: ANN401 - an estimator that was fitted
+    """Say what a fit has found: components, corrections, edges of trees, itemsets."""
+    from itemix.display import joined
+
+    posteriors: tuple[Posterior, ...] = getattr(model, "posteriors_", ())
+    n_components = getattr(model, "n_components_", 0)
+    if len(posteriors) > 1:
+        n_components = posteriors[-1].n_components
+    parts = [components(n_components, len(posteriors)) if n_components else "", structure(model.model_)]
+    return joined([*parts, correction(getattr(model, "corrected_", None))])
+
+
+def structure(model: Model) -> str:
+    """Say what a model of another kind than a mixture of products has besides components."""
+    from itemix.display import plural
+    from itemix.maxent import MaxEntropy
+    from itemix.trees import TreeMixture
+
+    if isinstance(model, TreeMixture):
+        return plural(model.n_edges, "edge")
+    return plural(len(model.itemsets), "itemset") if isinstance(model, MaxEntropy) else ""
 
 
 def correction(corrected: CorrectedMixture | None) -> str:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from itemix.cli import models
 from itemix.cli.completing import DATASET_PREFIX
-from itemix.cli.fit import Fitting, fitted, refuse_fitting
+from itemix.cli.fit import fitted, refuse_fitting
+from itemix.cli.fitting import Fitting
 from itemix.cli.options import ModelOrData, Quiet, Reading, as_support, option
 from itemix.cli.output import note
 from itemix.cli.sources import read_model_or_data, read_source

@@ -58,8 +58,8 @@ def constraint_sets(
 
 def _too_many(n_sets: int, min_support: float, max_len: int) -> TooManyItemsetsError:
     return TooManyItemsetsError(
-        f"expected at most {MOST_SETS:,} itemsets to be told of, got {n_sets:,} and more; raise min_support "
-        f"above {min_support!r} or lower max_len below {max_len}",
+        f"expected at most {MOST_SETS:,} itemsets to be told of, got {n_sets:,} and more; ask for a higher "
+        f"support than {min_support!r}, or for itemsets of fewer than {max_len} items",
         n_sets,
     )
 
