@@ -38,6 +38,9 @@ _FIRST_TRIES = 20
 _FEWEST_TRIES, _MOST_TRIES = 10, 100
 _TUNED_FOR = 30
 _N_SCANS = 2
+# The process is truncated at so many components: on data of many rare items it would go on opening new ones.
+_MOST_COMPONENTS = 50, 500
+_MOST_CELLS = 4_000_000
 _ROOM = 16
 
 
@@ -231,6 +234,11 @@ class GibbsSampler:
         renamed = numbers.astype(np.int32)
         return renamed, collapsed.make_tables(self.rows, renamed, prior_tables, len(names), len(names) + room)
 
+    @property
+    def _most_components(self) -> int:
+        """How many components the process may have: the more items, the fewer, so that memory is bounded."""
+        return int(np.clip(_MOST_CELLS // max(len(self.flipped), 1), *_MOST_COMPONENTS))
+
     def _is_sparse(self, tables: Tables) -> bool:
         """Whether many slots below the last one in use are empty: each costs as much as a component."""
         used = np.flatnonzero(tables.sizes)
@@ -240,14 +248,20 @@ class GibbsSampler:
         self, state: State, labels: Labels, tables: Tables, rng: np.random.Generator
     ) -> tuple[Labels, Tables, float]:
         uniforms = rng.random(len(labels))
+        prior_tables = state.prior_tables
         row, total = 0, 0.0
         while True:
-            row, _, gain = gibbs.sweep(*self.rows, uniforms, state.prior_tables, tables, labels, row)
+            row, _, gain = gibbs.sweep(*self.rows, uniforms, prior_tables, tables, labels, row)
             total += gain
             if row == len(labels):
                 return labels, tables, total
-            if tables.sizes.all():
-                labels, tables = self._make_tables(labels, state.prior_tables, room=len(tables.sizes))
+            if not tables.sizes.all():
+                continue
+            if len(tables.sizes) < self._most_components:
+                labels, tables = self._make_tables(labels, prior_tables, room=len(tables.sizes))
+            else:
+                # Truncated: the rest of the rows choose among the components that there are.
+                prior_tables = prior_tables._replace(is_process=False)
 
     def _split_and_merge(
         self, state: State, labels: Labels, tables: Tables, rng: np.random.Generator
@@ -260,7 +274,7 @@ class GibbsSampler:
                 self.rows, state.prior_tables, tables, sides, labels, left, _N_SCANS, rng
             )
             left, seen, total = left - done, seen + n_points, total + gain
-            if left == 0:
+            if left == 0 or len(tables.sizes) >= self._most_components:
                 break
             labels, tables = self._make_tables(labels, state.prior_tables, room=len(tables.sizes))
         n_tries = state.n_tries
