@@ -32,10 +32,10 @@ def browser():
 
 
 @contextmanager
-def explorer_of(*arguments):
-    """Start `itemix explore`, yield the address that it prints, and end it as Ctrl-C would."""
-    command = [sys.executable, "-m", "itemix", "explore", "--no-browser", "--port", "0", *map(str, arguments)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)  # noqa: S603 - our own program
+def running(command, *arguments):
+    """Start the program, yield the address that it prints, and end it as Ctrl-C would."""
+    call = [sys.executable, "-m", "itemix", command, "--port", "0", *map(str, arguments)]
+    process = subprocess.Popen(call, stderr=subprocess.PIPE, text=True)  # noqa: S603 - our own program
     try:
         said = ""
         for line in process.stderr:
@@ -44,7 +44,7 @@ def explorer_of(*arguments):
                 yield found[1]
                 break
         else:
-            pytest.fail(f"the explorer did not start: {said}")
+            pytest.fail(f"the server did not start: {said}")
     finally:
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=20) == 0
@@ -52,9 +52,9 @@ def explorer_of(*arguments):
 
 
 @pytest.fixture(scope="session")
-def start_explorer():
+def start_server(browser):
     """Start the program for other models."""
-    return explorer_of
+    return running
 
 
 @pytest.fixture(scope="session")
@@ -69,7 +69,8 @@ def files(model, data, tmp_path_factory):
 @pytest.fixture(scope="session")
 def address(browser, files):
     """Where the small model is explored, with its data."""
-    with explorer_of(files / "shop.itemix", "--data", files / "shop.parquet") as found:
+    arguments = (files / "shop.itemix", "--data", files / "shop.parquet", "--no-browser")
+    with running("explore", *arguments) as found:
         yield found
 
 
@@ -78,7 +79,7 @@ def open_page(browser):
     """Open pages; at the end none of them has complained, or asked anybody else."""
     contexts, complaints, requests = [], [], []
 
-    def opened(address, *, width=1280, height=900, theme="light", expected_errors=()):
+    def opened(address, *, width=1280, height=900, theme="light", expected_errors=(), is_refused=False):
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=theme, accept_downloads=True
         )
@@ -97,6 +98,8 @@ def open_page(browser):
         )
         page.on("request", lambda request: requests.append(request.url))
         page.goto(address)
+        if is_refused:
+            return page
         expect(page.locator("h1")).to_be_visible()
         expect(page.locator("[aria-busy]")).to_have_count(0)
         return page

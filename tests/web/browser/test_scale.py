@@ -10,7 +10,7 @@ import itemix
 
 
 @pytest.fixture(scope="module")
-def large(browser, tmp_path_factory, start_explorer):
+def large(tmp_path_factory, start_server):
     """A model of 5,000 items, in which a million itemsets are probable."""
     rng = np.random.default_rng(0)
     probs = rng.uniform(0.0, 0.02, (4, 5000))
@@ -18,7 +18,7 @@ def large(browser, tmp_path_factory, start_explorer):
     names = [f"item {number}" for number in range(5000)]
     path = tmp_path_factory.mktemp("large") / "large.itemix"
     itemix.Mixture(np.full(4, 0.25), probs, names).save(path)
-    with start_explorer(path) as address:
+    with start_server("explore", path, "--no-browser") as address:
         yield address
 
 
