@@ -8,9 +8,11 @@ import pytest
 from naive.models import OnlyProbabilities
 
 import itemix
+from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items
 from itemix.report import render_report, write_report
 from itemix.report.components import components
+from itemix.report.dependencies import _items_of
 from itemix.report.findings import _rounded_up, find
 from itemix.report.itemsets import itemsets
 from itemix.report.markup import as_percent
@@ -344,3 +346,24 @@ def test_the_old_file_stays_if_writing_fails(sampled, tmp_path):
     with pytest.raises(itemix.InvalidInputError, match="an existing folder to write to"):
         write_report(sampled.model, tmp_path / "nowhere" / "report.html")
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_pictures_of_dependencies_are_those_of_the_library(sampled):
+    """The pairs that the report looks at hold the strongest of all."""
+    findings = find(sampled.model, None, 0.1)
+    names = _items_of(findings.attracting + findings.avoiding)
+    strongest = sampled.model.dependencies(30)
+    assert sampled.model.dependencies(30, items=names) == strongest
+    assert names[:2] == [strongest[0].item, strongest[0].other]
+
+
+def test_many_items():
+    """Of many items, pairs of the most uncertain ones are looked at."""
+    rng = np.random.default_rng(0)
+    n = 2100
+    probs = np.full((2, n), 0.001)
+    probs[:, :20] = rng.uniform(0.2, 0.8, (2, 20))
+    model = itemix.Mixture([0.5, 0.5], probs, [f"i{i}" for i in range(n)])
+    findings = find(model, None, 0.3)
+    for found, sign in ((findings.attracting, "positive"), (findings.avoiding, "negative")):
+        assert found[:10] == query.dependencies(model, 10, sign=sign)

@@ -13,8 +13,14 @@ from itemix.report.sections import Section, paragraph
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+    from itemix.items import Label
     from itemix.mining.query import Dependency
     from itemix.report.findings import Findings
+
+
+_LISTED = 12
+_IN_MATRIX = 16
+_IN_NETWORK = 30
 
 
 def dependencies(findings: Findings) -> Section | None:
@@ -35,12 +41,14 @@ def dependencies(findings: Findings) -> Section | None:
     else:
         parts.append(paragraph("No two items avoid each other."))
     model = findings.model
+    # The pictures' own search over all pairs would take long where there are many items.
+    names = _items_of(attracting + avoiding)
     parts += [
         figure(
             "network",
             "The pairs of items that depend most on each other. The wider a line, the stronger; the larger a "
             "dot, the more frequent the item.",
-            lambda ax: dependency_network(model, ax=ax),
+            lambda ax: dependency_network(model, _IN_NETWORK, items=names, ax=ax),
             height=5.4,
             narrow_height=3.9,
         ),
@@ -48,14 +56,20 @@ def dependencies(findings: Findings) -> Section | None:
             "matrix",
             "How many times as often pairs of items occur together as independent ones would. A minus marks "
             "pairs that avoid each other.",
-            lambda ax: dependency_matrix(model, ax=ax),
+            lambda ax: dependency_matrix(model, items=names[:_IN_MATRIX], ax=ax),
             height=5.4,
             narrow_height=4.1,
         ),
     ]
-    parts += [_table("attract", attracting)] if attracting else []
-    parts += [_table("avoid", avoiding)] if avoiding else []
+    parts += [_table("attract", attracting[:_LISTED])] if attracting else []
+    parts += [_table("avoid", avoiding[:_LISTED])] if avoiding else []
     return Section("dependencies", "Dependencies", parts)
+
+
+def _items_of(pairs: list[Dependency]) -> list[Label]:
+    """Return the items of the pairs that are drawn, those of the strongest first."""
+    strongest = sorted(pairs, key=lambda pair: -pair.information)[:_IN_NETWORK]
+    return list(dict.fromkeys(name for pair in strongest for name in (pair.item, pair.other)))
 
 
 def _of_pair(pair: Dependency) -> list[Child]:

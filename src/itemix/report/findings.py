@@ -29,7 +29,9 @@ Floats = npt.NDArray[np.float64]
 LEVEL = 0.9
 MOST_ITEMSETS = 200_000
 _ITEMSETS = 1000
-_PAIRS = 12
+_PAIRS = 64
+_MOST_ASKED = 1_500_000
+_FEWEST_UNCERTAIN = 100
 _CONFIDENCES = (0.5, 0.25, 0.1, 0.05)
 _ENOUGH_RULES = 10
 _RULES_NAMED = 10
@@ -70,7 +72,7 @@ class Findings:
     fit : Fit or None
         How much it says of the data.
     attracting, avoiding : list of Dependency
-        The pairs of items that depend most on each other.
+        The pairs of items that depend most on each other, the strongest first.
     rules : Rules
         All rules with one item on the right, a lift above 1 and some confidence.
     best_rules : Rules
@@ -191,8 +193,15 @@ def _fit(model: Model, data: Transactions) -> Fit | None:
 
 
 def _pairs(model: Model, sign: Sign) -> list[Dependency]:
-    """Return the strongest dependencies that are more than rounding."""
-    return [pair for pair in dependencies(model, _PAIRS, sign=sign) if pair.information > _NOISE]
+    """Return the strongest dependencies that are more than rounding.
+
+    Of many items, only pairs are looked at that have one whose presence is among the most uncertain: the
+    others can tell little of each other.
+    """
+    n = max(_MOST_ASKED // max(model.n_items, 1), _FEWEST_UNCERTAIN)
+    uncertain = np.argsort(np.abs(model.item_probabilities - 0.5), kind="stable")[:n]
+    items = None if n >= model.n_items else model.items.names(uncertain)
+    return [pair for pair in dependencies(model, _PAIRS, sign=sign, items=items) if pair.information > _NOISE]
 
 
 def _some_rules(itemsets: Itemsets) -> Rules:
