@@ -129,10 +129,12 @@ async def _answer(models: Sequence[Served], view: View, request: Request) -> Res
     given = await read_request(request)
     served = chosen_model(models, given.model)
     question = read_question(view.question, given.values, is_text=given.is_text)
-    if view.is_quick:
-        return JSONResponse(view.answer(served, question), headers=_FRESH)
-    make = lambda: JSONResponse(view.answer(served, question), headers=_FRESH)  # noqa: E731 - passed on
-    return await _in_thread(request, make, served.limits.seconds)
+    work = partial(_rendered, view, served, question)
+    return work() if view.is_quick else await _in_thread(request, work, served.limits.seconds)
+
+
+def _rendered(view: View, served: Served, question: object) -> Response:
+    return JSONResponse(view.answer(served, question), headers=_FRESH)
 
 
 async def _in_thread(request: Request, work: Callable[[], R], seconds: float) -> R:

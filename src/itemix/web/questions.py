@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -21,12 +22,12 @@ MAX_TEXT = 200
 
 
 @dataclass(frozen=True)
-class Rule:
-    """What a field takes; `read` gets a text from an address, or a value from JSON."""
+class Rule(ABC):
+    """What a field takes."""
 
+    @abstractmethod
     def read(self, name: str, value: object, *, is_text: bool) -> object:
-        """Return the value that was meant, or raise InvalidInputError."""
-        raise NotImplementedError
+        """Return what a text of an address, or a value of JSON, means; or raise InvalidInputError."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def number(default: float | None, low: float, high: float, *, is_open: bool = Fa
 
 
 def choice(default: str, choices: tuple[str, ...]) -> Any:  # noqa: ANN401 - as above
-    """Declare a field that is one of a few words; the default is allowed too."""
+    """Declare a field that is one of a few words."""
     return field(default=default, metadata={"rule": Choice(choices)})
 
 

@@ -187,11 +187,16 @@ def test_what_is_refused_is_said(open_page, address):
 
 
 def test_a_token_is_taken_from_the_address(open_page, start_server, files, tmp_path):
-    """Where a token is needed, the page takes it after the #, hides it, and downloads with it too."""
+    """Where a token is needed, the page takes it after the #, hides it, and downloads with it too.
+
+    A server that has ended is told apart from a refusal.
+    """
     with start_server("serve", files / "shop.itemix", "--token", "sesame") as address:
         refused = open_page(address, expected_errors=["401"], is_refused=True)
         expect(refused.locator(".notice")).to_contain_text("expected a header 'Authorization: Bearer TOKEN'")
-        page = open_page(f"{address}?view=itemsets&min_support=0.05#token=sesame")
+        page = open_page(
+            f"{address}?view=itemsets&min_support=0.05#token=sesame", expected_errors=["ERR_CONNECTION"]
+        )
         expect(page.locator("tbody tr").first).to_be_visible()
         assert "sesame" not in page.url
         with page.expect_download() as started:
@@ -199,3 +204,5 @@ def test_a_token_is_taken_from_the_address(open_page, start_server, files, tmp_p
         started.value.save_as(tmp_path / "found.parquet")
     shown = page.locator(".count").inner_text()
     assert shown == f"{written(len(itemix.Itemsets.load(tmp_path / 'found.parquet')))} itemsets"
+    page.get_by_role("button", name="Lift").click()
+    expect(page.locator(".notice")).to_contain_text("The server does not answer")

@@ -37,9 +37,18 @@ export function questionUrl(path, values) {
   return `${path}?${query}`;
 }
 
+/** Send a request; a server that has ended is told apart from one that refuses. */
+async function send(url) {
+  try {
+    return await fetch(url, { headers: headers() });
+  } catch {
+    throw new Refused({ code: "no_server", message: "The server does not answer. Is itemix still running?" });
+  }
+}
+
 /** Ask, and return the answer; what is refused is thrown. */
 export async function ask(path, values = {}) {
-  const response = await fetch(questionUrl(path, values), { headers: headers() });
+  const response = await send(questionUrl(path, values));
   const answer = await response.json();
   if (!response.ok) throw new Refused(answer.error);
   return answer;
@@ -47,7 +56,7 @@ export async function ask(path, values = {}) {
 
 /** Save a file for which a token is needed: a plain link could not send it. */
 export async function download(url, name) {
-  const response = await fetch(url, { headers: headers() });
+  const response = await send(url);
   if (!response.ok) throw new Refused((await response.json()).error);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await response.blob());

@@ -36,6 +36,14 @@ function pageFor(view, model, about) {
   };
 }
 
+const known = new Map();
+
+/** Return what is known of a model, asking for it once. */
+async function aboutModel(model) {
+  if (!known.has(model)) known.set(model, await ask("model", { model }));
+  return known.get(model);
+}
+
 async function route() {
   const address = readAddress();
   const view = Object.hasOwn(VIEWS, address.view ?? "") ? address.view : FIRST;
@@ -45,7 +53,7 @@ async function route() {
     shown.update(address.params);
     return;
   }
-  const about = await ask("model", { model });
+  const about = await aboutModel(model);
   const { element, update } = VIEWS[view].create(pageFor(view, model, about));
   shown = { view, model, update, params: address.params };
   document.title = `${VIEWS[view].title} · ${model} · itemix`;

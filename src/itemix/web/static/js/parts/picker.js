@@ -36,7 +36,8 @@ export function itemPicker({ label, find, onChange }) {
   );
 
   const offer = latest(async (text) => {
-    const { items } = await find(text, OFFERED + picked.length);
+    // Whatever is wrong shows in the view; a list that cannot be had is just not offered.
+    const { items } = await find(text, OFFERED + picked.length).catch(() => ({ items: [] }));
     if (document.activeElement !== input) return;
     offered = items.filter(({ item }) => !picked.includes(String(item))).slice(0, OFFERED);
     active = text && offered.length ? 0 : -1;
