@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.correction.counting import FEWEST, count_sets, likely_sets
+from itemix.correction.counting import FEWEST, count_sets, families
 from itemix.correction.fitting import MIN_GAIN, fit_correction
 from itemix.expectation import Rows, tables_of_mixture
 from itemix.mining.search import mine
@@ -30,6 +30,8 @@ ORDERS = (2, 3, 4, 5)
 _CAUTIONS = ((0.0, 0.0), (30.0, MIN_GAIN))
 MAX_SIZE = 100_000
 _N_HALVINGS = 3
+# With so many transactions one division into halves tells enough.
+_PLENTY = 20_000
 _N_COUNTED = 30_000
 _N_JUDGED = 2_000
 _N_FREQUENT = 30_000
@@ -76,7 +78,8 @@ class Choice:
 
 def choose(mixture: Mixture, transactions: Transactions, rng: np.random.Generator) -> Choice:
     """Correct by the counts of each half of the data in several ways, and compare with the other half."""
-    halvings = [_verdicts(mixture, transactions, rng) for _ in range(_N_HALVINGS)]
+    n_halvings = _N_HALVINGS if transactions.n_transactions < _PLENTY else 1
+    halvings = [_verdicts(mixture, transactions, rng) for _ in range(n_halvings)]
     errors, excess = np.maximum(np.mean(halvings, axis=0), 0.0).T
     return Choice(_WAYS, np.sqrt(errors), excess)
 
@@ -88,10 +91,10 @@ def _verdicts(
     halves = transactions.split(0.5, random_state=rng)
     judge = _Judge.of(transactions, halves, rng)
     plain = [_of_part(mixture, half) for half in halves]
+    likely = [families(own, half, ORDERS, _N_COUNTED) for own, half in zip(plain, halves, strict=True)]
     verdicts = [judge.verdict(plain)]
     for order in ORDERS:
-        both = list(zip(plain, halves, strict=True))
-        counted = [count_sets(likely_sets(own, half, order, _N_COUNTED), half) for own, half in both]
+        counted = [count_sets(sets[order], half) for sets, half in zip(likely, halves, strict=True)]
         for shrinkage, min_gain in _CAUTIONS:
             pairs = zip(plain, counted, strict=True)
             models = [

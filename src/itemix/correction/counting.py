@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,8 @@ from itemix.mining.supports import count
 from itemix.sets import Sets
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from itemix.mixture import Mixture
     from itemix.transactions import Transactions
 
@@ -28,32 +31,50 @@ def likely_sets(mixture: Mixture, transactions: Transactions, max_len: int, max_
     all its subsets are there, and all items alone.
     """
     everything = np.arange(mixture.n_items, dtype=np.int32)
-    singles = Sets.from_lengths(np.ones(mixture.n_items, dtype=np.int64), everything, mixture.items)
-    n = transactions.n_transactions
-    low, high = min(FEWEST, n), n
-    best = singles
-    # The threshold is halved in its logarithm: the number of sets grows with powers of it.
-    for step in range(_STEPS):
-        threshold = low if step == 0 else round((low * high) ** 0.5)
+    families = [Sets.from_lengths(np.ones(mixture.n_items, dtype=np.int64), everything, mixture.items)]
+    threshold, counted = _frequent(transactions, max_len, max_size)
+    if counted is not None:
+        families.append(counted)
+    probability = threshold / transactions.n_transactions
+    # A mixture that expects far more than there is in the data says little of use.
+    with suppress(TooManyItemsetsError):
+        families.append(mine(mixture, probability, max_len=max_len, max_itemsets=max_size).sets)
+    return Sets.concatenate(families).unique()
+
+
+def _frequent(transactions: Transactions, max_len: int, max_size: int) -> tuple[int, Sets | None]:
+    """Return the lowest count from ten on with at most `max_size` frequent sets, and these.
+
+    The threshold is halved in its logarithm: the number of sets grows with powers of it.
+    """
+    low, high = min(FEWEST, transactions.n_transactions), transactions.n_transactions
+    best = None
+    threshold = low
+    for _ in range(_STEPS):
         try:
-            found = _frequent(mixture, transactions, threshold, max_len, max_size)
+            best = mine(transactions, threshold, max_len=max_len, max_itemsets=max_size).sets
+            high = threshold
         except TooManyItemsetsError:
             low = threshold
-            continue
-        best = Sets.concatenate([singles, found]).unique()
-        if step == 0:
+        if low == high:
             break
-        high = threshold
-    return best
+        threshold = round((low * high) ** 0.5)
+    return high, best
 
 
-def _frequent(
-    mixture: Mixture, transactions: Transactions, threshold: int, max_len: int, max_size: int
-) -> Sets:
-    counted = mine(transactions, threshold, max_len=max_len, max_itemsets=max_size)
-    probability = threshold / transactions.n_transactions
-    expected = mine(mixture, probability, max_len=max_len, max_itemsets=max_size)
-    return Sets.concatenate([counted.sets, expected.sets]).unique()
+def families(
+    mixture: Mixture, transactions: Transactions, orders: Sequence[int], max_size: int
+) -> dict[int, Sets]:
+    """Return the likely sets of up to each number of items, see `likely_sets`."""
+    found: dict[int, Sets] = {}
+    longer: Sets | None = None
+    for order in sorted(orders, reverse=True):
+        if longer is not None and len(longer) < max_size:
+            # There was room for all sets from the lowest count on: the shorter ones are among them.
+            found[order] = longer.take(np.flatnonzero(longer.lengths <= order))
+        else:
+            longer = found[order] = likely_sets(mixture, transactions, order, max_size)
+    return found
 
 
 def count_sets(sets: Sets, transactions: Transactions) -> SetCounts:

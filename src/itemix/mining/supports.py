@@ -117,9 +117,10 @@ def count(sets: Sets, data: Transactions) -> npt.NDArray[np.int64]:
     UnknownItemError
         If the data does not have an item of the sets.
     """
-    used = np.unique(sets.codes)
-    code_in_data = np.full(len(sets.items), -1, dtype=np.int32)
-    code_in_data[used] = [data.items.code(name) for name in sets.items.names(used)]
+    code_in_data = np.arange(len(sets.items), dtype=np.int32)
+    if sets.items != data.items:
+        used = np.unique(sets.codes)
+        code_in_data[used] = [data.items.code(name) for name in sets.items.names(used)]
     weights = np.empty(0, dtype=np.int64) if data.multiplicities is None else data.multiplicities
     return counting.count_sets(
         data.indptr, data.indices, weights, sets.offsets, code_in_data[sets.codes], data.n_items
