@@ -104,7 +104,9 @@ def _parsed(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--scale", choices=("full", "quick", "tiny"), default="full", help="how much to do")
     parser.add_argument("--quick", action="store_const", const="quick", dest="scale", help="minutes")
     parser.add_argument(
-        "--only", default="", help="parts: data,table3,table4,floors,alike,density,beyond,table5,table6"
+        "--only",
+        default="",
+        help="parts: data,table3,table4,floors,alike,probes,density,beyond,table5,table6",
     )
     parser.add_argument("--dataset", default="", help="data sets, such as mushroom,msweb")
     parser.add_argument("--method", default="", help="methods, such as gsdpm,floor")

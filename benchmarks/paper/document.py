@@ -52,6 +52,7 @@ def write_document(store: Store, scale: Scale, output: Path) -> None:
         "table4": _by_dataset(summary, "table4"),
         "floors": tables.floors(summary),
         "alike": _by_dataset(summary, "alike"),
+        "probes": tables.probes(summary),
         "beyond": _by_dataset(summary, "beyond"),
         "table5": tables.training(summary),
         "table6": tables.generation(summary),

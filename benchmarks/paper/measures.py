@@ -78,7 +78,13 @@ def describe_data(task: Task) -> Record:
 def _predictor(task: Task, train: Transactions) -> Any:  # noqa: ANN401 - what `evaluate` takes
     if task.method == FLOOR:
         return train
-    return synthetic.paper_mixture(task.dataset) if task.method == TRUTH else fit(task, train)
+    if task.method == TRUTH:
+        return synthetic.paper_mixture(task.dataset)
+    return fit(task, train, **_prior(task, train))
+
+
+def _prior(task: Task, train: Transactions) -> dict[str, Any]:
+    return scaled_prior(train, float(task.setting)) if task.setting else {}
 
 
 def evaluate_accuracy(task: Task) -> Record:
@@ -109,8 +115,7 @@ def evaluate_accuracy(task: Task) -> Record:
 def evaluate_density(task: Task) -> Record:
     """Fit to the training part; the mean log-likelihood of the other two (the density yardstick)."""
     train, valid, test = thirds(task.dataset)
-    prior = scaled_prior(train, float(task.setting)) if task.setting else {}
-    model = fit(task, train, **prior)
+    model = fit(task, train, **_prior(task, train))
     return {"valid": model.score(valid), "test": model.score(test), **_describe_fit(model)}
 
 
@@ -151,6 +156,7 @@ _MEASURES = {
     "table3": evaluate_accuracy,
     "floors": evaluate_accuracy,
     "alike": evaluate_accuracy,
+    "probes": evaluate_accuracy,
     "table4": evaluate_accuracy,
     "beyond": evaluate_accuracy,
     "density": evaluate_density,

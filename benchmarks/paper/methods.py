@@ -34,16 +34,23 @@ class Method:
         Whether the number of components is a choice.
     has_prior : bool
         Whether the strength of the prior is a choice.
+    is_compared : bool
+        Whether it stands in the tables, and not only among the probes of what makes a difference.
     """
 
     label: str
     make: Callable[..., Any]
     has_components: bool = True
     has_prior: bool = True
+    is_compared: bool = True
 
 
 def _nbm(n_components: int, seed: int) -> itemix.BernoulliMixture:
     return itemix.BernoulliMixture(n_components, random_state=seed)
+
+
+def _short_nbm(n_components: int, seed: int) -> itemix.BernoulliMixture:
+    return itemix.BernoulliMixture(n_components, random_state=seed, init="random", max_iter=15)
 
 
 def _finite(inference: Any) -> Callable[..., Any]:  # noqa: ANN401 - one of two words
@@ -70,7 +77,11 @@ METHODS = {
         has_components=False,
         has_prior=False,
     ),
+    "nbm-short": Method(
+        "NBM, 15 iterations from random labels", _short_nbm, has_prior=False, is_compared=False
+    ),
 }
+COMPARED = tuple(name for name, method in METHODS.items() if method.is_compared)
 PAPER_METHODS = ("nbm", "vfbm", "gsfbm", "vdpm", "gsdpm")
 BAYESIAN = ("vfbm", "gsfbm", "vdpm", "gsdpm")
 

@@ -11,7 +11,7 @@ from .methods import FLOOR, METHODS, PAPER_METHODS, TRUTH
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PARTS = ("data", "table3", "table4", "floors", "alike", "density", "beyond", "table5", "table6")
+PARTS = ("data", "table3", "table4", "floors", "alike", "probes", "density", "beyond", "table5", "table6")
 TIMED = ("table5", "table6")
 ALIASES = {"table1": "data", "table2": "data"}
 MINERS = ("itemix", "pyfim eclat", "pyfim fpgrowth")
@@ -69,6 +69,8 @@ class Scale:
         What is tried there.
     timed, generated : str, tuple of str
         The data set of table 5 and those of table 6, of which the first is drawn in growing numbers of rows.
+    probes : tuple of (data set, method, components, setting)
+        Variants that tell what makes a difference in table 4.
     n_rows : tuple of int
         These numbers; the number of rows of the data set itself is there anyway.
     """
@@ -86,6 +88,7 @@ class Scale:
     timed: str
     generated: tuple[str, ...]
     n_rows: tuple[int, ...]
+    probes: tuple[tuple[str, str, int, str], ...] = ()
 
     def datasets(self, part: str) -> tuple[str, ...]:
         """Return the data sets of a part in which methods are compared by their errors."""
@@ -104,7 +107,7 @@ SCALES = {
         components=(15, 25, 50, 75),
         real=_REAL,
         synthetic=_SYNTHETIC,
-        alike=("chess", "mushroom", "accidents"),
+        alike=("chess", "mushroom"),
         beyond=("groceries", "retail"),
         density=tuple(f"debd-{name}" for name in _DENSITY),
         density_components=(50, 100, 200),
@@ -112,6 +115,11 @@ SCALES = {
         timed="accidents",
         generated=("accidents", "chess"),
         n_rows=(500, 1_000, 2_000, 5_000, 10_000, 17_009, 40_000, 80_000, 160_000, 340_183),
+        probes=(
+            *((name, "nbm-short", K, "") for name in ("mushroom", "msweb") for K in (15, 50)),
+            ("mushroom", "vfbm", 75, "0.3"),
+            ("mushroom", "gsdpm", 0, "0.3"),
+        ),
     ),
     "quick": Scale(
         n_runs=1,
@@ -142,6 +150,7 @@ SCALES = {
         timed="toy",
         generated=("toy",),
         n_rows=(100, 400),
+        probes=(("toy", "nbm-short", 3, ""), ("toy", "vfbm", 3, "0.3")),
     ),
 }
 
@@ -154,6 +163,11 @@ def plan(scale: Scale) -> list[Task]:
         *_accuracy(scale, "table4"),
         *_floors(scale),
         *_accuracy(scale, "alike"),
+        *(
+            Task("probes", name, method, K, run, setting)
+            for run in range(scale.n_runs)
+            for name, method, K, setting in scale.probes
+        ),
         *_density(scale),
         *_accuracy(scale, "beyond"),
         *_training(scale),
@@ -188,6 +202,8 @@ def _floors(scale: Scale) -> Iterator[Task]:
 def _density(scale: Scale) -> Iterator[Task]:
     for name in scale.density:
         for key, method in METHODS.items():
+            if not method.is_compared:
+                continue
             for K in scale.density_components if method.has_components else (0,):
                 for strength in scale.strengths if method.has_prior else (0,):
                     yield Task("density", name, key, K, 0, f"{strength:g}" if strength else "")

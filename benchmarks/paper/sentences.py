@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .claims import bayesian, best, crossing, floor_ratios, is_within_paper
 from .inputs import INPUTS
-from .methods import METHODS, TRUTH, label
+from .methods import COMPARED, PAPER_METHODS, TRUTH, label
 from .published import paper, paper_row
 from .scales import MINERS
 from .summary import by_length
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .summary import Row, Summary
+
+_FEW = 3
 
 
 def all_sentences(summary: Summary) -> dict[str, str]:
@@ -105,13 +107,25 @@ def _real(summary: Summary, part: str) -> str:
         there = [row for row in ours if row.dataset == name]
         if not there:
             continue
-        within = sum(map(is_within_paper, there))
+        above = [row for row in there if not is_within_paper(row)]
         row = best(there)
         parts.append(
-            f"{INPUTS[name].label}: {within} of {len(there)}; the best is {_named(row)} with "
-            f"{row.own['E'].mean:.2f}% (floor {row.floor['E'].mean:.2f}%)."
+            f"{INPUTS[name].label}: {len(there) - len(above)} of {len(there)}{_exceptions(above)}; the best "
+            f"is {_named(row)}, {row.own['E'].mean:.2f}% (floor {row.floor['E'].mean:.2f}%)."
         )
     return "\n".join([parts[0], "", *(f"- {part}" for part in parts[1:]), *_nbm_line(rows)])
+
+
+def _exceptions(rows: list[Row]) -> str:
+    """Name the rows above the paper's where they are few."""
+    if not 0 < len(rows) <= _FEW:
+        return ""
+    pairs = [(row, row.own["E"], row.paper["E"]) for row in rows]
+    shown = [
+        f"{_named(row)} has {own.mean:.2f}% against {theirs.mean:.2f} ± {theirs.sd:.2f}%"
+        for row, own, theirs in pairs
+    ]
+    return f" ({_listed(shown)})"
 
 
 def _nbm_line(rows: Iterable[Row]) -> list[str]:
@@ -141,19 +155,23 @@ def _floors(summary: Summary) -> str:
 
 
 def _bias(summary: Summary) -> str:
-    """Say how the relative difference of the longest sets compares with that of single items."""
-    said = []
+    """Say how the longest sets compare with single items, and who is nearest to no bias at all."""
+    said, least = [], []
     for name in summary.scale.real:
-        rows = [row for row in summary.rows("table4", name) if row.method == "gsdpm"]
+        rows = [row for row in summary.rows("table4", name) if row.method in PAPER_METHODS]
+        for row in rows:
+            if row.method == "gsdpm":
+                ends = [(run["by_length"][0][3], run["by_length"][-1][3]) for run in row.runs]
+                shortest, longest = (100 * mean(values) for values in zip(*ends, strict=True))
+                said.append(f"{shortest:+.1f}% and {longest:+.1f}% on {INPUTS[name].label}")
         if rows:
-            ends = [(run["by_length"][0][3], run["by_length"][-1][3]) for run in rows[0].runs]
-            shortest, longest = (100 * mean(values) for values in zip(*ends, strict=True))
-            said.append(f"{shortest:+.1f}% and {longest:+.1f}% on {INPUTS[name].label}")
+            means = {_named(row): 100 * mean(run["D"] for run in row.runs) for row in rows}
+            nearest = min(means, key=lambda key: abs(means[key]))
+            least.append(f"{nearest} on {INPUTS[name].label} ({means[nearest]:+.2f}%)")
     if not said:
         return ""
-    return (
-        f"The mean relative difference of GSDPM for single items and for the longest sets is {_listed(said)}."
-    )
+    lead = "The mean relative difference of GSDPM for single items and for the longest sets is"
+    return f"{lead} {_listed(said)}. Over all sets of a data set, the least biased is {_listed(least)}."
 
 
 def _beyond(summary: Summary) -> str:
@@ -164,7 +182,7 @@ def _beyond(summary: Summary) -> str:
         row = best(row for row in rows if row.dataset == name)
         ratio = mean(floor_ratios(row))
         said.append(
-            f"{INPUTS[name].label}: the best is {_named(row)} with {row.own['E'].mean:.2f}%, "
+            f"{INPUTS[name].label}: the best is {_named(row)}, {row.own['E'].mean:.2f}%, "
             f"{ratio:.2f} times the floor of {row.floor['E'].mean:.2f}%."
         )
     return " ".join(said)
@@ -214,7 +232,7 @@ def _rows(at: float, least: int) -> str:
 def _density(summary: Summary) -> str:
     said = []
     for name in summary.scale.density:
-        fits = {method: summary.density(name, method) for method in METHODS}
+        fits = {method: summary.density(name, method) for method in COMPARED}
         values = {method: float(fit[1]["test"]) for method, fit in fits.items() if fit is not None}
         if values:
             method = max(values, key=lambda key: values[key])

@@ -88,9 +88,13 @@ class Summary:
         """Return what is known of a data set itself."""
         return self.get("data", dataset, "data")
 
-    def runs(self, part: str, dataset: str, method: str, components: int = 0) -> list[Record]:
+    def runs(
+        self, part: str, dataset: str, method: str, components: int = 0, setting: str = ""
+    ) -> list[Record]:
         """Return the records of all runs that were done."""
-        found = (self.get(part, dataset, method, components, run) for run in range(self.scale.n_runs))
+        found = (
+            self.get(part, dataset, method, components, run, setting) for run in range(self.scale.n_runs)
+        )
         return [record for record in found if record is not None]
 
     def rows(self, part: str, dataset: str) -> list[Row]:
@@ -102,9 +106,9 @@ class Summary:
             rows += [row for K in choices if (row := self._row(part, dataset, method, K)) is not None]
         return rows
 
-    def _row(self, part: str, dataset: str, method: str, components: int) -> Row | None:
-        runs = self.runs(part, dataset, method, components)
-        floors = self.runs(part, dataset, FLOOR)
+    def _row(self, part: str, dataset: str, method: str, components: int, setting: str = "") -> Row | None:
+        runs = self.runs(part, dataset, method, components, setting)
+        floors = self.runs("table4" if part == "probes" else part, dataset, FLOOR)
         if not runs or not floors:
             return None
         found = [run["components"] for run in runs if run["components"] is not None]
@@ -120,6 +124,15 @@ class Summary:
             runs,
             floors,
         )
+
+    def probes(self) -> list[tuple[str, Row, Row | None]]:
+        """Return the setting and the row of each probe, and the row of table 4 that it varies."""
+        rows = []
+        for dataset, method, K, setting in self.scale.probes:
+            row = self._row("probes", dataset, method, K, setting)
+            if row is not None:
+                rows.append((setting, row, self._row("table4", dataset, method.removesuffix("-short"), K)))
+        return rows
 
     def all_rows(self, part: str) -> list[Row]:
         """Return the rows of all data sets."""

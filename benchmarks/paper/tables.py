@@ -6,7 +6,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING
 
 from .inputs import INPUTS
-from .methods import METHODS, label
+from .methods import COMPARED, METHODS, label
 from .published import paper
 from .scales import MINERS
 from .summary import CRITERIA, LENGTHS, Spread, Summary, by_length
@@ -91,6 +91,12 @@ def _accuracy_row(row: Row, *, has_paper: bool) -> list[str]:
     return [*cells, _number(mean(float(run["log_likelihood"]) for run in row.runs), 3)]
 
 
+def _components(row: Row) -> str:
+    if row.components:
+        return f"{row.components}"
+    return ABSENT if row.found is None else f"{row.found:.1f}"
+
+
 def floors(summary: Summary) -> str:
     """Make the table of how the floor varies between random halves."""
     headers = ("data set", "halves", "mean", "standard deviation", "least", "median", "most", "table 4's")
@@ -104,6 +110,20 @@ def floors(summary: Summary) -> str:
         values.append(mean(errors[: summary.scale.n_runs]))
         rows.append([INPUTS[name].label, f"{len(errors)}", *(f"{value:.2f}" for value in values)])
     return markdown(headers, rows)
+
+
+def probes(summary: Summary) -> str:
+    """Make the table of what makes a difference: a variant, and what it varies."""
+    headers = ("data set", "method", "K", "F-", "table 4", "E", "table 4", "floor", "paper")
+    rows = []
+    for setting, row, usual in summary.probes():
+        name = label(row.method) + (f", prior worth {setting} transactions" if setting else "")
+        cells = [INPUTS[row.dataset].label, name, _components(row)]
+        for criterion in ("F-", "E"):
+            cells += [_spread(row.own[criterion]), ABSENT if usual is None else _spread(usual.own[criterion])]
+        published = ABSENT if usual is None or not usual.paper else _spread(usual.paper["E"])
+        rows.append([*cells, f"{row.floor['E'].mean:.2f}", published])
+    return markdown(headers, rows, n_words=2)
 
 
 def training(summary: Summary) -> str:
@@ -169,9 +189,9 @@ def _timed(record: Record) -> list[str]:
 
 def density(summary: Summary, references: dict[str, dict[str, float]]) -> str:
     """Make the table of the density yardstick: the chosen fit of each method, and known figures."""
-    names = [name for name in summary.scale.density if any(summary.density(name, key) for key in METHODS)]
+    names = [name for name in summary.scale.density if any(summary.density(name, key) for key in COMPARED)]
     rows = []
-    for method in METHODS:
+    for method in COMPARED:
         fits = [summary.density(name, method) for name in names]
         cells = [ABSENT if fit is None else _number(float(fit[1]["test"]), 3) for fit in fits]
         rows.append([label(method), *cells])
@@ -182,10 +202,10 @@ def density(summary: Summary, references: dict[str, dict[str, float]]) -> str:
 
 def density_choices(summary: Summary) -> str:
     """Make the table of what the validation part chose."""
-    names = [name for name in summary.scale.density if any(summary.density(name, key) for key in METHODS)]
+    names = [name for name in summary.scale.density if any(summary.density(name, key) for key in COMPARED)]
     rows = []
-    for method, made in METHODS.items():
-        cells = []
+    for method in COMPARED:
+        made, cells = METHODS[method], []
         for name in names:
             fit = summary.density(name, method)
             cells.append(ABSENT if fit is None else _choice(made, *fit))
