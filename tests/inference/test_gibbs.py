@@ -78,9 +78,9 @@ class Joint:
         tables = collapsed.make_tables(rows, labels, self.prior_tables, n_slots, self.n_rows + 2)
         uniforms, row = rng.random(self.n_rows), 0
         while row < self.n_rows:
-            row, _, _ = gibbs.sweep(*rows, uniforms, self.prior_tables, tables, labels, row)
+            row, _, _ = gibbs.sweep(*rows, uniforms, self.prior_tables, tables, labels, row, True)
         sides = collapsed.no_tables(self.prior_tables)
-        splitmerge.split_merge(rows, self.prior_tables, tables, sides, labels, 2, 1, rng)
+        splitmerge.split_merge(rows, self.prior_tables, tables, sides, labels, 2, 1, True, rng)
         return np.unique(labels, return_inverse=True)[1].astype(np.int32) if not self.n_components else labels
 
     def summary(self, X, labels):
@@ -171,6 +171,25 @@ def test_the_process_grows_past_its_first_slots_and_shrinks():
     assert states[0].n_components == 400
     assert states[-1].n_components < 40
     assert len(states[-1].tables.sizes) < 100
+
+
+def test_the_process_keeps_within_its_bound():
+    """A truncated process has no more components than it may, however many it would open."""
+    rng = np.random.default_rng(0)
+    data = Transactions.from_matrix((rng.random((300, 12)) < 0.5).astype(int))
+    prior = make_prior(data.item_counts(), 300, alpha=200.0, weights="sticks")
+    sampler = GibbsSampler(data, prior, lambda _: np.zeros(300, dtype=np.int64), most_components=24)
+    states = steps(sampler, 10)
+    assert states[-1].n_components == 24 == len(states[-1].tables.sizes)
+    value = naive.log_joint(
+        data.to_scipy().toarray(), states[-1].labels, naive.Model(200.0, prior.beta, prior.gamma, None)
+    )
+    assert states[-1].log_joint == pytest.approx(value, abs=1e-6)
+    most = [
+        GibbsSampler(Transactions([0, 1], [0], range(n)), prior, lambda _: np.zeros(1)).most_components
+        for n in (1, 20_000, 10**6)
+    ]
+    assert most == [500, 200, 50]
 
 
 def test_merged_transactions_have_labels_of_their_own():

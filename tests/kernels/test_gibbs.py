@@ -31,6 +31,7 @@ class Case:
         self.rows = collapsed.expanded_rows(Transactions.from_matrix(self.X))
         self.labels = rng.integers(0, n_labels, n_rows).astype(np.int32)
         self.rng = rng
+        self.can_grow = True
         self.tables = self.fresh_tables()
 
     def fresh_tables(self):
@@ -47,8 +48,10 @@ class Case:
         uniforms = self.rng.random(len(self.X))
         row, total = 0, 0.0
         while row < len(self.X):
-            assert not self.tables.sizes.all()
-            row, _, gain = gibbs.sweep(*self.rows, uniforms, self.prior_tables, self.tables, self.labels, row)
+            assert not (self.can_grow and self.tables.sizes.all())
+            row, _, gain = gibbs.sweep(
+                *self.rows, uniforms, self.prior_tables, self.tables, self.labels, row, self.can_grow
+            )
             total += gain
         return total
 
@@ -56,7 +59,7 @@ class Case:
         """Try moves; return the gain."""
         sides = collapsed.no_tables(self.prior_tables)
         return splitmerge.split_merge(
-            self.rows, self.prior_tables, self.tables, sides, self.labels, n_tries, 1, self.rng
+            self.rows, self.prior_tables, self.tables, sides, self.labels, n_tries, 1, self.can_grow, self.rng
         )[2]
 
     def conditional(self, t):
@@ -173,14 +176,14 @@ def test_a_full_process_sweep_stops_and_can_go_on():
     case = Case(2, None, n_rows=60, alpha=1e6)
     case.tables = collapsed.make_tables(case.rows, case.labels, case.prior_tables, 4, 4)
     uniforms = case.rng.random(60)
-    row, _, _ = gibbs.sweep(*case.rows, uniforms, case.prior_tables, case.tables, case.labels, 0)
+    row, _, _ = gibbs.sweep(*case.rows, uniforms, case.prior_tables, case.tables, case.labels, 0, True)
     assert 0 < row < 60
     assert (case.tables.sizes > 0).all()
     case.tables = collapsed.make_tables(case.rows, case.labels, case.prior_tables, 8, 72)
     rows = [row]
     while rows[-1] < 60:
         rows.append(
-            gibbs.sweep(*case.rows, uniforms, case.prior_tables, case.tables, case.labels, rows[-1])[0]
+            gibbs.sweep(*case.rows, uniforms, case.prior_tables, case.tables, case.labels, rows[-1], True)[0]
         )
     assert (np.diff(rows) > 0).all()
     assert_same_tables(case.tables, collapsed.make_tables(case.rows, case.labels, case.prior_tables, 72, 72))
@@ -205,6 +208,30 @@ def test_long_run_frequencies_are_the_posterior(n_components, moves):
         frequency[naive.canonical(labels)] += count / n_draws
     assert set(frequency) <= set(exact)
     assert sum(abs(frequency[labels] - p) for labels, p in exact.items()) / 2 < 0.025
+
+
+@pytest.mark.parametrize("moves", ["sweep", "split_merge"])
+def test_a_truncated_process_visits_the_partitions_that_fit(moves):
+    """With no more than two slots, each kind of move visits the partitions into at most two as often."""
+    case = Case(5, None, n_rows=5, n_items=3, n_labels=1)
+    case.X[:] = [[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0]]
+    case.rows = collapsed.expanded_rows(Transactions.from_matrix(case.X))
+    whole = case.fresh_tables()._asdict()
+    by_item = {name: np.ascontiguousarray(whole[name][:, :2]) for name in ("counts", "place")}
+    by_slot = {name: whole[name][:2].copy() for name in set(whole) - set(by_item) - {"scratch"}}
+    case.tables = components.Tables(**by_item, **by_slot, scratch=whole["scratch"])
+    case.can_grow = False
+    fitting = {
+        labels: p for labels, p in naive.partition_posterior(case.X, case.model).items() if max(labels) < 2
+    }
+    n_draws = 40_000
+    seen = Counter()
+    for _ in range(n_draws):
+        case.sweep() if moves == "sweep" else case.split_merge(2)
+        seen[naive.canonical(case.labels.tolist())] += 1 / n_draws
+    total = sum(fitting.values())
+    assert 0.1 < total < 0.9
+    assert sum(abs(seen[labels] - p / total) for labels, p in fitting.items()) / 2 < 0.025
 
 
 def test_finite_labels_are_exchangeable_in_the_long_run():

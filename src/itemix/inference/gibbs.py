@@ -38,7 +38,6 @@ _FIRST_TRIES = 20
 _FEWEST_TRIES, _MOST_TRIES = 10, 100
 _TUNED_FOR = 30
 _N_SCANS = 2
-# The process is truncated at so many components: on data of many rare items it would go on opening new ones.
 _MOST_COMPONENTS = 50, 500
 _MOST_CELLS = 4_000_000
 _ROOM = 16
@@ -142,6 +141,10 @@ class GibbsSampler:
         Whether a step tries split and merge moves.
     learn_alpha, learn_strength : bool
         Whether alpha, and a common factor of beta and gamma, are sampled too.
+    most_components : int
+        How many components the process may have at once, rounded up to a multiple of 8. By default between
+        50 and 500, the fewer the more items there are, so that memory is bounded: on data of many rare items
+        it would go on opening new ones.
     rows, flipped : Rows, array of bool, shape (n_items,)
         The data as the kernels read it, and the items that are flipped there.
     """
@@ -153,6 +156,7 @@ class GibbsSampler:
     split_merge: bool = True
     learn_alpha: bool = False
     learn_strength: bool = False
+    most_components: int = 0
     rows: Rows = field(init=False, repr=False)
     flipped: npt.NDArray[np.bool_] = field(init=False, repr=False)
 
@@ -160,6 +164,8 @@ class GibbsSampler:
         flipped = 2 * self.transactions.item_counts() > self.transactions.n_transactions
         object.__setattr__(self, "flipped", flipped)
         object.__setattr__(self, "rows", collapsed.expanded_rows(self.transactions, flipped))
+        most = self.most_components or np.clip(_MOST_CELLS // max(len(flipped), 1), *_MOST_COMPONENTS)
+        object.__setattr__(self, "most_components", int(most))
 
     def init(self, rng: np.random.Generator) -> State:
         """Return a state with the first labels."""
@@ -231,13 +237,12 @@ class GibbsSampler:
             n = self.n_components
             return labels, collapsed.make_tables(self.rows, labels, prior_tables, n, n)
         names, numbers = np.unique(labels, return_inverse=True)
-        renamed = numbers.astype(np.int32)
-        return renamed, collapsed.make_tables(self.rows, renamed, prior_tables, len(names), len(names) + room)
+        renamed, n = numbers.astype(np.int32), len(names)
+        capacity = max(n, min(n + room, self.most_components))
+        return renamed, collapsed.make_tables(self.rows, renamed, prior_tables, n, capacity)
 
-    @property
-    def _most_components(self) -> int:
-        """How many components the process may have: the more items, the fewer, so that memory is bounded."""
-        return int(np.clip(_MOST_CELLS // max(len(self.flipped), 1), *_MOST_COMPONENTS))
+    def _can_grow(self, tables: Tables) -> bool:
+        return self._is_process and len(tables.sizes) < self.most_components
 
     def _is_sparse(self, tables: Tables) -> bool:
         """Whether many slots below the last one in use are empty: each costs as much as a component."""
@@ -248,20 +253,16 @@ class GibbsSampler:
         self, state: State, labels: Labels, tables: Tables, rng: np.random.Generator
     ) -> tuple[Labels, Tables, float]:
         uniforms = rng.random(len(labels))
-        prior_tables = state.prior_tables
         row, total = 0, 0.0
         while True:
-            row, _, gain = gibbs.sweep(*self.rows, uniforms, prior_tables, tables, labels, row)
+            row, _, gain = gibbs.sweep(
+                *self.rows, uniforms, state.prior_tables, tables, labels, row, self._can_grow(tables)
+            )
             total += gain
             if row == len(labels):
                 return labels, tables, total
-            if not tables.sizes.all():
-                continue
-            if len(tables.sizes) < self._most_components:
-                labels, tables = self._make_tables(labels, prior_tables, room=len(tables.sizes))
-            else:
-                # Truncated: the rest of the rows choose among the components that there are.
-                prior_tables = prior_tables._replace(is_process=False)
+            if tables.sizes.all():
+                labels, tables = self._make_tables(labels, state.prior_tables, room=len(tables.sizes))
 
     def _split_and_merge(
         self, state: State, labels: Labels, tables: Tables, rng: np.random.Generator
@@ -271,10 +272,18 @@ class GibbsSampler:
         left, seen, total = state.n_tries, 0, 0.0
         while True:
             done, n_points, gain = splitmerge.split_merge(
-                self.rows, state.prior_tables, tables, sides, labels, left, _N_SCANS, rng
+                self.rows,
+                state.prior_tables,
+                tables,
+                sides,
+                labels,
+                left,
+                _N_SCANS,
+                self._can_grow(tables),
+                rng,
             )
             left, seen, total = left - done, seen + n_points, total + gain
-            if left == 0 or len(tables.sizes) >= self._most_components:
+            if left == 0:
                 break
             labels, tables = self._make_tables(labels, state.prior_tables, room=len(tables.sizes))
         n_tries = state.n_tries

@@ -71,7 +71,7 @@ def _choose(weights: np.ndarray, own: Index, threshold: float) -> Index:
 
 @inlined
 def _n_looked_at(sizes: np.ndarray, empty: Index) -> int:
-    """Return how many slots can be chosen, in whole vectors: all of them in the finite model (empty = -1)."""
+    """Return how many slots can be chosen, in whole vectors: all where none is offered (empty = -1)."""
     n = len(sizes)
     while n > empty + 1 > 0 and sizes[n - 1] == 0:
         n -= 1
@@ -92,10 +92,11 @@ def score_row(
 ) -> float:
     """Write the scores (K,) of components for a row of component `own`, given the labels of all others.
 
-    `empty` is the slot that the Dirichlet process offers for a new component. The other arrays (K,) are
-    scratch, one by one rather than in a tuple, where the compiler would have to allow for their overlap.
-    Return the score of staying. A row alone in its component stays by choosing the new one: `own` cannot be
-    chosen. Equivalent to log(conditional(t | all others)) plus a constant.
+    `empty` is the slot that the Dirichlet process offers for a new component, -1 if it offers none. The other
+    arrays (K,) are scratch, one by one rather than in a tuple, where the compiler would have to allow for
+    their overlap. Return the score of staying. A row alone in its component stays by choosing the new one, if
+    that is offered: `own` cannot be chosen then. Equivalent to log(conditional(t | all others)) plus a
+    constant.
     """
     for k in range(len(score)):
         score[k] = tables.base[k]
@@ -104,7 +105,7 @@ def score_row(
         last = min(first + prior.block, len(items))
         _multiply_factors(prior, tables.counts, sizes, items, first, last, top, bottom)
         vectors.add_log_ratio(top, bottom, score)
-    if prior.is_process and tables.sizes[own] == 1:
+    if empty >= 0 and tables.sizes[own] == 1:
         score[own] = -np.inf
         return float(score[empty])
     score[own] = own_score(prior, tables, items, own)
@@ -120,21 +121,25 @@ def sweep(
     tables: Tables,
     labels: np.ndarray,
     first: int,
+    can_grow: bool,
 ) -> tuple[int, int, float]:
     """Resample labels[first:] in order, each given all others, by one uniform number each.
 
-    The Dirichlet process always offers one empty slot; where it is not among the vectors of slots looked at,
-    the sweep ends early, and goes on when called again, if need be with larger tables.
+    The Dirichlet process offers one empty slot; where it is not among the vectors of slots looked at, the
+    sweep ends early, and goes on when called again, if need be with larger tables. If those cannot grow, the
+    process is truncated: no new component is offered while all slots are in use.
     Return the row reached (N at the end), how many labels changed, and by how much the joint log-probability
     rose. Equivalent to labels[t] = choice(p=conditional(t | all others)) for every t.
     """
-    C = len(tables.sizes)
     empty = -1
     if prior.is_process:
         empty = empty_slot(tables.sizes)
-        if empty == C:
-            return first, 0, 0.0
-        tables.base[empty] = prior.size_term[0]
+        if empty == len(tables.sizes):
+            if can_grow:
+                return first, 0, 0.0
+            empty = -1
+        else:
+            tables.base[empty] = prior.size_term[0]
     K = _n_looked_at(tables.sizes, empty)
     score = np.empty(K)
     weights = np.empty(K)
@@ -161,11 +166,14 @@ def sweep(
         move_point_inline(prior, tables, items, own, -1)
         move_point_inline(prior, tables, items, new, 1)
         labels[t] = new
-        if new == empty:
+        if new == empty or (prior.is_process and empty < 0):
             empty = empty_slot(tables.sizes)
-            if empty >= K:
+            if empty == len(tables.sizes) and not can_grow:
+                empty = -1
+            elif empty >= K:
                 return t + 1, n_moved, gain
-            tables.base[empty] = prior.size_term[0]
-    if prior.is_process:
+            else:
+                tables.base[empty] = prior.size_term[0]
+    if empty >= 0:
         tables.base[empty] = -np.inf
     return len(indptr) - 1, n_moved, gain

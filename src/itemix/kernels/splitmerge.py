@@ -253,17 +253,19 @@ def split_merge(
     labels: np.ndarray,
     n_tries: int,
     n_scans: int,
+    can_grow: bool,
     rng: np.random.Generator,
 ) -> tuple[int, int, float]:
     """Try a number of split and merge moves; `sides` is scratch, empty tables of two slots or more.
 
     Return how many were tried, how many points there were in all to split, and by how much the joint
-    log-probability rose. The Dirichlet process ends early where no slot is left for a new component.
+    log-probability rose. The Dirichlet process ends early where no slot is left for a new component; if the
+    tables cannot grow, it is truncated, and does not split then.
     """
     n_points = 0
     gain = 0.0
     for done in range(n_tries):
-        if prior.is_process and empty_slot(tables.sizes) == len(tables.sizes):
+        if can_grow and prior.is_process and empty_slot(tables.sizes) == len(tables.sizes):
             return done, n_points, gain
         i = int(rng.random() * len(labels))
         if rng.random() < 0.5:
