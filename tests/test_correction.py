@@ -45,14 +45,15 @@ def test_where_the_model_is_right_nothing_is_lost(baskets):
     assert error_of(auto, test) < 1.05 * error_of(plain, test)
 
 
-def test_the_choice_is_the_lowest_expected_error(baskets):
+def test_the_choice_is_the_richest_of_the_lowest_expected_error(baskets):
     """All ways are compared, none among them, and the same seed chooses the same."""
     train, _ = baskets
     mixture = itemix.BernoulliMixture(2, random_state=0).fit(train).mixture_
     choice = choose(mixture, train, np.random.default_rng(3))
     again = choose(mixture, train, np.random.default_rng(3))
     assert choice.ways[0] == Way(0)
-    assert choice.best == choice.ways[choice.errors.argmin()]
+    as_good = choice.errors <= 1.01 * choice.errors.min()
+    assert choice.best == choice.ways[np.flatnonzero(as_good)[-1]]
     np.testing.assert_array_equal(choice.errors, again.errors)
     assert correct(mixture, train, choice) == correct(mixture, train, again)
 
