@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from itemix import plot
+    from itemix.corrected import CorrectedMixture
     from itemix.data import datasets
     from itemix.data.readers import read_transactions
     from itemix.data.writers import write_transactions
@@ -53,6 +54,7 @@ __all__ = [
     "BernoulliMixture",
     "ChowLiuMixture",
     "ChowLiuTree",
+    "CorrectedMixture",
     "DatasetUnavailableError",
     "DirichletProcessMixture",
     "Evaluation",
@@ -89,6 +91,7 @@ _HOME = {
     "BernoulliMixture": "itemix.estimators",
     "ChowLiuMixture": "itemix.estimators",
     "ChowLiuTree": "itemix.estimators",
+    "CorrectedMixture": "itemix.corrected",
     "DatasetUnavailableError": "itemix.errors",
     "DirichletProcessMixture": "itemix.estimators",
     "Evaluation": "itemix.evaluation",
