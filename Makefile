@@ -26,6 +26,8 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/model_mining.py --output docs/benchmarks/model-mining.md
 	$(BIN)/python benchmarks/rules.py --output docs/benchmarks/rules.md
 	$(BIN)/python benchmarks/read_fimi.py
+	$(BIN)/python benchmarks/serving.py --output docs/benchmarks/serving.md
+	$(BIN)/python benchmarks/explorer.py --output docs/benchmarks/explorer.md
 
 experiments: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.paper
@@ -49,5 +51,5 @@ $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-bench: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable . --group bench
+	$(BIN)/python -m pip install --quiet --editable ".[web]" --group bench
 	touch $@ $(VENV)/.installed
