@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import lattice, sorting
+from itemix.kernels import csr, lattice, sorting
 from itemix.ranking import without_noise
 
 
@@ -56,13 +56,14 @@ class Columns(NamedTuple):
 
     def with_items(self, items: npt.NDArray[np.int32], rank_of: npt.NDArray[np.int32]) -> Columns:
         """Add some items to every set, and sort sets and items by `rank_of`, as mining does."""
-        owner = np.concatenate(
-            [np.repeat(np.arange(self.n_sets), self.lengths), np.repeat(np.arange(self.n_sets), len(items))]
-        )
-        ranks = rank_of[np.concatenate([self.codes, np.tile(items, self.n_sets)])]
-        by_set = np.lexsort((ranks, owner))
-        ends = np.cumsum(np.bincount(owner, minlength=self.n_sets))
+        ends = self.offsets[1:] + len(items) * np.arange(1, self.n_sets + 1)
+        ranks = np.empty(len(self.codes) + len(items) * self.n_sets, dtype=np.int32)
+        is_added = np.zeros(len(ranks), dtype=np.bool_)
+        is_added[(ends[:, None] - 1 - np.arange(len(items))).ravel()] = True
+        ranks[is_added] = np.tile(rank_of[items], self.n_sets)
+        ranks[~is_added] = rank_of[self.codes]
+        csr.sort_rows(ranks, ends, self.n_sets)
         code_of = np.empty(len(rank_of), dtype=np.int32)
         code_of[rank_of] = np.arange(len(code_of), dtype=np.int32)
-        order = sorting.colex_order(ends, ranks[by_set], len(code_of))
-        return Columns(*sorting.gather_sets(ends, ranks[by_set], order, code_of), self.values[order])
+        order = sorting.colex_order(ends, ranks, len(code_of))
+        return Columns(*sorting.gather_sets(ends, ranks, order, code_of), self.values[order])

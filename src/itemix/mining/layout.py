@@ -70,7 +70,7 @@ class Layout:
         plane_words, row_start = np.empty(0, np.int64), np.empty(0, np.int64)
         # Half the memory, and half the time to read it, where ranks are small; they mostly are.
         ranks = np.empty(0, np.uint16 if len(rank_counts) <= np.iinfo(np.uint16).max else np.int32)
-        if rank_counts.sum() >= _DENSE * tx.n_transactions * len(rank_counts):
+        if is_dense(rank_counts, tx.n_transactions):
             bits = prepare.pack_bitsets(*rows, len(rank_counts))
             if len(weights):
                 planes, plane_words = bitsets.multiplicity_planes(readonly_view(weights), bits.shape[1])
@@ -80,6 +80,11 @@ class Layout:
                 weights = weights[kept]
         arrays = (rank_counts, bits, planes, plane_words, row_start, ranks, weights)
         return cls(*(readonly_view(array) for array in arrays))
+
+
+def is_dense(rank_counts: npt.NDArray[np.int64], n_transactions: int) -> bool:
+    """Whether bitsets over all transactions are the better layout."""
+    return bool(rank_counts.sum() >= _DENSE * n_transactions * len(rank_counts))
 
 
 def count_pairs(search: Search, data: Layout, min_count: int) -> Pairs:

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def search_progress(shown: bool | Callable[[int, int], None]) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function to be told (done, total), or None where nothing is to be shown.
+def search_progress(
+    shown: bool | Callable[[int, int], None], noun: str = "items"
+) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a function to be told (done, total) of something, or None where nothing is to be shown.
 
     True draws on standard error if it is a terminal; a function is handed through.
     """
@@ -29,7 +31,7 @@ def search_progress(shown: bool | Callable[[int, int], None]) -> Iterator[Callab
         TextColumn("mining"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("items"),
+        TextColumn(noun),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

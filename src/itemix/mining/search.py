@@ -39,6 +39,7 @@ def mine(
     exclude: Iterable[Label] | Label | None = None,
     top_k: int | None = None,
     max_itemsets: int | None = None,
+    verify: Any = None,  # noqa: ANN401 - transactions in any form, or chunks of them
     n_jobs: int | None = -1,
     progress: bool | Callable[[int, int], None] = False,
 ) -> Itemsets:
@@ -67,10 +68,15 @@ def mine(
     max_itemsets : int, optional
         The most sets to return (of maximal ones with `top_k`, the most to look through). By default, as many
         as half of the free memory holds.
+    verify : transactions in any form, chunks of them, or a function that returns them, optional
+        Of a model: return exactly what mining this data returns. The model proposes sets, passes over the
+        data count them, until it is certain that none is missing. `itemix.mining.verification.verify` does
+        the same and tells how it went; it has more on the data, which may be larger than memory.
     n_jobs : int, default -1
         The number of threads; -1 uses all processors. The result does not depend on it.
     progress : bool or function, default False
-        True shows a bar on standard error if it is a terminal; a function is told (done, total) now and then.
+        True shows a bar on standard error if it is a terminal; a function is told (done, total) now and then:
+        of the frequent items, or of the transactions with `verify`.
 
     Returns
     -------
@@ -101,6 +107,23 @@ def mine(
     """
     if min_support is None and top_k is None:
         raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
+    if verify is not None:
+        from itemix.mining.verification import verify as verified
+
+        return verified(
+            source,
+            verify,
+            min_support,
+            target=target,
+            min_len=min_len,
+            max_len=max_len,
+            include=include,
+            exclude=exclude,
+            top_k=top_k,
+            max_itemsets=max_itemsets,
+            n_jobs=n_jobs,
+            progress=progress,
+        ).itemsets
     model = as_model(source)
     data = as_transactions(source) if model is None else model
     options = SearchOptions.checked(

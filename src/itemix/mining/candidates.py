@@ -1,0 +1,238 @@
+"""Candidates: sets to count in the data, with all that any two of them join to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.kernels import candidates as kernels
+from itemix.kernels import lattice
+from itemix.kernels.candidates import UNKNOWN
+from itemix.mining.columns import Columns
+from itemix.mining.parallel import SearchStopped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Numbers = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+Hashes = npt.NDArray[np.uint64]
+Marks = npt.NDArray[np.bool_]
+
+# What a join takes while its level is made (count, hash, expected count, marks), and a node without its path.
+_BYTES_PER_JOIN = 40
+_BYTES_PER_NODE = 80
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """A trie of sets with their joins, as `itemix.kernels.candidates` has it; a pass fills in `counts`.
+
+    Attributes
+    ----------
+    first, item, join_start, join_of, counts : array
+        The trie.
+    depth : int
+        The number of items of the longest join.
+    """
+
+    first: Numbers
+    item: Codes
+    join_start: Numbers
+    join_of: Numbers
+    counts: Numbers
+    depth: int
+
+    @property
+    def roots(self) -> Codes:
+        """The items that may be part of larger sets, ascending."""
+        return self.item[1 : self.first[1]]
+
+    @property
+    def n_unknown(self) -> int:
+        """The number of joins that must be counted and are not yet."""
+        return int((self.counts == UNKNOWN).sum())
+
+    @classmethod
+    def of_sets(cls, sets: Columns, *, max_len: int, max_bytes: int) -> Candidates:
+        """Make the trie of a family of sets, sorted as mining sorts them if the numbers of items are ranks.
+
+        Sets that come in another order, or without all their subsets, may be left out.
+
+        Raises
+        ------
+        SearchStopped
+            If there are more joins than fit into so many bytes.
+        """
+        choice = _Proposed(sets)
+        roots = choice.rows(1)[:, 0]
+        keys = lattice.item_keys(int(roots.max(initial=-1)) + 1)
+        unknown, new = np.full((2, len(roots)), -1, dtype=np.int64)
+        level = _first_level(roots, unknown, new, 1, keys)
+        return _grown(level, _EMPTY, choice, keys, max_len=max_len, max_bytes=max_bytes)
+
+    def extended(
+        self,
+        item_counts: Numbers,
+        n: int,
+        *,
+        min_count: int,
+        min_expected: float,
+        max_len: int,
+        max_bytes: int,
+    ) -> Candidates:
+        """Make the trie of the frequent sets among these, and of those that may well be frequent.
+
+        Parameters
+        ----------
+        item_counts : array, shape (n_items,)
+            How often each item occurs in the data.
+        n : int
+            The number of transactions.
+        min_count : int
+            From which count on a set is frequent.
+        min_expected : float
+            Sets that are not counted yet are in the trie if they are expected to occur so often.
+        max_len : int
+            The most items of a join.
+        max_bytes : int
+            The most memory to use.
+
+        Raises
+        ------
+        SearchStopped
+            If there are more joins than fit into so many bytes.
+        """
+        roots = np.flatnonzero(item_counts >= min_count).astype(np.int32)
+        is_old = np.isin(roots, self.roots, assume_unique=True)
+        old = np.where(is_old, 1 + np.searchsorted(self.roots, roots), -1)
+        keys = lattice.item_keys(len(item_counts))
+        level = _first_level(roots, item_counts[roots], old, n, keys)
+        choice = _Promising(min_count, min_expected)
+        return _grown(level, self, choice, keys, max_len=max_len, max_bytes=max_bytes)
+
+    def n_frequent(self, min_count: int) -> int:
+        """Return how many sets of the trie occur often enough."""
+        return int((self.counts[self.join_of[1:]] >= min_count).sum())
+
+    def frequent(self, min_count: int) -> Columns:
+        """Return the sets of the trie that occur often enough, each as its path."""
+        trie = self.first, self.item, self.join_of, self.counts
+        ends, items, counts = kernels.frequent_nodes(*trie, min_count)
+        return Columns(np.append(0, ends), items, counts)
+
+
+_EMPTY = Candidates(
+    first=np.ones(2, np.int64),
+    item=np.full(1, -1, np.int32),
+    join_start=np.zeros(2, np.int64),
+    join_of=np.zeros(1, np.int64),
+    counts=np.empty(0, np.int64),
+    depth=1,
+)
+
+
+class _Level(NamedTuple):
+    """The nodes of one length as `itemix.kernels.candidates` has them, with their counts, maybe expected."""
+
+    rows: Codes
+    group: Numbers
+    hashes: Hashes
+    old: Numbers
+    values: Floats
+    prefix_values: Floats
+
+
+class _Choice(Protocol):
+    """Which joins become nodes."""
+
+    def rows(self, length: int) -> Codes:
+        """Return paths of a length that are proposed, sorted."""
+
+    def chosen(self, level: _Level, counts: Numbers, is_proposed: Marks) -> tuple[Marks, Floats]:
+        """Mark the joins of a level that become nodes, and return their counts, maybe expected."""
+
+
+@dataclass(frozen=True)
+class _Proposed:
+    """Joins become nodes if they are among some sets."""
+
+    sets: Columns
+
+    def rows(self, length: int) -> Codes:
+        start, stop = self.sets.offsets[np.searchsorted(self.sets.lengths, [length, length + 1])]
+        return np.ascontiguousarray(self.sets.codes[start:stop].reshape(-1, length)[:, ::-1])
+
+    def chosen(self, level: _Level, counts: Numbers, is_proposed: Marks) -> tuple[Marks, Floats]:
+        return is_proposed, np.zeros(len(counts))
+
+
+@dataclass(frozen=True)
+class _Promising:
+    """Joins become nodes if they are frequent, or unknown and expected to be near it."""
+
+    min_count: int
+    min_expected: float
+
+    def rows(self, length: int) -> Codes:
+        return np.empty((0, length), dtype=np.int32)
+
+    def chosen(self, level: _Level, counts: Numbers, is_proposed: Marks) -> tuple[Marks, Floats]:
+        expected = kernels.expected_counts(counts, level.group, level.values, level.prefix_values)
+        return np.where(counts == UNKNOWN, expected >= self.min_expected, counts >= self.min_count), expected
+
+
+def _first_level(roots: Codes, counts: Numbers, old: Numbers, n: int, keys: Hashes) -> _Level:
+    group = np.zeros(len(roots), dtype=np.int64)
+    whole = np.full(len(roots), float(n))
+    return _Level(roots[:, None].copy(), group, keys[roots], old, counts.astype(np.float64), whole)
+
+
+def _grown(
+    level: _Level, old: Candidates, choice: _Choice, keys: Hashes, *, max_len: int, max_bytes: int
+) -> Candidates:
+    """Make a trie level by level, from its first one."""
+    n_roots = len(level.rows)
+    items, join_of = [np.full(1, -1, np.int32), level.rows[:, 0]], [np.arange(-1, n_roots)]
+    counts = [level.values.astype(np.int64)]
+    n_joins, n_children = [np.array([n_roots])], [np.array([n_roots])]
+    n_nodes, total = 0, n_roots
+    while len(level.rows) and level.rows.shape[1] < max_len:
+        own = np.arange(len(level.rows)) - level.group
+        n_nodes, n_new = n_nodes + len(own), int(own.sum())
+        if _BYTES_PER_JOIN * (total + n_new) + _BYTES_PER_NODE * n_nodes > max_bytes:
+            raise SearchStopped(total + n_new)
+        rows, group, hashes, older = level[:4]
+        proposed = choice.rows(rows.shape[1] + 1)
+        known, joined, marks = kernels.join_level(
+            rows, group, hashes, older, keys, proposed, old.join_start, old.counts
+        )
+        chosen, values = choice.chosen(level, known, marks)
+        rows, group, older, parent, sizes = kernels.next_level(
+            rows, group, older, chosen, old.first, old.item
+        )
+        places = np.flatnonzero(chosen)
+        items.append(rows[:, -1])
+        join_of.append(total + places)
+        counts.append(known)
+        n_joins.append(own)
+        n_children.append(sizes)
+        level = _Level(rows, group, joined[places], older, values[places], level.values[parent])
+        total += n_new
+    leaves = np.zeros(len(level.rows), dtype=np.int64)
+    return Candidates(
+        first=_starts(1, [*n_children, leaves]),
+        item=np.concatenate(items),
+        join_start=_starts(0, [*n_joins, leaves]),
+        join_of=np.concatenate(join_of),
+        counts=np.concatenate(counts),
+        depth=len(counts),
+    )
+
+
+def _starts(first: int, sizes: Sequence[Numbers]) -> Numbers:
+    return np.cumsum(np.concatenate([np.array([first]), *sizes]), dtype=np.int64)

@@ -1,0 +1,217 @@
+"""Exact itemsets by way of a model: it proposes, the data decides, and the border tells if any is missing.
+
+A model proposes the sets that are probable enough, at a threshold somewhat lower than the one asked for. One
+pass over the data counts them, and with them their border: all sets that are not proposed though their
+subsets are. If no set of the border is frequent then no other set can be, for it would hold one of these.
+Otherwise the model has missed some sets, and those that they make possible are counted in another pass, until
+nothing is left to count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from itemix.checks import check_number, check_whole
+from itemix.display import plural
+from itemix.errors import InvalidInputError
+from itemix.items import Items
+from itemix.itemsets import Itemsets
+from itemix.mining.options import UNBOUNDED, SearchOptions, min_count
+from itemix.mining.progress import search_progress
+from itemix.mining.reading import Reader
+from itemix.mining.rounds import Rounds
+from itemix.mining.streams import Stream
+from itemix.model import as_model
+from itemix.threads import count_threads, interruptible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemix.items import Label
+    from itemix.mining.rounds import Outcome
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Itemsets whose supports were counted in the data, and how that went.
+
+    Attributes
+    ----------
+    itemsets : Itemsets
+        Frequent itemsets with their exact supports.
+    is_certified : bool
+        Whether these are all: no set that was not counted can be frequent.
+    n_passes : int
+        How often the data was read.
+    n_proposed : int
+        How many sets the model proposed.
+    n_refuted : int
+        How many of these are not frequent.
+    n_missed : int
+        How many frequent sets the model did not propose.
+    n_unchecked : int
+        How many sets could not be counted within `max_passes`, though all their subsets may be frequent.
+    """
+
+    itemsets: Itemsets
+    is_certified: bool
+    n_passes: int
+    n_proposed: int
+    n_refuted: int
+    n_missed: int
+    n_unchecked: int
+
+    def __str__(self) -> str:
+        """Say in one line what was verified."""
+        passes = f"{self.n_passes} pass{'es' if self.n_passes != 1 else ''}"
+        outcome = f"complete after {passes} over the data"
+        if not self.is_certified:
+            unchecked = plural(self.n_unchecked, "set")
+            outcome = f"not certified after {passes} over the data, {unchecked} not counted"
+        return (
+            f"{outcome}; the model proposed {plural(self.n_proposed, 'set')}, {self.n_refuted:,} of them not "
+            f"frequent, and missed {self.n_missed:,}"
+        )
+
+
+@interruptible()
+def verify(
+    model: Any,  # noqa: ANN401 - a model or a fitted estimator
+    data: Any,  # noqa: ANN401 - transactions in any form, or chunks of them
+    min_support: float | None,
+    *,
+    target: str = "all",
+    min_len: int = 1,
+    max_len: int | None = None,
+    include: Iterable[Label] | Label | None = None,
+    exclude: Iterable[Label] | Label | None = None,
+    top_k: int | None = None,
+    max_itemsets: int | None = None,
+    slack: float = 0.1,
+    max_passes: int | None = None,
+    n_jobs: int | None = -1,
+    progress: bool | Callable[[int, int], None] = False,
+) -> Verification:
+    """Find the frequent itemsets of data that a model proposes, and all that it misses.
+
+    The result is that of ``mine(data, min_support, ...)``, whatever the model; a good one saves passes over
+    the data, which is read chunk by chunk and may be far larger than memory.
+
+    Parameters
+    ----------
+    model : Model or fitted estimator
+        What proposes sets. Its items are matched with those of the data by name.
+    data : transactions in any form, chunks of them, or a function
+        Chunks are a list, or anything else that can be gone through more than once, of `Transactions`, data
+        frames or matrices. A function is called for every pass and returns transactions or chunks of them.
+    min_support : float or int
+        A float in (0, 1] is a fraction of the transactions, an int a number of them.
+    target, min_len, max_len, include, exclude, top_k, max_itemsets, n_jobs
+        As in `mine`; `top_k` chooses among the sets of at least `min_support`.
+    slack : float, default 0.1
+        By how much of itself the threshold is lowered for the model. More slack makes for more candidates
+        and for fewer passes.
+    max_passes : int, optional
+        Read the data at most so often; the result may then lack sets, and says so.
+    progress : bool or function, default False
+        True shows a bar on standard error if it is a terminal; a function is told (transactions read,
+        transactions in all) after every chunk.
+
+    Returns
+    -------
+    Verification
+        The itemsets, whether they are certified to be all, and how it went.
+
+    Raises
+    ------
+    InvalidInputError
+        If an option has no meaning, or the data is not the same in every pass.
+    UnknownItemError
+        If an item to include or exclude is not in the data.
+    TooManyItemsetsError
+        If there are more than `max_itemsets` sets, or more candidates than memory holds.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> from itemix.mining.verification import verify
+    >>> baskets = [["milk", "bread"], ["milk", "butter"], ["milk", "bread", "butter"], ["bread"]]
+    >>> model = itemix.IndependentModel().fit(baskets)
+    >>> verification = verify(model, baskets, 0.5)
+    >>> verification.itemsets == itemix.mine(baskets, 0.5)
+    True
+    >>> print(verification)
+    complete after 1 pass over the data; the model proposed ...
+    """
+    proposer = as_model(model)
+    if proposer is None:
+        hint = "fit it first" if hasattr(model, "fit") else "mine data without verify="
+        raise InvalidInputError(
+            f"expected a model whose itemsets are to be verified, got {type(model).__name__}; {hint}"
+        )
+    if min_support is None:
+        raise InvalidInputError("expected min_support to verify a model, got none; try min_support=0.01")
+    min_count(min_support, 1)
+    if not 0 <= check_number("slack", slack, 0.1) < 1:
+        raise InvalidInputError(f"expected slack from 0 up to 1, got {slack!r}; try 0.1")
+    if max_passes is not None and check_whole("max_passes", max_passes, 2) < 1:
+        raise InvalidInputError(f"expected max_passes of at least 1, got {max_passes!r}; try 2")
+    included, excluded = _names(include), _names(exclude)
+    options = SearchOptions.checked(
+        Items(dict.fromkeys([*included, *excluded])),
+        target=target,
+        min_len=min_len,
+        max_len=max_len,
+        include=included,
+        exclude=excluded,
+        top_k=top_k,
+        max_itemsets=max_itemsets,
+    )
+    with search_progress(progress, "transactions") as on_progress:
+        reader = Reader(Stream(data), included, excluded, count_threads(n_jobs), on_progress)
+        most = UNBOUNDED if max_passes is None else max_passes
+        outcome = Rounds(reader, options, min_support, slack, most).run(proposer)
+    is_whole = min_len == 1 and all(option is None for option in (max_len, include, exclude, top_k))
+    return _verification(outcome, min_support, target if is_whole else None)
+
+
+def _verification(outcome: Outcome, min_support: float, target: str | None) -> Verification:
+    n, found = outcome.n_transactions, outcome.columns
+    is_certified = outcome.n_unchecked == 0
+    itemsets = Itemsets(
+        found.offsets,
+        found.codes,
+        found.values / max(n, 1),
+        outcome.items,
+        count=found.values,
+        n_transactions=n,
+        min_support=float(min_support) if isinstance(min_support, float) else outcome.min_count / max(n, 1),
+        target=target if is_certified else None,
+        check=False,
+    )
+    return Verification(
+        itemsets,
+        is_certified=is_certified,
+        n_passes=outcome.n_passes,
+        n_proposed=outcome.n_proposed,
+        n_refuted=outcome.n_proposed - outcome.n_confirmed,
+        n_missed=outcome.n_frequent - outcome.n_confirmed,
+        n_unchecked=outcome.n_unchecked,
+    )
+
+
+def _names(names: Iterable[Label] | Label | None) -> list[Label]:
+    """Return names in a list, each once; one name is a list of one."""
+    if names is None:
+        return []
+    if isinstance(names, str | int | np.integer):
+        names = [names]
+    if not isinstance(names, Iterable):
+        raise InvalidInputError(
+            f"expected item names in a list, got {type(names).__name__}; try ['milk', 'bread']"
+        )
+    return list(dict.fromkeys(names))
