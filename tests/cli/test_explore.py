@@ -22,7 +22,7 @@ def model_file(tmp_path):
 
 
 @contextmanager
-def running(start, *arguments, env=None):
+def running(start, *arguments, env=None, presses=1):
     """Start the program, yield what it said until it was ready, and end it with Ctrl-C."""
     process = start(*arguments, "--port", "0", stderr=subprocess.PIPE, env=env or {})
     said = []
@@ -33,9 +33,10 @@ def running(start, *arguments, env=None):
                 break
         yield "".join(said)
     finally:
-        process.send_signal(signal.SIGINT)
+        for _ in range(presses):
+            process.send_signal(signal.SIGINT)
         rest = process.communicate(timeout=30)[1]
-        assert process.returncode == 0, "".join(said) + (rest or "")
+        assert (process.returncode, rest) == (0, ""), "".join(said)
 
 
 def get(said, path):
@@ -66,7 +67,7 @@ def test_data_is_fitted_first(start, baskets, tmp_path):
     """Of a file of transactions a model is made, and saved where asked; the data stands beside it."""
     kept = tmp_path / "kept.itemix"
     options = ("--no-browser", "--method", "nbm", "-K", "2", "--correction", "none", "-o", kept)
-    with running(start, "explore", baskets, *options) as said:
+    with running(start, "explore", baskets, *options, presses=2) as said:
         assert "nbm: 2 components" in said
         assert get(said, "model")["n_transactions"] == 5
         assert get(said, "query?present=bread")["data"] == {"probability": 0.8, "count": 4, "of": 5}

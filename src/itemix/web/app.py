@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,7 +29,7 @@ from itemix.web.security import KnownHosts, SecureHeaders, TokenRequired
 from itemix.web.views import about, ask, components, dependencies, itemsets, rules
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
     from starlette.requests import Request
 
@@ -105,20 +104,14 @@ def make_app(models: Sequence[Served], *, token: str | None = None, only_loopbac
         middleware.append(Middleware(KnownHosts))
     if token is not None:
         middleware.append(Middleware(TokenRequired, token))
-    return Starlette(
+    app = Starlette(
         routes=[*_view_routes(models), *_file_routes(models), *_other_routes(models, metrics)],
         middleware=middleware,
         exception_handlers=HANDLERS,
-        lifespan=_lifespan,
     )
-
-
-@asynccontextmanager
-async def _lifespan(app: Starlette) -> AsyncIterator[None]:
-    """Keep a few threads for the work of views; the event loop stays free for quick answers."""
-    with ThreadPoolExecutor(_WORKERS, thread_name_prefix="view") as pool:
-        app.state.pool = pool
-        yield
+    # A few threads for the work of views; the event loop stays free for quick answers.
+    app.state.pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="view")
+    return app
 
 
 def _view_routes(models: Sequence[Served]) -> list[Route]:

@@ -77,6 +77,7 @@ def serve(app: Starlette, listening: socket.socket, on_ready: Callable[[], objec
         log_config=None,
         access_log=False,
         server_header=False,
+        lifespan="off",
         ws="none",
         timeout_graceful_shutdown=_SECONDS_TO_END,
     )
