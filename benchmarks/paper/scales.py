@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 PARTS = ("data", "table3", "table4", "floors", "alike", "probes", "density", "beyond", "table5", "table6")
 TIMED = ("table5", "table6")
 ALIASES = {"table1": "data", "table2": "data"}
+# With the paper's prior the process opens 9,600 components for half of retail, at four seconds a sweep.
+LEFT_OUT = {("retail", "gsdpm")}
 MINERS = ("itemix", "pyfim eclat", "pyfim fpgrowth")
 
 
@@ -188,7 +190,7 @@ def _accuracy(scale: Scale, part: str) -> Iterator[Task]:
             yield Task(part, name, FLOOR, 0, run)
             if part == "table3":
                 yield Task(part, name, TRUTH, 0, run)
-            for method in PAPER_METHODS:
+            for method in (key for key in PAPER_METHODS if (name, key) not in LEFT_OUT):
                 choices = chosen_components(scale, part, name) if METHODS[method].has_components else (0,)
                 yield from (Task(part, name, method, K, run) for K in choices)
 

@@ -183,9 +183,15 @@ def _beyond(summary: Summary) -> str:
         ratio = mean(floor_ratios(row))
         said.append(
             f"{INPUTS[name].label}: the best is {_named(row)}, {row.own['E'].mean:.2f}%, "
-            f"{ratio:.2f} times the floor of {row.floor['E'].mean:.2f}%."
+            f"{ratio:.2f} times the floor of {row.floor['E'].mean:.2f}%; {_likeliest(rows, name)} gives "
+            "unseen transactions the highest likelihood."
         )
     return " ".join(said)
+
+
+def _likeliest(rows: list[Row], dataset: str) -> str:
+    there = [row for row in rows if row.dataset == dataset]
+    return _named(max(there, key=lambda row: mean(float(run["log_likelihood"]) for run in row.runs)))
 
 
 def _training(summary: Summary) -> str:
