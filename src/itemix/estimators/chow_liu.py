@@ -81,12 +81,12 @@ class ChowLiuTree(_TreeEstimator):
     Examples
     --------
     >>> import itemix
-    >>> baskets = [["milk", "bread"], ["milk", "bread"], ["beer"], ["beer", "chips"]] * 10
+    >>> baskets = [["milk", "bread", "butter"], ["bread", "butter"], ["milk", "bread"], ["milk"], []] * 10
     >>> model = itemix.ChowLiuTree(smoothing=0).fit(baskets)
-    >>> round(model.probability(["milk", "bread"]), 6)
-    0.5
     >>> model.trees_.edges()
-    [('milk', 'bread'), ('milk', 'beer'), ('beer', 'chips')]
+    [('bread', 'butter')]
+    >>> round(model.probability(["butter"], given=["bread"]), 6)
+    0.666667
     """
 
     def __init__(
@@ -170,9 +170,9 @@ class ChowLiuMixture(_TreeEstimator):
     --------
     >>> import itemix
     >>> baskets = [["milk", "bread"], ["milk", "bread"], ["beer"], ["beer", "chips"]] * 10
-    >>> model = itemix.ChowLiuMixture(2, pooling=1, random_state=0).fit(baskets)
-    >>> model.trees_
-    TreeMixture(2 components, 4 items, 0 edges)
+    >>> model = itemix.ChowLiuMixture(2, random_state=0).fit(baskets)
+    >>> round(model.probability(["milk", "bread"]), 1)
+    0.5
     """
 
     def __init__(
