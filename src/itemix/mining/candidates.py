@@ -53,6 +53,11 @@ class Candidates:
         return self.item[1 : self.first[1]]
 
     @property
+    def n_sets(self) -> int:
+        """The number of sets of the trie, the empty one left out."""
+        return len(self.item) - 1
+
+    @property
     def n_unknown(self) -> int:
         """The number of joins that must be counted and are not yet."""
         return int((self.counts == UNKNOWN).sum())

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from itemix.errors import TooManyItemsetsError
 from itemix.mining.candidates import Candidates
 from itemix.mining.columns import Columns
-from itemix.mining.options import UNBOUNDED, min_count
+from itemix.mining.options import UNBOUNDED, min_count, trial_size
 from itemix.mining.parallel import SearchStopped
 from itemix.mining.reading import known_codes
 from itemix.mining.search import mine
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 # Sets behind those that the model has missed are candidates if expected to be this close to frequent.
 _EXPECTED_SLACK = 0.3
+# What a proposed set takes in all: where it is found, in the trie, and among the results.
+_BYTES_PER_PROPOSAL = 400
 
 
 class Outcome(NamedTuple):
@@ -83,10 +85,8 @@ class Rounds:
         n, n_passes = self.reader.stream.n_transactions, 0
         if n is None and self._is_count:
             n, n_passes = sum(chunk.n_transactions for chunk in self.reader.stream.chunks()), 1
-        names, proposals = self._proposals(model, n)
-        numbering = Numbering(names)
-        candidates = self._first_candidates(proposals)
-        n_confirmed = -1
+        numbering, candidates = self._first_candidates(model, n)
+        n_proposed, n_confirmed = candidates.n_sets, -1
         while True:
             candidates, totals = self.reader.count(candidates, numbering, n)
             n, n_passes = totals.n_transactions, n_passes + 1
@@ -97,6 +97,8 @@ class Rounds:
             candidates = self._next_candidates(candidates, totals, least, is_last=is_last)
             if is_last or candidates.n_unknown == 0:
                 break
+            if self._returns_all:
+                self._check_number(candidates.n_frequent(least))
         items, numbers = numbering.items()
         return Outcome(
             self._wanted(candidates.frequent(least), least, items, numbers, totals),
@@ -104,7 +106,7 @@ class Rounds:
             n,
             least,
             n_passes,
-            proposals.n_sets,
+            n_proposed,
             n_confirmed,
             candidates.n_frequent(least),
             candidates.n_unknown,
@@ -117,11 +119,28 @@ class Rounds:
         return isinstance(threshold, Integral)
 
     @property
+    def _returns_all(self) -> bool:
+        """Whether every frequent set that is found will be returned."""
+        options = self.options
+        return options.target == "all" and options.min_len == 1 and options.top_k is None
+
+    @property
     def _max_len(self) -> int:
         """The most items of a candidate: closed and maximal sets are chosen among sets of every length."""
         if self.options.target != "all" or self.options.max_len == UNBOUNDED:
             return UNBOUNDED
         return max(1, self.options.max_len - len(self.reader.include))
+
+    def _first_candidates(self, model: Model, n: int | None) -> tuple[Numbering, Candidates]:
+        """Return the candidates that a model proposes, and the numbers of the items.
+
+        Where they are too many to be of use there are none, and the data is searched from its items up.
+        """
+        fit = partial(Candidates.of_sets, max_len=self._max_len, max_bytes=self.options.max_bytes)
+        with suppress(TooManyItemsetsError, SearchStopped):
+            names, sets = self._proposals(model, n)
+            return Numbering(names), fit(sets)
+        return Numbering([]), fit(Columns.empty())
 
     def _proposals(self, model: Model, n: int | None) -> tuple[list[Label], Columns]:
         """Return the sets that a model proposes, without the included items, and the items they are of."""
@@ -132,24 +151,19 @@ class Rounds:
         if fraction > 1 or len(included) < len(self.reader.include):
             return [], Columns.empty(np.float64)
         excluded = known_codes(model.items, self.reader.exclude)
-        try:
-            found = mine(
-                model,
-                fraction * (1 - self.slack),
-                max_len=self._max_len + len(included),
-                include=model.items.names(included) or None,
-                exclude=model.items.names(excluded) or None,
-                n_jobs=self.reader.n_threads,
-            )
-        except TooManyItemsetsError as error:
-            raise _too_many(error.n_found) from None
+        most, wanted = self.options.max_bytes // _BYTES_PER_PROPOSAL, self.options.max_itemsets
+        if wanted is not None and self._returns_all:
+            most = min(most, trial_size(wanted))
+        found = mine(
+            model,
+            fraction * (1 - self.slack),
+            max_len=self._max_len + len(included),
+            include=model.items.names(included) or None,
+            exclude=model.items.names(excluded) or None,
+            max_itemsets=max(most, 1),
+            n_jobs=self.reader.n_threads,
+        )
         return _numbered(found, included)
-
-    def _first_candidates(self, proposals: Columns) -> Candidates:
-        try:
-            return Candidates.of_sets(proposals, max_len=self._max_len, max_bytes=self.options.max_bytes)
-        except SearchStopped as stop:
-            raise _too_many(stop.n_found) from None
 
     def _next_candidates(
         self, candidates: Candidates, totals: Totals, least: int, *, is_last: bool
@@ -169,7 +183,20 @@ class Rounds:
         try:
             return extended(min_expected=math.inf)
         except SearchStopped as stop:
-            raise _too_many(stop.n_found) from None
+            raise TooManyItemsetsError(
+                f"expected itemsets that can be counted within half of the free memory, got {stop.n_found:,} "
+                f"and more; try a higher min_support than {least:,} transactions, or max_len=",
+                stop.n_found,
+            ) from None
+
+    def _check_number(self, n_sets: int) -> None:
+        most = self.options.max_itemsets
+        if most is not None and n_sets > most:
+            raise TooManyItemsetsError(
+                f"expected at most max_itemsets={most:,} itemsets, got {n_sets:,} and more; try a higher "
+                "min_support, max_len=, or target='closed' or 'maximal'",
+                n_sets,
+            )
 
     def _wanted(
         self, found: Columns, least: int, items: Items, numbers: npt.NDArray[np.int32], totals: Totals
@@ -190,13 +217,10 @@ class Rounds:
         fitting = (found.lengths >= options.min_len) & (found.lengths <= options.max_len)
         if not fitting.all():
             found = found.take(np.flatnonzero(fitting))
-        if options.max_itemsets is not None and found.n_sets > options.max_itemsets:
-            raise TooManyItemsetsError(
-                f"expected at most max_itemsets={options.max_itemsets:,} itemsets, got {found.n_sets:,}; try "
-                "a higher min_support, max_len=, or target='closed' or 'maximal'",
-                found.n_sets,
-            )
-        return found if options.top_k is None else found.best(options.top_k)
+        if options.top_k is not None:
+            found = found.best(options.top_k)
+        self._check_number(found.n_sets)
+        return found
 
 
 def _numbered(found: Itemsets, left_out: npt.NDArray[np.int32]) -> tuple[list[Label], Columns]:
@@ -214,11 +238,3 @@ def _numbered(found: Itemsets, left_out: npt.NDArray[np.int32]) -> tuple[list[La
     number_of = np.full(len(found.items), -1, dtype=np.int32)
     number_of[alone] = np.arange(len(alone))
     return found.items.names(alone), Columns(offsets, number_of[codes], found.support[kept])
-
-
-def _too_many(n_found: int) -> TooManyItemsetsError:
-    return TooManyItemsetsError(
-        f"expected candidates that fit into half of the free memory, got {n_found:,} and more; try a higher "
-        "min_support, max_len=, or a model that was fitted to more of the data",
-        n_found,
-    )

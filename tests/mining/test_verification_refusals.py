@@ -1,0 +1,112 @@
+"""What `mine` says where it cannot verify what was asked."""
+
+import pytest
+
+from itemix import (
+    BernoulliMixture,
+    InvalidInputError,
+    Mixture,
+    TooManyItemsetsError,
+    Transactions,
+    UnknownItemError,
+    mine,
+)
+from itemix.mining.verification import verify
+
+MODEL = Mixture([1.0], [[0.5, 0.5]], ["a", "b"])
+BASKETS = [["a", "b"], ["a"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"verify": iter([])},
+            InvalidInputError,
+            "expected data that can be read more than once, got list_iterator; pass a list of chunks, or a f",
+        ),
+        ({"verify": 5}, InvalidInputError, "expected transactions, a data frame, a matrix .* got int"),
+        (
+            {"verify": "a.dat"},
+            InvalidInputError,
+            "expected transactions, got the name 'a.dat'; read the file",
+        ),
+        ({"verify": lambda: None}, InvalidInputError, "expected transactions, .* got NoneType"),
+        (
+            {"verify": [Transactions.from_lists([["a"]]), Transactions.from_lists([[1]])]},
+            InvalidInputError,
+            "expected item names that are all strings or all integers, got 1",
+        ),
+        ({"min_support": None}, InvalidInputError, "expected min_support or top_k, got neither"),
+        (
+            {"min_support": None, "top_k": 3},
+            InvalidInputError,
+            "expected min_support to verify a model, got none; try min_support=0.01",
+        ),
+        (
+            {"min_support": 1.5},
+            InvalidInputError,
+            r"expected min_support as a fraction in \(0, 1\] or a whole",
+        ),
+        ({"target": "some"}, InvalidInputError, "expected target to be one of 'all', 'closed', 'maximal'"),
+        ({"min_len": 0}, InvalidInputError, "expected min_len as a whole number of at least 1, got 0"),
+        ({"include": 1.5}, InvalidInputError, "expected item names in a list, got float; try"),
+        (
+            {"include": "a", "exclude": ["a"]},
+            InvalidInputError,
+            "expected different items .* got 'a' in both",
+        ),
+        ({"include": "bb"}, UnknownItemError, "expected one of 2 known items, got 'bb'; did you mean 'b'"),
+        ({"exclude": ["c"]}, UnknownItemError, "expected one of 2 known items, got 'c'"),
+        (
+            {"max_itemsets": 1},
+            TooManyItemsetsError,
+            "expected at most max_itemsets=1 itemsets, got 3 and more",
+        ),
+        ({"n_jobs": 0}, InvalidInputError, "expected n_jobs as a number of threads, got 0"),
+    ],
+)
+def test_bad_input(options, error, message):
+    """Bad input is refused with a message that says what was expected and what was got."""
+    with pytest.raises(error, match=message):
+        mine(MODEL, **{"min_support": 0.5, "verify": BASKETS, **options})
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            Transactions.from_lists(BASKETS),
+            "expected a model whose itemsets are to be verified, got Transactions; mine data without verify=",
+        ),
+        (BernoulliMixture(), "expected a model whose .* got BernoulliMixture; fit it first"),
+    ],
+)
+def test_only_models_are_verified(source, message):
+    """Data is exact already; an estimator must be fitted."""
+    with pytest.raises(InvalidInputError, match=message):
+        mine(source, 0.5, verify=BASKETS)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"slack": 1.0}, "expected slack from 0 up to 1, got 1.0; try 0.1"),
+        ({"slack": "much"}, "expected slack as a number, got 'much'; try 0.1"),
+        ({"max_passes": 0}, "expected max_passes of at least 1, got 0; try 2"),
+        ({"max_passes": 1.5}, "expected max_passes as a whole number, got 1.5; try 2"),
+    ],
+)
+def test_bad_options_of_verify(options, message):
+    """The options that only `verify` has are checked too."""
+    with pytest.raises(InvalidInputError, match=message):
+        verify(MODEL, BASKETS, 0.5, **options)
+
+
+def test_data_that_changes():
+    """A source that gives other data, or none, when it is read again is noticed."""
+    once = iter([Transactions.from_lists(200 * [["c", "d"]])])
+    with pytest.raises(
+        InvalidInputError, match="expected 200 transactions in every pass, got 0; pass a function"
+    ):
+        mine(MODEL, 0.05, verify=lambda: once)
