@@ -104,6 +104,17 @@ def test_a_conditional_answer_comes_from_one_distribution():
     assert table[:2].tolist() == [1.0, 0.0]
 
 
+def test_pairs():
+    """Known pairs have their supports, others are independent, an item with itself has its frequency."""
+    model = model_of(data_of(4, 6), 0.3, 3)
+    codes = np.array([3, 0, 5], dtype=np.int32)
+    offsets = 2 * np.arange(19, dtype=np.int64)
+    pairs = np.stack([np.repeat(codes, 6), np.tile(np.arange(6, dtype=np.int32), 3)], axis=1)
+    expected = model.probabilities_of_codes(offsets, pairs.ravel()).reshape(3, 6)
+    np.testing.assert_allclose(model.pair_probabilities(codes), expected)
+    assert 0 < len(model.itemsets) < 15
+
+
 def test_mining_without_a_bound_on_the_length_is_exact():
     """Told of all frequent sets and their border, the model has the frequent sets of the data, no others."""
     matrix = data_of(8, 7, 400)

@@ -98,9 +98,15 @@ class KnownSets:
         from scipy.sparse.csgraph import connected_components
 
         n_items = len(self.frequencies)
-        pairs = self.sets.codes[: 2 * int((self.sets.lengths == 2).sum())].reshape(-1, 2)
-        graph = sparse.coo_array((np.ones(len(pairs)), pairs.T), shape=(n_items, n_items))
+        one, other, _ = self.pairs()
+        graph = sparse.coo_array((np.ones(len(one)), (one, other)), shape=(n_items, n_items))
         return readonly(connected_components(graph, directed=False)[1], np.int32, copy=False)
+
+    def pairs(self) -> tuple[Codes, Codes, Floats]:
+        """Return the smaller and the larger item of each pair, and its support."""
+        n = int((self.sets.lengths == 2).sum())
+        codes = self.sets.codes[: 2 * n].reshape(-1, 2)
+        return codes[:, 0], codes[:, 1], self.supports[:n]
 
     def parts(self) -> list[Codes]:
         """Return the items of each part, ascending."""

@@ -191,6 +191,18 @@ class MaxEntropy(Model):
         ends = np.concatenate([[0], np.cumsum(lengths)])
         return _Parts(owner, ends, codes[order], status[order])
 
+    def pair_probabilities(self, codes: Codes) -> Floats:
+        """Return the probability of some items with each of all items, shape (len(codes), n_items)."""
+        out = self.frequencies[codes][:, None] * self.frequencies
+        out[np.arange(len(codes)), codes] = self.frequencies[codes]
+        one, other, support = self._known.pairs()
+        for a, b in ((one, other), (other, one)):
+            order = np.argsort(a, kind="stable")
+            low, high = np.searchsorted(a[order], codes), np.searchsorted(a[order], codes, side="right")
+            for row, own in enumerate(map(slice, low, high)):
+                out[row, b[order[own]]] = support[order[own]]
+        return out
+
     def log_likelihood(self, transactions: Transactions) -> Floats:
         """Return the log-probability of each transaction, shape (n_transactions,); -inf if impossible.
 

@@ -30,7 +30,18 @@ def models(store):
     paths = {name: store.with_name(f"{name}.itemix") for name in options}
     for name, more in options.items():
         method = "vdpm" if name == "corrected" else name
-        arguments = ["fit", str(store), "--method", method, *more, "--seed", "0", "-q", "-o", str(paths[name])]
+        arguments = [
+            "fit",
+            str(store),
+            "--method",
+            method,
+            *more,
+            "--seed",
+            "0",
+            "-q",
+            "-o",
+            str(paths[name]),
+        ]
         assert main(arguments) == 0
     return paths
 
@@ -66,7 +77,9 @@ def test_a_corrected_model_answers(run, models):
     result = run("mine", models["corrected"], "-s", "0.05", "--sort", "order", "--level", "0.9")
     found = itemix.mine(model, 0.05)
     assert [float(row[0]) for row in result.rows] == pytest.approx(found.support.tolist(), rel=1e-5)
-    assert [float(row[1]) for row in result.rows] == pytest.approx(model.intervals(found)[1].tolist(), rel=1e-5)
+    assert [float(row[1]) for row in result.rows] == pytest.approx(
+        model.intervals(found)[1].tolist(), rel=1e-5
+    )
     size = model.corrected_.correction.residuals.size
     assert f"92 items, corrected by {size} itemsets of up to 2 items, fitted" in result.err
     pair = next(itemset.items for itemset in found if len(itemset.items) == 2)
@@ -234,6 +247,21 @@ def test_show_names_components(run, models, method, monkeypatch):
     drawn = run("show", models[method], "-n", "1").out
     assert f"{expected[0][1]} " in drawn
     assert "more: --limit 0 shows all" in drawn
+
+
+@pytest.mark.parametrize("method", ["chow-liu", "maxent", "independent"])
+def test_show_names_pairs_where_there_are_no_components(run, store, tmp_path, monkeypatch, method):
+    """A model without components is shown by the pairs of items that depend most on each other."""
+    path = tmp_path / "m.itemix"
+    run("fit", store, "--method", method, "-o", path, "-q")
+    rows = run("show", path, "-n", "3").rows
+    expected = [] if method == "independent" else load(path).dependencies(3)
+    assert [row[:2] for row in rows] == [[pair.item, pair.other] for pair in expected]
+    assert [float(row[3]) for row in rows] == pytest.approx([pair.lift for pair in expected], rel=1e-5)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    drawn = run("show", path, "-n", "3")
+    assert drawn.code == 0
+    assert all(pair.item in drawn.out for pair in expected)
 
 
 def test_show_says_what_was_fitted(run, models):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from itemix.storage.stored import StoredModel
 
 _ROWS = 20
+# Bits of mutual information that are none but for rounding.
+_NOTHING = 1e-12
 
 
 def show(
@@ -47,7 +49,8 @@ def show(
 
     The components come largest first, each with the items that tell it from the others: how probable they are
     in it, and how many times as probable as overall. Of a model that was sampled, the components of the last
-    sample are shown. For a file of itemsets or rules, its first rows are shown.
+    sample are shown; of a model without components, the pairs of items that depend most on each other. For a
+    file of itemsets or rules, its first rows are shown.
     """
     if limit < 0:
         raise InvalidInputError(f"expected --limit as a number of rows, got {limit}; try 0 for all")
@@ -60,6 +63,9 @@ def show(
     from itemix.mining.characteristics import characteristic_items
 
     components = model.components
+    if components.n_components == 1:
+        _show_pairs(model, limit)
+        return
     order = (-components.weights).argsort(kind="stable")
     shown = order[: len(order) if limit == 0 else limit].tolist()
     if on_terminal():
@@ -73,6 +79,37 @@ def show(
             for name, probability, lift in characteristic_items(components, k, items)
         ),
     )
+
+
+def _show_pairs(model: "StoredModel", limit: int) -> None:
+    """Show the pairs of items that depend most on each other."""
+    from itemix.display import Table, format_name, format_number
+    from itemix.mining.query import dependencies
+
+    n_items = model.value.n_items
+    n_pairs = n_items * (n_items - 1) // 2
+    pairs = [pair for pair in dependencies(model.model, limit or n_pairs) if pair.information > _NOTHING]
+    if not on_terminal():
+        numbers = ["probability", "lift", "information"]
+        write_lines(
+            ["item", "other", *numbers],
+            (
+                [str(pair.item), str(pair.other), *(f"{getattr(pair, name):.6g}" for name in numbers)]
+                for pair in pairs
+            ),
+        )
+        return
+    from itemix.cli.page import Page
+
+    rows = tuple(
+        (
+            format_number(pair.probability),
+            format_number(pair.lift),
+            f"{format_name(pair.item)}, {format_name(pair.other)}",
+        )
+        for pair in pairs
+    )
+    Page().table(Table("", ("probability", "lift", "depend on each other"), rows))
 
 
 def _show_result(file: str, result: "Itemsets | Rules", limit: int, quiet: bool) -> None:
