@@ -72,7 +72,7 @@ def test_intervals_of_mined_itemsets(run, models, method, tmp_path):
 
 
 def test_a_corrected_model_answers(run, models):
-    """Itemsets with intervals, queries and recommendations are those of the corrected mixture, which is said."""
+    """Itemsets with intervals, queries and recommendations are those of the corrected mixture."""
     model = load(models["corrected"])
     result = run("mine", models["corrected"], "-s", "0.05", "--sort", "order", "--level", "0.9")
     found = itemix.mine(model, 0.05)
