@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Predictions that are not fitted: the supports of the training part, and the mixture that the data came from.
 FLOOR, TRUTH = "floor", "truth"
+# The parts in which the paper's methods are compared.
+COMPARISONS = ("table3", "table4", "alike", "beyond", "density")
 _RAREST = 1e-4
 
 
@@ -34,15 +36,18 @@ class Method:
         Whether the number of components is a choice.
     has_prior : bool
         Whether the strength of the prior is a choice.
-    is_compared : bool
-        Whether it stands in the tables, and not only among the probes of what makes a difference.
+    parts : tuple of str
+        The parts of the experiments in which it stands.
+    choices : tuple of int
+        The numbers of components in the density yardstick, where they are not those of all methods.
     """
 
     label: str
     make: Callable[..., Any]
     has_components: bool = True
     has_prior: bool = True
-    is_compared: bool = True
+    parts: tuple[str, ...] = COMPARISONS
+    choices: tuple[int, ...] = ()
 
 
 def _nbm(n_components: int, seed: int) -> itemix.BernoulliMixture:
@@ -76,14 +81,40 @@ METHODS = {
         _process("gibbs", alpha="learn", beta="learn"),
         has_components=False,
         has_prior=False,
+        parts=("density",),
     ),
     "nbm-short": Method(
-        "NBM, 15 iterations from random labels", _short_nbm, has_prior=False, is_compared=False
+        "NBM, 15 iterations from random labels", _short_nbm, has_prior=False, parts=("probes",)
+    ),
+    "independent": Method(
+        "independent items",
+        lambda n_components, seed: itemix.IndependentModel(),
+        has_components=False,
+        has_prior=False,
+        parts=("density",),
+    ),
+    "chow-liu": Method(
+        "Chow-Liu tree",
+        lambda n_components, seed: itemix.ChowLiuTree(),
+        has_components=False,
+        has_prior=False,
+        parts=("density",),
+    ),
+    "trees": Method(
+        "mixture of Chow-Liu trees",
+        lambda n_components, seed: itemix.ChowLiuMixture(n_components, random_state=seed),
+        has_prior=False,
+        parts=("density",),
+        choices=(10, 20, 40),
     ),
 }
-COMPARED = tuple(name for name, method in METHODS.items() if method.is_compared)
 PAPER_METHODS = ("nbm", "vfbm", "gsfbm", "vdpm", "gsdpm")
 BAYESIAN = ("vfbm", "gsfbm", "vdpm", "gsdpm")
+
+
+def standing_in(part: str) -> list[str]:
+    """Return the methods of a part."""
+    return [name for name, method in METHODS.items() if part in method.parts]
 
 
 def label(method: str) -> str:

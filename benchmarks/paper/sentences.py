@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .claims import bayesian, best, crossing, floor_ratios, is_within_paper
 from .inputs import INPUTS
-from .methods import COMPARED, PAPER_METHODS, TRUTH, label
+from .methods import PAPER_METHODS, TRUTH, label, standing_in
 from .published import paper, paper_row
 from .scales import MINERS
 from .summary import by_length
@@ -238,7 +238,7 @@ def _rows(at: float, least: int) -> str:
 def _density(summary: Summary) -> str:
     said = []
     for name in summary.scale.density:
-        fits = {method: summary.density(name, method) for method in COMPARED}
+        fits = {method: summary.density(name, method) for method in standing_in("density")}
         values = {method: float(fit[1]["test"]) for method, fit in fits.items() if fit is not None}
         if values:
             method = max(values, key=lambda key: values[key])

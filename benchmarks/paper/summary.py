@@ -5,9 +5,9 @@ from __future__ import annotations
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .methods import FLOOR, METHODS, PAPER_METHODS, TRUTH
+from .methods import FLOOR, METHODS, PAPER_METHODS, TRUTH, standing_in
 from .published import paper, paper_row
-from .scales import Task, chosen_components, plan
+from .scales import Task, chosen_components, density_grid, plan
 
 if TYPE_CHECKING:
     from .scales import Scale
@@ -166,14 +166,14 @@ class Summary:
         found = {n: self.get("table6", dataset, miner, 0, 0, str(n)) for n in self.scale.n_rows}
         return {n: record for n, record in found.items() if record is not None}
 
+    def density_sets(self) -> list[str]:
+        """Return the data sets of the density yardstick that have results."""
+        methods = standing_in("density")
+        return [name for name in self.scale.density if any(self.density(name, key) for key in methods)]
+
     def density(self, dataset: str, method: str) -> tuple[Task, Record] | None:
         """Return the fit that the validation part chooses."""
-        made = METHODS[method]
-        tasks = [
-            Task("density", dataset, method, K, 0, f"{strength:g}" if strength else "")
-            for K in (self.scale.density_components if made.has_components else (0,))
-            for strength in (self.scale.strengths if made.has_prior else (0,))
-        ]
+        tasks = density_grid(self.scale, dataset, method)
         fits = [(task, record) for task in tasks if (record := self._store.get(task)) is not None]
         return max(fits, key=lambda pair: float(pair[1]["valid"]), default=None)
 

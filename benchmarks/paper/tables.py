@@ -6,7 +6,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING
 
 from .inputs import INPUTS
-from .methods import COMPARED, METHODS, label
+from .methods import METHODS, label, standing_in
 from .published import paper
 from .scales import MINERS
 from .summary import CRITERIA, LENGTHS, Spread, Summary, by_length
@@ -189,9 +189,13 @@ def _timed(record: Record) -> list[str]:
 
 def density(summary: Summary, references: dict[str, dict[str, float]]) -> str:
     """Make the table of the density yardstick: the chosen fit of each method, and known figures."""
-    names = [name for name in summary.scale.density if any(summary.density(name, key) for key in COMPARED)]
+    names = [
+        name
+        for name in summary.scale.density
+        if any(summary.density(name, key) for key in standing_in("density"))
+    ]
     rows = []
-    for method in COMPARED:
+    for method in standing_in("density"):
         fits = [summary.density(name, method) for name in names]
         cells = [ABSENT if fit is None else _number(float(fit[1]["test"]), 3) for fit in fits]
         rows.append([label(method), *cells])
@@ -202,9 +206,13 @@ def density(summary: Summary, references: dict[str, dict[str, float]]) -> str:
 
 def density_choices(summary: Summary) -> str:
     """Make the table of what the validation part chose."""
-    names = [name for name in summary.scale.density if any(summary.density(name, key) for key in COMPARED)]
+    names = [
+        name
+        for name in summary.scale.density
+        if any(summary.density(name, key) for key in standing_in("density"))
+    ]
     rows = []
-    for method in COMPARED:
+    for method in standing_in("density"):
         made, cells = METHODS[method], []
         for name in names:
             fit = summary.density(name, method)
