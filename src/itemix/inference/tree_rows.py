@@ -11,7 +11,7 @@ import numpy.typing as npt
 from itemix.inference.chow_liu import PairCounts, Pairs, candidate_pairs
 from itemix.kernels import csr, layout, pairs
 from itemix.transactions import Transactions
-from itemix.trees import shares, tables_of_trees
+from itemix.tree_tables import shares, tables_of_trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
