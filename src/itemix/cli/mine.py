@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Annotated
 
 from itemix.cli.compiling import Stopwatch, stopwatch
-from itemix.cli.completing import one_of
+from itemix.cli.completing import data_sources, one_of
 from itemix.cli.options import ModelOrData, Output, Reading, Searching, check_choice, option
 from itemix.cli.output import check_output, note, save
 from itemix.cli.results import SORTS, show_itemsets
-from itemix.cli.sources import read_model_or_data
+from itemix.cli.sources import read_model_or_data, read_source
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -30,6 +30,17 @@ def mine(
             help="Of a Bayesian model: give each support its credible interval of this probability, as 0.9.",
         ),
     ] = None,
+    verify: Annotated[
+        str | None,
+        option(
+            "--verify",
+            panel="Which itemsets",
+            metavar="SOURCE",
+            autocompletion=data_sources,
+            help="Of a model: count the itemsets in these transactions, and find those it misses, until the "
+            "result is exactly that of mining them.",
+        ),
+    ] = None,
     reading: Reading,
     output: Output,
     sort: Annotated[
@@ -46,16 +57,24 @@ def mine(
 ) -> None:
     """Find frequent itemsets, of data or of a model.
 
-    Of transactions the result is exact; of a model that itemix fit has saved, it is what the model expects.
+    Of transactions the result is exact; of a model that itemix fit has saved, it is what the model expects,
+    unless it is verified.
     On a terminal it is a table; in a pipe, lines with tabs between the columns; with -o, a file.
     """
     check_choice("--sort", sort, SORTS)
     search.check()
     check_output(output)
+    if verify is not None:
+        _check_verifying(search, level)
     with stopwatch(quiet=output.quiet) as watch:
         found = read_model_or_data(source, reading, quiet=output.quiet)
         uncertain = None if level is None else _uncertain(found)
-        itemsets = mined(found, search, output, watch)
+        if verify is None:
+            itemsets = mined(found, search, output, watch)
+        else:
+            model = _model(found)
+            data = read_source(verify, reading, quiet=output.quiet)
+            itemsets = _verified(model, data, search, output, watch)
     if level is not None and uncertain is not None:
         itemsets = _with_intervals(itemsets, uncertain, level)
     if not save(itemsets, "itemset", output):
@@ -66,7 +85,6 @@ def mined(
     source: "StoredModel | Transactions", search: Searching, output: Output, watch: Stopwatch
 ) -> "Itemsets":
     """Mine transactions or a model, and say on standard error how many itemsets there are."""
-    from itemix.display import plural
     from itemix.mining.search import mine as find
     from itemix.transactions import Transactions
 
@@ -74,10 +92,49 @@ def mined(
     data = source if isinstance(source, Transactions) else source.model
     itemsets = find(data, **search.as_arguments(), progress=not output.quiet)
     seconds = watch.seconds() - began
-    kind = "" if search.target == "all" else f"{search.target} "
-    found = plural(len(itemsets), f"{kind}itemset") + _threshold(itemsets, search)
-    note(f"{found}, mined in {seconds:.2f} s", quiet=output.quiet)
+    note(f"{_summary(itemsets, search)}, mined in {seconds:.2f} s", quiet=output.quiet)
     return itemsets
+
+
+def _check_verifying(search: Searching, level: float | None) -> None:
+    """Check the options that --verify needs and that it leaves no meaning for."""
+    if level is not None:
+        raise InvalidInputError(
+            "expected --level or --verify, got both; what was counted has no interval: leave out --level"
+        )
+    if search.min_support is None:
+        raise InvalidInputError("expected min_support with --verify, got none; try min_support=0.01")
+
+
+def _model(source: "StoredModel | Transactions") -> "StoredModel":
+    from itemix.storage.stored import StoredModel
+
+    if isinstance(source, StoredModel):
+        return source
+    raise InvalidInputError(
+        "expected a model for --verify, got transactions, whose itemsets are exact; leave out --verify"
+    )
+
+
+def _verified(
+    model: "StoredModel", data: "Transactions", search: Searching, output: Output, watch: Stopwatch
+) -> "Itemsets":
+    """Find the itemsets that a model proposes and all that it misses, and say how that went."""
+    from itemix.mining.verification import verify
+
+    began = watch.seconds()
+    verification = verify(model.model, data, **search.as_arguments(), progress=not output.quiet)
+    itemsets, seconds = verification.itemsets, watch.seconds() - began
+    note(f"{_summary(itemsets, search)}, verified in {seconds:.2f} s", quiet=output.quiet)
+    note(str(verification), quiet=output.quiet)
+    return itemsets
+
+
+def _summary(itemsets: "Itemsets", search: Searching) -> str:
+    from itemix.display import plural
+
+    kind = "" if search.target == "all" else f"{search.target} "
+    return plural(len(itemsets), f"{kind}itemset") + _threshold(itemsets, search)
 
 
 def _threshold(itemsets: "Itemsets", search: Searching) -> str:

@@ -1,0 +1,79 @@
+"""`itemix mine MODEL --verify DATA`: the itemsets of the data, by way of a model."""
+
+import pytest
+
+import itemix
+from itemix.cli import main
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Write some baskets of the synthetic store, and a model of half of them."""
+    path = tmp_path_factory.mktemp("store") / "store.csv"
+    baskets = itemix.datasets.load("grocery_store").sample(600, random_state=0)
+    itemix.write_transactions(baskets, path)
+    itemix.write_transactions(baskets.split(random_state=0)[0], path.with_name("half.csv"))
+    fit = ["fit", str(path.with_name("half.csv")), "--method", "nbm", "-K", "4", "--correction", "none", "-q"]
+    assert main([*fit, "--seed", "0", "-o", str(path.with_name("half.itemix"))]) == 0
+    return path
+
+
+def test_verified_itemsets(run, store):
+    """They are those of mining the data; standard error says what was verified and how it went."""
+    model = store.with_name("half.itemix")
+    result = run("mine", model, "-s", "5%", "--verify", store)
+    assert result.code == 0
+    assert result.out == run("mine", store, "-s", "5%").out
+    first, second, found, outcome = result.err.splitlines()
+    assert first.startswith("half.itemix: nbm, 4 components")
+    assert second == "store.csv (basket CSV): 600 transactions, 92 items"
+    assert found.startswith("81 itemsets in at least 30 of 600 transactions (5.000%), verified in ")
+    assert outcome.startswith("complete after ")
+    assert "over the data; the model proposed " in outcome
+
+
+def test_options_and_files(run, store, tmp_path):
+    """The options that choose itemsets mean the same, counts as thresholds too; files hold the result."""
+    path = tmp_path / "sets.parquet"
+    options = ["--target", "closed", "--min-len", "2", "--exclude", "beer", "-q", "-o", path]
+    result = run("mine", store.with_name("half.itemix"), "-s", "12", "--verify", store, *options)
+    assert (result.code, result.out, result.err) == (0, "", "")
+    tx = itemix.read_transactions(store)
+    expected = itemix.mine(tx, 12, target="closed", min_len=2, exclude="beer")
+    assert itemix.Itemsets.load(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        (
+            "store.csv",
+            ["-s", "5%"],
+            "expected a model for --verify, got transactions, whose itemsets are exact; leave out --verify",
+        ),
+        (
+            "half.itemix",
+            ["-s", "5%", "--level", "0.9"],
+            "expected --level or --verify, got both; what was counted has no interval: leave out --level",
+        ),
+        (
+            "half.itemix",
+            ["--top-k", "5"],
+            "expected --min-support with --verify, got none; try --min-support 0.01",
+        ),
+    ],
+)
+def test_refusals(run, store, source, options, message):
+    """What --verify cannot do is said in one line."""
+    result = run("mine", store.with_name(source), *options, "-q", "--verify", store)
+    assert result.code == 2
+    assert result.err == f"itemix: {message}\n"
+
+
+def test_a_model_is_no_data(run, store):
+    """--verify takes transactions only."""
+    model = store.with_name("half.itemix")
+    result = run("mine", model, "-s", "5%", "-q", "--verify", model)
+    assert result.code == 2
+    assert result.err.startswith("itemix: expected transactions, got ")
+    assert "which holds a model" in result.err
