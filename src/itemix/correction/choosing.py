@@ -80,6 +80,8 @@ class Choice:
 
 def choose(mixture: Mixture, transactions: Transactions, rng: np.random.Generator) -> Choice:
     """Correct by the counts of each half of the data in several ways, and compare with the other half."""
+    if transactions.n_transactions < 4 * FEWEST:
+        return Choice(_WAYS[:1], np.zeros(1), np.zeros(1))
     n_halvings = _N_HALVINGS if transactions.n_transactions < _PLENTY else 1
     halvings = [_verdicts(mixture, transactions, rng) for _ in range(n_halvings)]
     errors, excess = np.maximum(np.mean(halvings, axis=0), 0.0).T

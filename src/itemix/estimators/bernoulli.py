@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from itemix.inference.run import Fitted
 
 
+# A component that expects less than this of a transaction is called empty.
+_EMPTY = 1e-6
+
+
 class BernoulliMixture(MixtureEstimator):
     """A mixture of Bernoulli products by maximum likelihood (the paper's NBM, Algorithm 1).
 
@@ -138,11 +142,11 @@ class BernoulliMixture(MixtureEstimator):
 
     def _keep(self, fitted: Fitted) -> None:
         super()._keep(fitted)
-        n_empty = int((fitted.mixture.weights == 0).sum())
+        n_empty = int((fitted.counts.sizes < _EMPTY).sum())
         if n_empty:
             warnings.warn(
-                f"{n_empty} of {fitted.mixture.n_components} components hold no transaction and have weight "
-                "zero; ask for fewer components",
+                f"{n_empty} of {fitted.mixture.n_components} components hold no transaction; "
+                "ask for fewer components",
                 ConvergenceWarning,
                 stacklevel=5,
             )
