@@ -47,8 +47,8 @@ CASES = [
 ]
 METHODS = {"VDPM": "variational", "GSDPM": "gibbs"}
 COLUMNS = (
-    "data", "method", "E, floor", "E, plain", "E, corrected", "of the floor", "F-, floor", "F-, corrected",
-    "F+, floor", "F+, corrected", "intervals cover", "residuals", "mining, of plain",
+    "data", "method", "divisions", "E, floor", "E, plain", "E, corrected", "of the floor", "F-, floor",
+    "F-, corrected", "F+, floor", "F+, corrected", "intervals cover", "residuals", "mining, of plain",
 )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def as_markdown(results: dict[str, dict[str, Any]]) -> str:
     lines = [
         "# Corrected mixtures on unseen data",
         "",
-        f"Measured by `benchmarks/correction.py` on {machine()}; means over {N_SPLITS} divisions into",
+        f"Measured by `benchmarks/correction.py` on {machine()}; means over divisions into",
         "a training and a test part (of MS Web the paper's own and four random ones of the same sizes). E is",
         "the mean relative error over the frequent itemsets of the test part, F- the share of them that is",
         "missed, F+ the share of false ones among those predicted. The floor is the prediction by the exact",
@@ -140,7 +140,8 @@ def as_markdown(results: dict[str, dict[str, Any]]) -> str:
             rows = [row for key, row in results.items() if key.startswith(f"{name}/")]
             if rows:
                 cells = _cells(case, method, rows)
-                lines.append(f"| {' | '.join(cells)} | {results.get('mining', {}).get(name, 0):.1f} |")
+                price = results.get("mining", {}).get(name)
+                lines.append(f"| {' | '.join(cells)} | {'' if price is None else f'{price:.1f}'} |")
     return "\n".join([*lines, ""])
 
 
@@ -152,6 +153,7 @@ def _cells(case: Case, method: str, rows: list[dict[str, Any]]) -> list[str]:
     return [
         f"{case.name}, {case.min_support:.1%}",
         method,
+        str(len(rows)),
         *(f"{average[key]:.2%}" for key in ("floor", "plain", "corrected")),
         f"{average['corrected'] / average['floor']:.2f}",
         *(f"{average[key]:.1%}" for key in shares),
