@@ -55,6 +55,7 @@ _STYLE: dict[Any, Any] = {
     "axes.titlesize": 10,
     "axes.titleweight": "bold",
     "font.size": 9,
+    "svg.fonttype": "none",
     "svg.hashsalt": "itemix",
     "text.color": INK,
     "xtick.color": INK,
