@@ -36,10 +36,21 @@ def test_pairs_are_counted(seed, complete, n_items):
     matrix, data, weights = random_data(seed, n_items=n_items)
     index = candidate_pairs(data, 1) if complete else some_pairs(np.random.default_rng(seed), n_items)
     singles, counted = np.zeros(n_items), np.zeros(len(index.others))
-    pairs.count_pairs(data.indptr, data.indices, 3, weights[3:30], *index, singles, counted)
+    pairs.count_pairs(data.indptr, data.indices, *index, 3, weights[3:30], singles, counted)
     expected = naive.pair_counts(matrix[3:30], weights[3:30])
     np.testing.assert_allclose(singles, np.diag(expected), rtol=1e-12)
     np.testing.assert_allclose(counted, expected[index.larger, index.others], rtol=1e-12)
+    ends, found = pairs.list_pairs(data.indptr, data.indices, *index, 10**6)
+    assert (
+        len(found) == ends[-1] == (naive.pair_counts(matrix, np.ones(40))[index.larger, index.others]).sum()
+    )
+    again = np.zeros(n_items), np.zeros(len(index.others))
+    pairs.count_listed(data.indptr, data.indices, ends, found, 3, weights[3:30], *again)
+    np.testing.assert_array_equal(again[0], singles)
+    np.testing.assert_array_equal(again[1], counted)
+    if len(found):
+        too_many = pairs.list_pairs(data.indptr, data.indices, *index, len(found) - 1)
+        assert [len(part) for part in too_many] == [0, 0]
     places = index.places(index.larger, index.others)
     np.testing.assert_array_equal(places, np.arange(len(index.others)))
 

@@ -41,6 +41,12 @@ class Pairs(NamedTuple):
     others: npt.NDArray[np.int32]
 
     @property
+    def is_complete(self) -> bool:
+        """Whether all pairs are listed."""
+        n_items = len(self.starts) - 1
+        return len(self.others) == n_items * (n_items - 1) // 2
+
+    @property
     def larger(self) -> npt.NDArray[np.int32]:
         """The larger item of each pair, shape (n_pairs,)."""
         n_items = len(self.starts) - 1
@@ -49,7 +55,7 @@ class Pairs(NamedTuple):
     def places(self, larger: npt.NDArray[np.int32], smaller: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
         """Return where some pairs, all of which are listed, stand."""
         n_items = len(self.starts) - 1
-        if len(self.others) == n_items * (n_items - 1) // 2:
+        if self.is_complete:
             return self.starts[larger] + smaller
         key = self.larger.astype(np.int64) * n_items + self.others
         return np.searchsorted(key, larger.astype(np.int64) * n_items + smaller)

@@ -24,6 +24,7 @@ _CELLS_IN_A_BLOCK = 4_000_000
 _ROWS_AT_A_TIME = 4096
 _WORTH_MERGING = 0.8
 _BYTES_OF_COPIES = 48_000_000
+_BYTES_OF_PLACES = 96_000_000
 
 
 class TreeRows:
@@ -63,6 +64,10 @@ class TreeRows:
         self.stored = self._turned()
         self.workers = workers
         self.index: Pairs = candidate_pairs(self.stored, n_components)
+        most = 0 if self.index.is_complete else _BYTES_OF_PLACES // 4
+        self._ends, self._places = pairs.list_pairs(
+            self.stored.indptr, self.stored.indices, *self.index, most
+        )
         repeats = self.merged.multiplicities
         self._multiplicities = np.ones(self.merged.n_rows) if repeats is None else repeats
 
@@ -101,9 +106,12 @@ class TreeRows:
         def component(k: int) -> None:
             weights = resp[:, k] * multiplicities
             counts.sizes[k] += weights.sum()
-            pairs.count_pairs(
-                data.indptr, data.indices, first, weights, *self.index, counts.singles[k], counts.pairs[k]
-            )
+            own = first, weights, counts.singles[k], counts.pairs[k]
+            if len(self._ends):
+                pairs.count_listed(data.indptr, data.indices, self._ends, self._places, *own)
+            else:
+                starts, others = self.index
+                pairs.count_pairs(data.indptr, data.indices, starts, others, *own)
 
         self.workers.map(component, resp.shape[1])
 

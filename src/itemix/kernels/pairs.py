@@ -38,10 +38,10 @@ def _place(others: np.ndarray, low: int, high: int, item: int) -> int:
 def count_pairs(
     indptr: np.ndarray,
     indices: np.ndarray,
-    first: int,
-    weights: np.ndarray,
     starts: np.ndarray,
     others: np.ndarray,
+    first: int,
+    weights: np.ndarray,
     singles: np.ndarray,
     pairs: np.ndarray,
 ) -> None:
@@ -72,6 +72,60 @@ def count_pairs(
                         break
                     if others[low] == indices[b]:
                         pairs[low] += weight
+
+
+@kernel
+def list_pairs(
+    indptr: np.ndarray, indices: np.ndarray, starts: np.ndarray, others: np.ndarray, most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the listed pairs of all rows, compressed; both empty if they are more than `most`.
+
+    What is searched for once need not be searched for in every iteration.
+    """
+    n_rows = len(indptr) - 1
+    ends = np.zeros(n_rows + 1, dtype=np.int64)
+    found = np.empty(0, dtype=np.int32)
+    for fill in range(2):
+        n_found = 0
+        for t in range(n_rows):
+            begin, end = indptr[t], indptr[t + 1]
+            for a in range(begin, end):
+                low, high = starts[indices[a]], starts[indices[a] + 1]
+                for b in range(begin, a):
+                    low = _place(others, low, high, indices[b])
+                    if low == high:
+                        break
+                    if others[low] == indices[b]:
+                        if fill:
+                            found[n_found] = low
+                        n_found += 1
+            if n_found > most:
+                return np.zeros(0, dtype=np.int64), np.empty(0, dtype=np.int32)
+            ends[t + 1] = n_found
+        if not fill:
+            found = np.empty(n_found, dtype=np.int32)
+    return ends, found
+
+
+@kernel
+def count_listed(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    ends: np.ndarray,
+    places: np.ndarray,
+    first: int,
+    weights: np.ndarray,
+    singles: np.ndarray,
+    pairs: np.ndarray,
+) -> None:
+    """Add what `count_pairs` adds, of the places that `list_pairs` has returned."""
+    for m in range(len(weights)):
+        weight = weights[m]
+        if weight != 0.0:
+            for a in range(indptr[first + m], indptr[first + m + 1]):
+                singles[indices[a]] += weight
+            for a in range(ends[first + m], ends[first + m + 1]):
+                pairs[places[a]] += weight
 
 
 @inlined
