@@ -17,7 +17,7 @@ from .inputs import INPUTS, alike_halves, halves, thirds, whole
 from .methods import FLOOR, METHODS, TRUTH, found_components, scaled_prior
 
 if TYPE_CHECKING:
-    from itemix import Transactions
+    from itemix import Evaluation, Transactions
 
     from .scales import Task
     from .store import Record
@@ -102,13 +102,21 @@ def evaluate_accuracy(task: Task) -> Record:
         "n_true": result.n_true,
         "n_predicted": result.n_predicted,
         "log_likelihood": result.log_likelihood,
-        "by_length": [
-            [length, own.n_true, own.mean_relative_error, own.mean_relative_bias]
-            for length, own in result.by_length.items()
-            if own.n_true
-        ],
         "fit_seconds": fit_seconds,
         **_describe_fit(model),
+        **(_by_length(result) if task.part == "table4" else {}),
+    }
+
+
+def _by_length(result: Evaluation) -> Record:
+    """Return error and bias of each length, which the figure of table 4 shows."""
+    rows = result.by_length.items()
+    return {
+        "by_length": [
+            [length, own.n_true, own.mean_relative_error, own.mean_relative_bias]
+            for length, own in rows
+            if own.n_true
+        ]
     }
 
 
