@@ -142,3 +142,13 @@ def test_clones_are_equal_and_unfitted(estimator):
     copy = clone(estimator)
     assert copy.get_params() == estimator.get_params()
     assert not hasattr(copy, "mixture_")
+
+
+@pytest.mark.parametrize("estimator", [BernoulliMixture, BayesianMixture, DirichletProcessMixture])
+def test_every_parameter_is_described(estimator):
+    """The docstring of a class describes each of its parameters, whether shared with others or not."""
+    lines = [line.strip() for line in estimator.__doc__.splitlines() if " : " in line]
+    described = {name for line in lines for name in line.split(" : ")[0].split(", ")}
+    assert set(estimator().get_params()) <= described
+    assert {"mixture_", "counts_", "n_iter_", "converged_"} <= described
+    assert "{attributes}" not in estimator.__doc__

@@ -1,5 +1,6 @@
 """R-hat and effective sample size where the right answer is known."""
 
+import arviz_stats
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,6 +17,16 @@ def autoregressive(rho, n_chains, n_draws, seed=0):
     for t in range(1, n_draws):
         x[:, t] = rho * x[:, t - 1] + rng.normal(size=n_chains)
     return x
+
+
+@pytest.mark.parametrize("rho", [-0.4, 0.0, 0.6, 0.95])
+def test_diagnostics_are_arvizs(rho):
+    """Both diagnostics are those of ArviZ."""
+    for n_chains, n_draws in ((2, 4), (3, 7), (2, 30), (4, 401)):
+        draws = autoregressive(rho, n_chains, n_draws)
+        for values in (draws, draws + np.arange(n_chains)[:, None], np.round(draws)):
+            assert r_hat(values) == pytest.approx(float(arviz_stats.rhat(values)), rel=1e-9)
+            assert effective_sample_size(values) == pytest.approx(float(arviz_stats.ess(values)), rel=1e-9)
 
 
 def test_independent_draws():

@@ -3,6 +3,8 @@
 import signal
 import threading
 
+import arviz_base
+import arviz_stats
 import numpy as np
 import pytest
 
@@ -55,6 +57,21 @@ def test_traces_and_draws(sampler):
     np.testing.assert_array_equal(chains.draws[-1].sizes, np.sort(np.bincount(last.state.labels))[::-1])
 
 
+def test_arviz_takes_the_traces(sampler):
+    """ArviZ reads what `to_arviz` returns, by chain and draw, and finds the same R-hat and sample sizes."""
+    chains = sample(sampler, Schedule(n_chains=3, max_iter=6, n_samples=4, thin=3), 0)
+    posterior = arviz_base.from_dict(chains.to_arviz())["posterior"]
+    assert dict(posterior.sizes) == {"chain": 3, "draw": 12}
+    assert set(posterior.data_vars) == {"log_joint", "n_components", "alpha"}
+    np.testing.assert_array_equal(posterior["log_joint"][2], chains.chains[2].log_joint[-12:])
+    found = chains.diagnostics()
+    assert found.keys() == set(posterior.data_vars)
+    r_hats, sizes = arviz_stats.rhat(posterior), arviz_stats.ess(posterior)
+    for name, values in found.items():
+        assert values["r_hat"] == pytest.approx(float(r_hats[name]))
+        assert values["ess"] == pytest.approx(float(sizes[name]))
+
+
 def test_the_fit_is_the_average_of_the_draws(sampler):
     """The mixture is the stack of the draws' predictive mixtures."""
     chains = sample(sampler, SHORT, 0)
@@ -67,13 +84,18 @@ def test_the_fit_is_the_average_of_the_draws(sampler):
 
 
 def test_a_trace_settles_when_it_stops_rising():
-    """Rising traces have not settled; flat and noisy ones have; short ones and those without tol never."""
-    rising = list(np.linspace(-1000, 0, 100))
-    levelled = list(-1000 * np.exp(-np.arange(100) / 5) + np.random.default_rng(0).normal(size=100))
-    assert not has_settled(rising, 100, 0.01)
-    assert has_settled(levelled, 100, 0.01)
-    assert not has_settled(levelled[:30], 100, 0.01)
-    assert not has_settled(levelled, 100, None)
+    """Traces that drift up or down have not settled; flat and noisy ones have; short ones never."""
+    noise = np.random.default_rng(0).normal(size=400)
+    drifting = np.linspace(-1000, 0, 400)
+    levelled = -1000 * np.exp(-np.arange(400) / 20)
+    for sign in (1, -1):
+        assert not has_settled(list(sign * drifting), 100, 0.01)
+        assert not has_settled(list(sign * drifting + 30 * noise), 100, 0.01)
+        assert not has_settled(list(sign * levelled[:80]), 100, 0.01)
+        assert has_settled(list(sign * levelled), 100, 0.01)
+        assert has_settled(list(sign * levelled + 30 * noise), 100, 0.01)
+    assert not has_settled(list(levelled[-30:]), 100, 0.01)
+    assert not has_settled(list(levelled), 100, None)
 
 
 def test_burn_in_ends_when_the_trace_settles(sampler):

@@ -63,3 +63,15 @@ def test_bad_questions_are_refused():
         BernoulliMixture("auto", criterion="best").fit(data)
     with pytest.raises(InvalidInputError, match="expected 2 to 3 folds"):
         BernoulliMixture("auto", criterion="held-out").fit(data)
+
+
+def test_items_that_a_part_of_the_data_lacks_do_not_spoil_the_choice():
+    """Unseen items do not make every score -inf: by default EM finds the planted number of components."""
+    matrix = planted_mixture().sample(300, random_state=1).to_scipy().toarray()
+    rare = np.zeros((300, 40), dtype=matrix.dtype)
+    rare[np.arange(40) * 7, np.arange(40)] = 1
+    data = Transactions.from_matrix(np.hstack([matrix, rare]))
+    model = BernoulliMixture("auto", random_state=0, n_init=2).fit(data)
+    assert model.selection_.criterion == "held-out"
+    assert np.isfinite(model.selection_.scores).all()
+    assert model.n_components_ >= 2

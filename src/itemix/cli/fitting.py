@@ -78,7 +78,7 @@ class Fitting:
             panel=_MODEL,
             metavar="|".join(CRITERIA),
             autocompletion=one_of(CRITERIA),
-            help="What chooses the number of components with --components auto; bic by default.",
+            help="What chooses the number of components with --components auto; held-out by default.",
         ),
     ] = None
     alpha: Annotated[

@@ -8,6 +8,7 @@ from sklearn.utils.metaestimators import available_if
 
 from itemix.estimators import parameters
 from itemix.estimators.base import MixtureEstimator
+from itemix.estimators.wording import with_shared_words
 from itemix.inference.gibbs import GibbsSampler
 from itemix.inference.labels import PROCESS_LABELS, label_starter
 from itemix.inference.priors import Prior, Weights, make_prior
@@ -38,23 +39,23 @@ class _Bayesian(MixtureEstimator):
 
     def __init__(
         self,
-        n_components: Any,  # noqa: ANN401 - see the subclasses
+        n_components: Any = None,  # noqa: ANN401 - described in the subclasses
         *,
-        inference: str,
-        alpha: Any,  # noqa: ANN401
-        beta: Any,  # noqa: ANN401
-        gamma: Any,  # noqa: ANN401
-        n_init: int,
-        init: Any,  # noqa: ANN401
-        max_iter: int,
-        tol: float | None,
-        n_samples: int,
-        thin: int,
-        random_state: Any,  # noqa: ANN401
-        warm_start: bool,
-        verbose: int,
-        n_jobs: int | None,
-        correction: Any,  # noqa: ANN401
+        inference: Literal["variational", "gibbs"] = "variational",
+        alpha: Any = 1.5,  # noqa: ANN401
+        beta: Any = None,  # noqa: ANN401
+        gamma: Any = None,  # noqa: ANN401
+        n_init: int = 1,
+        init: Any = None,  # noqa: ANN401
+        max_iter: int = 300,
+        tol: float | None = None,
+        n_samples: int = 5,
+        thin: int = 10,
+        random_state: Any = None,  # noqa: ANN401
+        warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        correction: Any = None,  # noqa: ANN401
     ) -> None:
         self.n_components = n_components
         self.inference = inference
@@ -129,9 +130,7 @@ class _Bayesian(MixtureEstimator):
 
     def _start(self) -> Any:  # noqa: ANN401 - see starter
         start = super()._start()
-        if start is None:
-            return "k-means++" if self.inference == "variational" else "random"
-        return start
+        return "k-means++" if start is None else start
 
     def _first_labels(self, transactions: Transactions, n_components: int) -> tuple[Any, Transactions, int]:
         """Return what the labels of a chain start from; a chain goes on from its last sample."""
@@ -168,6 +167,7 @@ def _is_learn(value: object) -> bool:
     )
 
 
+@with_shared_words
 class BayesianMixture(_Bayesian):
     """A finite Bayesian mixture of Bernoulli products (the paper's VFBM and GSFBM, Algorithms 3 and 2).
 
@@ -175,69 +175,17 @@ class BayesianMixture(_Bayesian):
     ----------
     n_components : int or "auto"
         The number of components, or chosen by the criterion.
-    criterion : {"bic", "aic", "held-out"}
-        What chooses the number: an information criterion, or the likelihood of left-out transactions.
+    criterion : {"held-out", "bic", "aic"}
+        What chooses the number: the likelihood of left-out transactions, or an information criterion.
     inference : {"variational", "gibbs"}
         Variational inference (VFBM) is quick, collapsed Gibbs sampling (GSFBM) more exact.
-    alpha : float or "learn"
-        Concentration of the weights, 1.5 in the paper; or learned from the data.
-    beta, gamma : float, array of float, shape (n_items,), or None
-        The Beta prior of the item probabilities. By default beta is the item's frequency and gamma the rest
-        to one, as in the paper; beta="learn" also learns the strength of that prior.
-    n_init : int
-        How many starts, of which the best is kept; for sampling, how many chains, of which all are averaged.
-    init : {"k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
-        How to start: spread-out transactions, random labels (the paper's), for sampling also from one
-        component (the paper's for the process), a mixture, or labels. By default variational inference
-        starts from spread-out transactions and sampling from random labels.
-    max_iter : int
-        The most iterations of a start, or of the burn-in of a chain.
-    tol : float or None
-        When it has converged: variational, if an iteration raises the mean bound by less (by default 1e-4);
-        sampling, if the mean joint log-probability has stopped rising by that much (by default 0.01).
-    n_samples, thin : int
-        For sampling: how many posterior samples each chain keeps, and how many iterations lie between them.
-    random_state : int, Generator, RandomState or None
-        The seed.
-    warm_start : bool
-        Whether another call of `fit` goes on from the fitted model.
-    verbose : int
-        Print every so many iterations; 0 prints nothing.
-    n_jobs : int or None
-        Threads: None is one, -1 all processors. The result does not depend on it.
-    correction : None, "auto" or int
-        Whether to correct the mixture by the counts of short itemsets (see docs/correction.md): None leaves
-        it as it is, "auto" chooses how on held-out halves of the data, a number from 2 to 5 counts itemsets
-        of up to so many items at full strength.
+    {parameters}
 
     Attributes
     ----------
-    mixture_ : Mixture
-        The fitted model: expectations under the posterior; for sampling the average of all samples.
-    posterior_ : Posterior
-        The distribution of the parameters; for sampling that of the last sample.
-    posteriors_ : tuple of Posterior
-        The posterior of each sample; one for variational inference.
-    corrected_ : CorrectedMixture or None
-        The corrected mixture, which then answers all questions about itemsets.
-    correction_choice_ : Choice
-        What "auto" has tried, and what came of it.
-    counts_ : Counts
-        The expected counts behind the posterior, or those of the last sample.
-    n_components_ : int
-        The number of components of the mixture.
+    {attributes}
     selection_ : Selection
         How the number of components was chosen, if it was.
-    n_iter_ : int
-        The number of iterations.
-    converged_ : bool
-        Whether it converged.
-    lower_bound_ : float
-        The evidence lower bound, or the joint log-probability of labels and data, a transaction.
-    lower_bounds_ : array, shape (n_iter_,)
-        The same for each iteration.
-    chains_ : Chains
-        For sampling: traces and diagnostics.
     """
 
     _weights: Weights = "dirichlet"
@@ -246,7 +194,7 @@ class BayesianMixture(_Bayesian):
         self,
         n_components: Any = 10,  # noqa: ANN401 - described above
         *,
-        criterion: str = "bic",
+        criterion: str = "held-out",
         inference: Literal["variational", "gibbs"] = "variational",
         alpha: Any = 1.5,  # noqa: ANN401
         beta: Any = None,  # noqa: ANN401
@@ -284,6 +232,7 @@ class BayesianMixture(_Bayesian):
         self.criterion = criterion
 
 
+@with_shared_words
 class DirichletProcessMixture(_Bayesian):
     """A Dirichlet process mixture of Bernoulli products (the paper's VDPM and GSDPM, Algorithms 5 and 4).
 
@@ -294,105 +243,14 @@ class DirichletProcessMixture(_Bayesian):
         from; the process finds its own number. By default 50, or as many as there are transactions.
     inference : {"variational", "gibbs"}
         Variational inference (VDPM) is quick, collapsed Gibbs sampling (GSDPM) more exact.
-    alpha : float or "learn"
-        Concentration of the weights, 1.5 in the paper; or learned from the data.
-    beta, gamma : float, array of float, shape (n_items,), or None
-        The Beta prior of the item probabilities. By default beta is the item's frequency and gamma the rest
-        to one, as in the paper; beta="learn" also learns the strength of that prior.
-    n_init : int
-        How many starts, of which the best is kept; for sampling, how many chains, of which all are averaged.
-    init : {"k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
-        How to start: spread-out transactions, random labels (the paper's), for sampling also from one
-        component (the paper's for the process), a mixture, or labels. By default variational inference
-        starts from spread-out transactions and sampling from random labels.
-    max_iter : int
-        The most iterations of a start, or of the burn-in of a chain.
-    tol : float or None
-        When it has converged: variational, if an iteration raises the mean bound by less (by default 1e-4);
-        sampling, if the mean joint log-probability has stopped rising by that much (by default 0.01).
-    n_samples, thin : int
-        For sampling: how many posterior samples each chain keeps, and how many iterations lie between them.
-    random_state : int, Generator, RandomState or None
-        The seed.
-    warm_start : bool
-        Whether another call of `fit` goes on from the fitted model.
-    verbose : int
-        Print every so many iterations; 0 prints nothing.
-    n_jobs : int or None
-        Threads: None is one, -1 all processors. The result does not depend on it.
-    correction : None, "auto" or int
-        Whether to correct the mixture by the counts of short itemsets (see docs/correction.md): None leaves
-        it as it is, "auto" chooses how on held-out halves of the data, a number from 2 to 5 counts itemsets
-        of up to so many items at full strength.
+    {parameters}
 
     Attributes
     ----------
-    mixture_ : Mixture
-        The fitted model: expectations under the posterior; for sampling the average of all samples.
-    posterior_ : Posterior
-        The distribution of the parameters; for sampling that of the last sample.
-    posteriors_ : tuple of Posterior
-        The posterior of each sample; one for variational inference.
-    corrected_ : CorrectedMixture or None
-        The corrected mixture, which then answers all questions about itemsets.
-    correction_choice_ : Choice
-        What "auto" has tried, and what came of it.
-    counts_ : Counts
-        The expected counts behind the posterior, or those of the last sample.
-    n_components_ : int
-        The number of components of the mixture.
-    n_iter_ : int
-        The number of iterations.
-    converged_ : bool
-        Whether it converged.
-    lower_bound_ : float
-        The evidence lower bound, or the joint log-probability of labels and data, a transaction.
-    lower_bounds_ : array, shape (n_iter_,)
-        The same for each iteration.
-    chains_ : Chains
-        For sampling: traces and diagnostics.
+    {attributes}
     """
 
     _weights: Weights = "sticks"
-
-    def __init__(
-        self,
-        n_components: Any = None,  # noqa: ANN401 - described above
-        *,
-        inference: Literal["variational", "gibbs"] = "variational",
-        alpha: Any = 1.5,  # noqa: ANN401
-        beta: Any = None,  # noqa: ANN401
-        gamma: Any = None,  # noqa: ANN401
-        n_init: int = 1,
-        init: Any = None,  # noqa: ANN401
-        max_iter: int = 300,
-        tol: float | None = None,
-        n_samples: int = 5,
-        thin: int = 10,
-        random_state: Any = None,  # noqa: ANN401
-        warm_start: bool = False,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        correction: Any = None,  # noqa: ANN401
-    ) -> None:
-        super().__init__(
-            n_components,
-            inference=inference,
-            alpha=alpha,
-            beta=beta,
-            gamma=gamma,
-            n_init=n_init,
-            init=init,
-            max_iter=max_iter,
-            tol=tol,
-            n_samples=n_samples,
-            thin=thin,
-            random_state=random_state,
-            warm_start=warm_start,
-            verbose=verbose,
-            n_jobs=n_jobs,
-            correction=correction,
-        )
 
     def _checked_components(self, transactions: Transactions) -> int:
         if self.n_components is None:

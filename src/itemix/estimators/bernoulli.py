@@ -33,8 +33,8 @@ class BernoulliMixture(MixtureEstimator):
     ----------
     n_components : int or "auto"
         The number of components, or chosen by the criterion.
-    criterion : {"bic", "aic", "held-out"}
-        What chooses the number: an information criterion, or the likelihood of left-out transactions.
+    criterion : {"held-out", "bic", "aic"}
+        What chooses the number: the likelihood of left-out transactions, or an information criterion.
     n_init : int
         How many starts; the best is kept.
     init : {"k-means++", "random"}, Mixture, or array of int, shape (n_transactions,)
@@ -92,7 +92,7 @@ class BernoulliMixture(MixtureEstimator):
         self,
         n_components: int | Literal["auto"] = 10,
         *,
-        criterion: str = "bic",
+        criterion: str = "held-out",
         n_init: int = 1,
         init: Any = "k-means++",  # noqa: ANN401 - a word, a Mixture or labels
         max_iter: int = 300,
@@ -131,8 +131,13 @@ class BernoulliMixture(MixtureEstimator):
         return parameters.check_tol(self.tol)
 
     def _open(self, counts: Counts) -> Counts:
-        """Add one average transaction to each component: EM never leaves a probability of zero or one."""
-        frequency = self._totals.item_totals / self._totals.n_transactions
+        """Add one average transaction to each component: EM never leaves a probability of zero or one.
+
+        Items that never or always occurred count as half a transaction away from that.
+        """
+        n_transactions = self._totals.n_transactions
+        edge = 0.5 / n_transactions
+        frequency = np.clip(self._totals.item_totals / n_transactions, edge, 1 - edge)
         extra = np.ones(counts.n_components), np.tile(frequency, (counts.n_components, 1))
         return counts + Counts(*extra)
 

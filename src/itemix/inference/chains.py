@@ -96,7 +96,7 @@ class Chains:
         }
 
     def to_arviz(self) -> dict[str, dict[str, Floats]]:
-        """Return the traces as ``arviz.from_dict`` takes them, under the group "posterior"."""
+        """Return the traces as ArviZ's ``from_dict`` takes them, under the group "posterior"."""
         return {"posterior": self.traces()}
 
     def finish(self) -> SampledFit:

@@ -68,19 +68,24 @@ def _plain_r_hat(chains: Floats) -> float:
 
 
 def _plain_ess(chains: Floats) -> float:
-    """Sum the autocorrelations by Geyer's initial monotone sequence of pairs."""
+    """Sum the autocorrelations by Geyer's initial monotone sequence of pairs, as Stan and ArviZ do.
+
+    Pairs of neighbouring lags are summed up to the first that is not positive; of that one, the even lag
+    counts half if it is positive.
+    """
     m, n = chains.shape
     within, overall = _variances(chains)
     if overall == 0:
         return float("nan")
     covariance = np.mean([_autocovariance(chain) for chain in chains], axis=0)
-    correlation = 1 - (within - covariance * n / (n - 1)) / overall
+    correlation = 1 - (within - covariance) / overall
     correlation[0] = 1.0
-    pairs = correlation[: n // 2 * 2].reshape(-1, 2).sum(axis=1)
-    negative = np.flatnonzero(pairs < 0)
-    pairs = np.minimum.accumulate(pairs[: negative[0]] if len(negative) else pairs)
-    time = max(-1 + 2 * float(pairs.sum()), 1 / np.log10(m * n))
-    return float(m * n / time)
+    pairs = correlation[: max((n - 1) // 2, 1) * 2].reshape(-1, 2).sum(axis=1)
+    positive = pairs > 0
+    cut = len(pairs) - 1 if positive.all() else int(np.argmin(positive))
+    half = correlation[2 * cut] if pairs[cut] >= 0 else max(correlation[2 * cut], 0.0)
+    time = -1 + 2 * float(np.minimum.accumulate(pairs[:cut]).sum()) + float(half)
+    return float(m * n / max(time, 1 / np.log10(m * n)))
 
 
 def _autocovariance(chain: Floats) -> Floats:

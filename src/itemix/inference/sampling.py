@@ -1,7 +1,10 @@
 """Sampling in several chains, in threads: burn-in until the trace settles, then draws that are kept.
 
-A chain has settled when the mean joint log-probability of the last quarter of its iterations is above that of
-the quarter before by less than `tol` a transaction: going on for a quarter as long again would gain less.
+A chain has settled when the mean joint log-probability of the last quarter of its iterations differs from
+that of the quarter before by less than `tol` a transaction, or by no more than one and a half times the
+standard deviation within these quarters: where it still drifts, up or down, that is lost in its fluctuations.
+(A trend alone differs by 3.5 of them.) A trace may come from above: a few components can be more probable
+than any of the partitions that are typical, but of those there are many.
 After that every `thin`-th state is kept until there are `n_samples`, and their average is the model.
 
 Every chain has a random stream of its own, so the result does not depend on the number of threads. On Ctrl-C,
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 40
 _CHECK_EVERY = 10
+_FLUCTUATIONS = 1.5
 _WAKE_SECONDS = 0.1
 
 
@@ -57,12 +61,13 @@ class Schedule:
 
 
 def has_settled(trace: Sequence[float], n_transactions: int, tol: float | None) -> bool:
-    """Whether a trace of joint log-probabilities has stopped rising, see the module."""
-    n = len(trace)
-    if tol is None or n < _FEWEST:
+    """Whether a trace of joint log-probabilities has stopped drifting, see the module."""
+    quarter = len(trace) // 4
+    if tol is None or len(trace) < _FEWEST:
         return False
-    last, before = np.mean(trace[-(n // 4) :]), np.mean(trace[-2 * (n // 4) : -(n // 4)])
-    return bool(last - before < tol * n_transactions)
+    before, last = np.array(trace[-2 * quarter :]).reshape(2, quarter)
+    fluctuation = float(np.sqrt((before.var() + last.var()) / 2))
+    return bool(abs(last.mean() - before.mean()) < max(tol * n_transactions, _FLUCTUATIONS * fluctuation))
 
 
 def sample(

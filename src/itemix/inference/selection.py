@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from itemix.mixture import Mixture
 
-Criterion = Literal["bic", "aic", "held-out"]
-CRITERIA = ("bic", "aic", "held-out")
+Criterion = Literal["held-out", "bic", "aic"]
+CRITERIA = ("held-out", "bic", "aic")
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 PATIENCE = 3
 
@@ -29,7 +29,7 @@ class Selection:
 
     Attributes
     ----------
-    criterion : {"bic", "aic", "held-out"}
+    criterion : {"held-out", "bic", "aic"}
         By what.
     candidates : array of int, shape (n,)
         The numbers of components that were tried.
@@ -51,7 +51,7 @@ def select_components(
     fit: Callable[[Transactions, int], Mixture],
     data: Transactions,
     *,
-    criterion: str = "bic",
+    criterion: str = "held-out",
     candidates: Sequence[int] | None = None,
     n_folds: int = 5,
     random_state: int | np.random.Generator | None = None,
@@ -64,7 +64,7 @@ def select_components(
         Returns the mixture of some transactions with some number of components.
     data : Transactions
         The data.
-    criterion : {"bic", "aic", "held-out"}
+    criterion : {"held-out", "bic", "aic"}
         Information criterion on the data, or mean log-likelihood of left-out folds.
     candidates : sequence of int, optional
         What to try. By default 1, 2, 3, 4, 6, 8, 12, ... up to half the transactions, until three in a row
@@ -81,7 +81,7 @@ def select_components(
     """
     if criterion not in CRITERIA:
         raise InvalidInputError(
-            f"expected criterion to be one of {list(CRITERIA)}, got {criterion!r}; try 'bic'"
+            f"expected criterion to be one of {list(CRITERIA)}, got {criterion!r}; try 'held-out'"
         )
     folds = _folds(data, n_folds, random_state) if criterion == "held-out" else []
     smallest = min((len(train) for train, _ in folds), default=data.n_transactions)
