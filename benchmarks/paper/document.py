@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from functools import partial
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ from .inputs import INPUTS
 from .summary import Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .scales import Scale
     from .store import Store
 
@@ -48,12 +51,12 @@ def write_document(store: Store, scale: Scale, output: Path) -> None:
         "targets": _targets(summary),
         "table1": tables.data_sets(summary),
         "table2": tables.lengths(summary),
-        "table3": _by_dataset(summary, "table3"),
-        "table4": _by_dataset(summary, "table4"),
+        "table3": _by_dataset(summary, "table3", partial(tables.accuracy, part="table3")),
+        "table4": _by_dataset(summary, "table4", partial(tables.accuracy, part="table4")),
         "floors": tables.floors(summary),
-        "alike": _by_dataset(summary, "alike"),
+        "alike": _by_dataset(summary, "alike", partial(tables.accuracy, part="alike")),
         "probes": tables.probes(summary),
-        "beyond": _by_dataset(summary, "beyond"),
+        "beyond": _by_dataset(summary, "beyond", tables.past),
         "table5": tables.training(summary),
         "table6": tables.generation(summary),
         "density": tables.density(summary, REPORTED),
@@ -81,12 +84,12 @@ def _fill(block: str) -> str:
     return textwrap.fill(" ".join(block.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def _by_dataset(summary: Summary, part: str) -> str:
+def _by_dataset(summary: Summary, part: str, table: Callable[[Summary, str], str]) -> str:
     made = []
     for name in summary.scale.datasets(part):
         if summary.rows(part, name):
             title = f"**{INPUTS[name].label}, {100 * INPUTS[name].min_support:g}%**"
-            made.append(f"{title}\n\n{tables.accuracy(summary, part, name)}")
+            made.append(f"{title}\n\n{table(summary, name)}")
     return "\n\n".join(made)
 
 

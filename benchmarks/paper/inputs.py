@@ -79,6 +79,16 @@ def halves(name: str, run: int) -> tuple[Transactions, Transactions]:
     return whole(name).split(0.5, random_state=run)
 
 
+@lru_cache(maxsize=4)
+def divisions(name: str, run: int) -> tuple[Transactions, Transactions]:
+    """Return random halves; of a data set in parts first these, then random parts of the same sizes."""
+    train, test = halves(name, run)
+    if not INPUTS[name].parts or run == 0:
+        return train, test
+    rows = itemix.Transactions.from_lists([*train.to_lists(), *test.to_lists()])
+    return rows.split(len(train) / len(rows), random_state=run)
+
+
 @cache
 def _nearest_halves(name: str) -> tuple[int, ...]:
     """Return the numbers of random halves, those first whose test part is most like the paper's."""

@@ -21,6 +21,12 @@ COMPARISONS = ("table3", "table4", "alike", "beyond", "density")
 _RAREST = 1e-4
 
 
+def scaled_prior(train: Transactions, strength: float) -> dict[str, Any]:
+    """Return beta and gamma that are worth some number of transactions; the paper's are worth one."""
+    frequency = np.clip(train.item_counts() / train.n_transactions, _RAREST, 1 - _RAREST)
+    return {"beta": strength * frequency, "gamma": strength * (1 - frequency)}
+
+
 @dataclass(frozen=True)
 class Method:
     """How to make an estimator.
@@ -36,10 +42,15 @@ class Method:
         Whether the number of components is a choice.
     has_prior : bool
         Whether the strength of the prior is a choice.
-    parts : tuple of str
-        The parts of the experiments in which it stands.
-    choices : tuple of int
-        The numbers of components in the density yardstick, where they are not those of all methods.
+    parts, only : tuple of str
+        The parts of the experiments in which it stands, and the data sets, where it is not for all of them.
+    usual : int
+        The number of components past the paper.
+    choices, strengths : tuple
+        The numbers of components and the strengths of the prior in the density yardstick, where they are not
+        those of all methods.
+    prior : callable
+        Takes the training part and a strength; returns options of `make`.
     """
 
     label: str
@@ -47,7 +58,15 @@ class Method:
     has_components: bool = True
     has_prior: bool = True
     parts: tuple[str, ...] = COMPARISONS
+    only: tuple[str, ...] = ()
+    usual: int = 50
     choices: tuple[int, ...] = ()
+    strengths: tuple[float, ...] = ()
+    prior: Callable[[Transactions, float], dict[str, Any]] = scaled_prior
+
+    def stands_on(self, dataset: str) -> bool:
+        """Whether it is for a data set."""
+        return not self.only or dataset in self.only
 
 
 def _nbm(n_components: int, seed: int) -> itemix.BernoulliMixture:
@@ -81,7 +100,7 @@ METHODS = {
         _process("gibbs", alpha="learn", beta="learn"),
         has_components=False,
         has_prior=False,
-        parts=("density",),
+        parts=("density", "probes"),
     ),
     "nbm-short": Method(
         "NBM, 15 iterations from random labels", _short_nbm, has_prior=False, parts=("probes",)
@@ -91,25 +110,46 @@ METHODS = {
         lambda n_components, seed: itemix.IndependentModel(),
         has_components=False,
         has_prior=False,
-        parts=("density",),
+        parts=("density", "beyond"),
     ),
     "chow-liu": Method(
         "Chow-Liu tree",
         lambda n_components, seed: itemix.ChowLiuTree(),
         has_components=False,
         has_prior=False,
-        parts=("density",),
+        parts=("density", "beyond"),
     ),
     "trees": Method(
         "mixture of Chow-Liu trees",
-        lambda n_components, seed: itemix.ChowLiuMixture(n_components, random_state=seed),
+        lambda n_components, seed, **prior: itemix.ChowLiuMixture(n_components, random_state=seed, **prior),
+        parts=("density", "beyond"),
+        usual=20,
+        choices=(5, 10, 20, 40, 80),
+        strengths=(5, 20, 50, 200),
+        prior=lambda train, strength: {"pooling": strength},
+    ),
+    # What is asked for may hold at most 14 items that hang together: too few for the dense sets.
+    "maxent": Method(
+        "maximum entropy",
+        lambda n_components, seed: itemix.MaxEntropyModel(min_support=0.001),
+        has_components=False,
         has_prior=False,
-        parts=("density",),
-        choices=(10, 20, 40),
+        parts=("beyond",),
+        only=("msweb", "groceries", "retail", "toy"),
+    ),
+    "vdpm-corrected": Method(
+        "VDPM, corrected",
+        _process("variational", correction="auto"),
+        has_components=False,
+        parts=("beyond",),
+    ),
+    "gsdpm-corrected": Method(
+        "GSDPM, corrected", _process("gibbs", correction="auto"), has_components=False, parts=("beyond",)
     ),
 }
 PAPER_METHODS = ("nbm", "vfbm", "gsfbm", "vdpm", "gsdpm")
 BAYESIAN = ("vfbm", "gsfbm", "vdpm", "gsdpm")
+CORRECTED = ("vdpm-corrected", "gsdpm-corrected")
 
 
 def standing_in(part: str) -> list[str]:
@@ -121,12 +161,6 @@ def label(method: str) -> str:
     """Return the name of a method in tables."""
     names = {FLOOR: "floor", TRUTH: "the true mixture"}
     return METHODS[method].label if method in METHODS else names.get(method, method)
-
-
-def scaled_prior(train: Transactions, strength: float) -> dict[str, Any]:
-    """Return beta and gamma that are worth some number of transactions; the paper's are worth one."""
-    frequency = np.clip(train.item_counts() / train.n_transactions, _RAREST, 1 - _RAREST)
-    return {"beta": strength * frequency, "gamma": strength * (1 - frequency)}
 
 
 def found_components(model: Any) -> float | None:  # noqa: ANN401 - any estimator

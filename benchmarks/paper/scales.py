@@ -63,7 +63,7 @@ class Scale:
     components : tuple of int
         The numbers of components on real data.
     real, synthetic, alike, beyond, density : tuple of str
-        Data sets of table 4 (and 1 and 2), table 3, table 4 on halves like the paper's, the table past the
+        Data sets of table 4 (and 1 and 2), table 3, table 4 on halves like the paper's, the tables past the
         paper, and the density yardstick.
     density_components, strengths : tuple
         What is tried there.
@@ -95,6 +95,11 @@ class Scale:
         parts = {"table3": self.synthetic, "table4": self.real, "alike": self.alike, "beyond": self.beyond}
         return parts[part]
 
+    @property
+    def described(self) -> tuple[str, ...]:
+        """The data sets of table 1."""
+        return tuple(dict.fromkeys((*self.real, *self.synthetic, *self.beyond)))
+
 
 _REAL = ("chess", "mushroom", "accidents", "msweb")
 _SYNTHETIC = ("syn15", "syn25", "syn50", "syn75", "syn140")
@@ -108,7 +113,7 @@ SCALES = {
         real=_REAL,
         synthetic=_SYNTHETIC,
         alike=("chess", "mushroom"),
-        beyond=("groceries", "retail"),
+        beyond=(*_REAL, "groceries", "retail"),
         density=tuple(f"debd-{name}" for name in _DENSITY),
         density_components=(50, 100, 200),
         strengths=(0.3, 1, 3, 10, 30),
@@ -119,6 +124,7 @@ SCALES = {
             *((name, "nbm-short", K, "") for name in ("mushroom", "msweb") for K in (15, 50)),
             ("mushroom", "vfbm", 75, "0.3"),
             ("mushroom", "gsdpm", 0, "0.3"),
+            ("mushroom", "gsdpm-learned", 0, ""),
         ),
     ),
     "quick": Scale(
@@ -143,7 +149,7 @@ SCALES = {
         real=("toy",),
         synthetic=(),
         alike=(),
-        beyond=(),
+        beyond=("toy",),
         density=("toy",),
         density_components=(2, 3),
         strengths=(1,),
@@ -158,7 +164,7 @@ SCALES = {
 def plan(scale: Scale) -> list[Task]:
     """Return all tasks of a scale, in the order in which they are done."""
     return [
-        *(Task("data", name, "data") for name in (*scale.real, *scale.synthetic, *scale.beyond)),
+        *(Task("data", name, "data") for name in scale.described),
         *_accuracy(scale, "table3"),
         *_accuracy(scale, "table4"),
         *_floors(scale),
@@ -175,11 +181,13 @@ def plan(scale: Scale) -> list[Task]:
     ]
 
 
-def chosen_components(scale: Scale, part: str, dataset: str) -> tuple[int, ...]:
-    """Return the numbers of components that methods with a choice get."""
+def chosen_components(scale: Scale, part: str, dataset: str, method: str) -> tuple[int, ...]:
+    """Return the numbers of components that a method gets; 0 if it has no choice."""
+    if method not in METHODS or not METHODS[method].has_components:
+        return (0,)
     if part == "table3":
         return (int(dataset.removeprefix("syn")),)
-    return (50,) if part == "beyond" else scale.components
+    return (METHODS[method].usual,) if part == "beyond" else scale.components
 
 
 def _accuracy(scale: Scale, part: str) -> Iterator[Task]:
@@ -189,8 +197,9 @@ def _accuracy(scale: Scale, part: str) -> Iterator[Task]:
             if part == "table3":
                 yield Task(part, name, TRUTH, 0, run)
             for method in standing_in(part):
-                choices = chosen_components(scale, part, name) if METHODS[method].has_components else (0,)
-                yield from (Task(part, name, method, K, run) for K in choices)
+                if METHODS[method].stands_on(name):
+                    choices = chosen_components(scale, part, name, method)
+                    yield from (Task(part, name, method, K, run) for K in choices)
 
 
 def _floors(scale: Scale) -> Iterator[Task]:
@@ -210,7 +219,7 @@ def density_grid(scale: Scale, dataset: str, method: str) -> Iterator[Task]:
     made = METHODS[method]
     choices = (made.choices or scale.density_components) if made.has_components else (0,)
     for K in choices:
-        for strength in scale.strengths if made.has_prior else (0,):
+        for strength in (made.strengths or scale.strengths) if made.has_prior else (0,):
             yield Task("density", dataset, method, K, 0, f"{strength:g}" if strength else "")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from .claims import bayesian, best, crossing, floor_ratios, is_within_paper
+from .claims import bayesian, best, crossing, is_within_paper
 from .inputs import INPUTS
-from .methods import PAPER_METHODS, TRUTH, label, standing_in
+from .methods import CORRECTED, PAPER_METHODS, TRUTH, label, standing_in
 from .published import paper, paper_row
 from .scales import MINERS
 from .summary import by_length
@@ -179,19 +179,25 @@ def _beyond(summary: Summary) -> str:
     names = [name for name in summary.scale.beyond if any(row.dataset == name for row in rows)]
     said = []
     for name in names:
-        row = best(row for row in rows if row.dataset == name)
-        ratio = mean(floor_ratios(row))
+        there = [row for row in rows if row.dataset == name]
+        plain = [row for row in there if row.method in PAPER_METHODS]
+        corrected = [row for row in there if row.method in CORRECTED]
+        shown = [f"of the paper's methods {_of_floor(best(plain))}"] if plain else []
+        shown += [f"corrected {_of_floor(best(corrected))}"] if corrected else []
         said.append(
-            f"{INPUTS[name].label}: the best is {_named(row)}, {row.own['E'].mean:.2f}%, "
-            f"{ratio:.2f} times the floor of {row.floor['E'].mean:.2f}%; {_likeliest(rows, name)} gives "
-            "unseen transactions the highest likelihood."
+            f"{INPUTS[name].label}: least error {_listed(shown)}, in multiples of the floor; "
+            f"highest likelihood {_named(max(there, key=_likelihood))}."
         )
-    return " ".join(said)
+    return "\n".join(f"- {line}" for line in said)
 
 
-def _likeliest(rows: list[Row], dataset: str) -> str:
-    there = [row for row in rows if row.dataset == dataset]
-    return _named(max(there, key=lambda row: mean(float(run["log_likelihood"]) for run in row.runs)))
+def _of_floor(row: Row) -> str:
+    return f"{row.of_the_floor:.2f} ({_named(row)})"
+
+
+def _likelihood(row: Row) -> float:
+    found = row.average("log_likelihood")
+    return float("-inf") if found is None else found
 
 
 def _training(summary: Summary) -> str:

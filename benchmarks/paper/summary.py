@@ -58,6 +58,16 @@ class Row(NamedTuple):
     runs: list[Record]
     floors: list[Record]
 
+    @property
+    def of_the_floor(self) -> float:
+        """The mean error as a multiple of the floor's."""
+        return self.own["E"].mean / self.floor["E"].mean
+
+    def average(self, name: str) -> float | None:
+        """Return the mean of something over the runs; None where they do not have it."""
+        values = [float(run[name]) for run in self.runs if run.get(name) is not None]
+        return mean(values) if values else None
+
 
 def by_length(counts: list[int]) -> list[int]:
     """Return the total, the numbers of lengths 1 to 10, and of all longer ones."""
@@ -99,12 +109,12 @@ class Summary:
 
     def rows(self, part: str, dataset: str) -> list[Row]:
         """Return the rows of a data set in table 3 or 4 or past them, those that there are."""
-        rows = []
-        for method in (*METHODS, TRUTH):
-            has_components = method in METHODS and METHODS[method].has_components
-            choices = chosen_components(self.scale, part, dataset) if has_components else (0,)
-            rows += [row for K in choices if (row := self._row(part, dataset, method, K)) is not None]
-        return rows
+        tasks = [
+            (method, K)
+            for method in (*METHODS, TRUTH)
+            for K in chosen_components(self.scale, part, dataset, method)
+        ]
+        return [row for task in tasks if (row := self._row(part, dataset, *task)) is not None]
 
     def _row(self, part: str, dataset: str, method: str, components: int, setting: str = "") -> Row | None:
         runs = self.runs(part, dataset, method, components, setting)
@@ -112,7 +122,8 @@ class Summary:
         if not runs or not floors:
             return None
         found = [run["components"] for run in runs if run["components"] is not None]
-        published = paper_row(paper()["accuracy"].get(dataset, []), method, components)
+        accuracy = {} if part == "beyond" else paper()["accuracy"]
+        published = paper_row(accuracy.get(dataset, []), method, components)
         return Row(
             dataset,
             method,
@@ -131,7 +142,7 @@ class Summary:
         for dataset, method, K, setting in self.scale.probes:
             row = self._row("probes", dataset, method, K, setting)
             if row is not None:
-                rows.append((setting, row, self._row("table4", dataset, method.removesuffix("-short"), K)))
+                rows.append((setting, row, self._row("table4", dataset, method.partition("-")[0], K)))
         return rows
 
     def all_rows(self, part: str) -> list[Row]:

@@ -33,7 +33,7 @@ def data_sets(summary: Summary) -> str:
     """Make table 1: the data sets, ours and the paper's."""
     headers = ("data set", "N", "paper", "D", "paper", "ones", "paper", "density", "paper", "threshold")
     rows = []
-    for name in (*summary.scale.real, *summary.scale.synthetic, *summary.scale.beyond):
+    for name in summary.scale.described:
         own = summary.data(name)
         if own is None:
             continue
@@ -69,7 +69,7 @@ def lengths(summary: Summary) -> str:
     return markdown(headers, list(zip(titles, *columns, strict=True)))
 
 
-def accuracy(summary: Summary, part: str, dataset: str) -> str:
+def accuracy(summary: Summary, dataset: str, part: str) -> str:
     """Make the rows of a data set in table 3 or 4: ours, the floor and the paper's."""
     rows = summary.rows(part, dataset)
     headers = ["method", "K"]
@@ -89,6 +89,26 @@ def _accuracy_row(row: Row, *, has_paper: bool) -> list[str]:
         if has_paper:
             cells.append(_spread(row.paper[name]) if row.paper else ABSENT)
     return [*cells, _number(mean(float(run["log_likelihood"]) for run in row.runs), 3)]
+
+
+def past(summary: Summary, dataset: str) -> str:
+    """Make the rows of a data set past the paper: the floor first, then all models."""
+    headers = ("method", "K", "F-", "F+", "E", "E of the floor", "intervals cover", "log-likelihood")
+    rows = summary.rows("beyond", dataset)
+    floor = ["floor", ABSENT, *(_spread(rows[0].floor[name]) for name in CRITERIA), "1.00", ABSENT, ABSENT]
+    return markdown(headers, [floor, *map(_past_row, rows)])
+
+
+def _past_row(row: Row) -> list[str]:
+    cover, likelihood = row.average("cover"), row.average("log_likelihood")
+    return [
+        label(row.method),
+        _components(row),
+        *(_spread(row.own[name]) for name in CRITERIA),
+        f"{row.of_the_floor:.2f}",
+        ABSENT if cover is None else f"{100 * cover:.1f}%",
+        ABSENT if likelihood is None else _number(likelihood, 3),
+    ]
 
 
 def _components(row: Row) -> str:

@@ -57,7 +57,7 @@ def fill(store, dataset, method, components, errors, floors, part="table4", foun
 def test_a_row_shows_ours_the_floor_and_the_paper(store, summary):
     """Mean and standard deviation over runs, in per cent, beside the floor and the paper's figure."""
     fill(store, "mushroom", "gsfbm", 15, [0.03, 0.05], [0.02, 0.04])
-    table = tables.accuracy(summary, "table4", "mushroom").splitlines()
+    table = tables.accuracy(summary, "mushroom", "table4").splitlines()
     assert table[0] == (
         "| method | K | F- | floor | paper | F+ | floor | paper | E | floor | paper | log-likelihood |"
     )
@@ -71,7 +71,7 @@ def test_a_row_shows_ours_the_floor_and_the_paper(store, summary):
 def test_a_method_that_finds_its_number_shows_what_it_found(store, summary):
     """The process has no K to choose: the mean of what was found stands there."""
     fill(store, "mushroom", "gsdpm", 0, [0.03, 0.05], [0.02, 0.04], found=21.5)
-    assert "| GSDPM | 21.5 |" in tables.accuracy(summary, "table4", "mushroom")
+    assert "| GSDPM | 21.5 |" in tables.accuracy(summary, "mushroom", "table4")
 
 
 def test_table_two_has_the_lengths_of_both(store, summary):
@@ -249,3 +249,29 @@ def test_halves_like_the_papers_have_as_many_itemsets():
         distances.append(abs(len(itemix.mine(test, 0.2)) - paper()["totals"]["mushroom"]))
     assert distances == sorted(distances)
     assert distances[0] < 10
+
+
+def test_past_the_paper_the_floor_comes_first(store, summary):
+    """Errors as multiples of the floor; intervals and likelihoods where a model has them."""
+    fill(store, "retail", "maxent", 0, [0.03, 0.05], [0.02, 0.04], part="beyond", found=None)
+    for run, cover in enumerate((0.88, 0.94)):
+        record = accuracy(0.0312, negative=0.08, positive=0.02) | {"cover": cover}
+        store.put(Task("beyond", "retail", "gsdpm-corrected", 0, run), record)
+    table = tables.past(summary, "retail").splitlines()
+    assert table[2] == "| floor |  | 5.00 ± 0.00 | 1.00 ± 0.00 | 3.00 ± 1.41 | 1.00 |  |  |"
+    assert table[3].startswith("| maximum entropy |  | 10.00 ± 0.00 | 20.00 ± 0.00 | 4.00 ± 1.41 | 1.33 |  |")
+    assert table[4].endswith("| 3.12 ± 0.00 | 1.04 | 91.0% | -10.000 |")
+    holds = {target.wanted: target.holds for target in claims.targets(summary) if "retail" in target.wanted}
+    assert list(holds.values()) == [True, True, True]
+
+
+def test_trees_have_figures_of_their_own_to_reach(store, summary):
+    """Pooling and number of components are chosen by the validation part."""
+    base = {"components": 5.0, "iterations": 3, "converged": True, "seconds": 1.0}
+    for pooling, valid, test in ((5, -6.1, -6.0), (20, -6.0, -6.02)):
+        store.put(
+            Task("density", "debd-nltcs", "trees", 5, 0, f"{pooling}"), base | {"valid": valid, "test": test}
+        )
+    target = next(target for target in claims.targets(summary) if "trees" in target.wanted)
+    assert target.measured == "-6.020 (mixture of Chow-Liu trees)"
+    assert not target.holds
