@@ -1,50 +1,42 @@
 """Collapsed Gibbs sampling: sweeps against EM iterations in one run, whole fits, and whether seeds agree.
 
-Usage: python benchmarks/gibbs.py [sweep] [retail] [fits] [seeds]; ITEMIX_DATA names the folder of the data.
+python benchmarks/gibbs.py --data FOLDER [--output docs/benchmarks/gibbs.md] [--only fits,seeds]
 """
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
 import time
+import warnings
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from mining import machine
+from sklearn.exceptions import ConvergenceWarning
 
-from itemix.data.readers import read_transactions
+import itemix
 from itemix.expectation import Rows
 from itemix.inference.em import EM
 from itemix.inference.gibbs import GibbsSampler
 from itemix.inference.init import starter
 from itemix.inference.labels import label_starter
 from itemix.inference.priors import make_prior
-from itemix.inference.sampling import Schedule, sample
 from itemix.mixture import Mixture
-from itemix.threads import Workers, count_threads
+from itemix.threads import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from itemix.transactions import Transactions
 
 _N_SEEDS = 20
 _REPEATS = 5
-
-
-def load(name: str) -> Transactions:
-    """Read a data set."""
-    return read_transactions(Path(os.environ["ITEMIX_DATA"]) / name)
-
-
-def make_sampler(data: Transactions, n_components: int | None, *, split_merge: bool = True) -> GibbsSampler:
-    """Return a sampler with the paper's prior."""
-    weights = "sticks" if n_components is None else "dirichlet"
-    prior = make_prior(data.item_counts(), data.n_transactions, weights=weights)  # type: ignore[arg-type]
-    start = label_starter("one" if n_components is None else "random", data, n_components)
-    return GibbsSampler(data, prior, start, n_components or 1, split_merge=split_merge)
+_K = 75
+_WANTED_SECONDS = {"process": 30, "finite": 5}
 
 
 def median_seconds(function: Callable[[], object]) -> float:
@@ -79,7 +71,9 @@ def dense_em_iteration(X: npt.NDArray[np.float32], probs: npt.NDArray[np.float32
 
 def sweep_times(data: Transactions, n_components: int) -> list[tuple[float, float]]:
     """Return seconds and the fraction of labels that changed for early and settled sweeps."""
-    sampler = make_sampler(data, n_components, split_merge=False)
+    prior = make_prior(data.item_counts(), data.n_transactions, weights="dirichlet")
+    start = label_starter("random", data, n_components)
+    sampler = GibbsSampler(data, prior, start, n_components, split_merge=False)
     state = sampler.init(np.random.default_rng(0))
     rows = []
     for _ in range(20):
@@ -90,77 +84,113 @@ def sweep_times(data: Transactions, n_components: int) -> list[tuple[float, floa
     return [rows[1], tuple(np.median(rows[-_REPEATS:], axis=0))]
 
 
-def print_sweeps(name: str, reference: str, seconds: float, times: list[tuple[float, float]]) -> None:
-    """Print sweeps as multiples of a reference."""
-    for when, (taken, changed) in zip(("second", "settled"), times, strict=True):
-        ratio = taken / seconds
-        print(
-            f"{name:24} {when:8} sweep {taken:.3f} s ({100 * changed:2.0f}% of labels change), "
-            f"{reference} {seconds:.3f} s, ratio {ratio:.2f}"
+def sweep_rows(name: str, reference: str, seconds: float, data: Transactions, wanted: float) -> Iterator[str]:
+    """Yield the rows of a table: sweeps as multiples of a reference."""
+    for when, (taken, changed) in zip(("second", "settled"), sweep_times(data, 50), strict=True):
+        yield (
+            f"| {name} | {when} | {100 * changed:.0f}% | {1e3 * taken:.0f} "
+            f"| {reference} | {1e3 * seconds:.0f} | {taken / seconds:.2f} | {wanted:g} |"
         )
 
 
-def benchmark_sweep() -> None:
+def dense_sweeps() -> Iterator[str]:
     """Compare a sweep with a dense float32 EM iteration, which uses all threads."""
     for name, concentration in (("clear components", 3.0), ("blurred components", 25.0)):
         data = planted(100_000, 468, 50, 0.07, concentration)
         X = data.to_scipy().astype(np.float32).toarray()
         probs = np.random.default_rng(0).random((50, 468)).astype(np.float32)
-        seconds = median_seconds(lambda X=X, probs=probs: dense_em_iteration(X, probs))  # type: ignore[misc]
-        print_sweeps(name, "NumPy dense EM iteration", seconds, sweep_times(data, 50))
+        seconds = median_seconds(partial(dense_em_iteration, X, probs))
+        yield from sweep_rows(f"100,000 x 468, {name}", "NumPy dense EM", seconds, data, 1)
 
 
-def benchmark_retail() -> None:
-    """Compare a sweep on sparse data with one of our own EM iterations, on one thread and on all."""
-    data = load("retail/retail.dat.gz")
-    times = sweep_times(data, 50)
-    for n_threads in sorted({1, count_threads(-1)}):
-        with Workers(n_threads) as workers:
-            rows = Rows(data, workers)
-            algorithm = EM(rows, starter("random", data, rows, 50))
-            state = algorithm.init(np.random.default_rng(0))
-            for _ in range(5):
-                state, _ = algorithm.step(state)
-            seconds = median_seconds(lambda a=algorithm, s=state: a.step(s))  # type: ignore[misc]
-        print_sweeps("retail", f"our EM iteration ({n_threads} thread)", seconds, times)
+def sparse_sweeps(folder: Path) -> Iterator[str]:
+    """Compare a sweep on sparse data with one of our own EM iterations, on one thread, as a sweep has."""
+    data = itemix.read_transactions(folder / "retail/retail.dat.gz")
+    with Workers(1) as workers:
+        rows = Rows(data, workers)
+        algorithm = EM(rows, starter("random", data, rows, 50))
+        state = algorithm.init(np.random.default_rng(0))
+        for _ in range(5):
+            state, _ = algorithm.step(state)
+        seconds = median_seconds(partial(algorithm.step, state))
+    yield from sweep_rows("retail", "our EM, one thread", seconds, data, 3)
 
 
-def benchmark_fits() -> None:
-    """Time whole fits, kernels warmed."""
-    data = load("accidents/accidents_17009.dat")
+def sweeps(folder: Path) -> Iterator[str]:
+    """Make the table of sweeps."""
+    yield "| data | sweep | labels that change | ms | against | ms | ratio | wanted |"
+    yield "|---|---|---:|---:|---|---:|---:|---:|"
+    yield from dense_sweeps()
+    yield from sparse_sweeps(folder)
+
+
+def fits(folder: Path) -> Iterator[str]:
+    """Make the table of whole fits, kernels warmed."""
+    data = itemix.read_transactions(folder / "accidents/accidents_17009.dat")
     small = data.sample(300, random_state=0)
-    for name, n_components in (("GSDPM", None), ("GSFBM, K = 75", 75)):
-        sample(make_sampler(small, 5 if n_components else None), Schedule(max_iter=3), 0)
+    models: dict[str, Any] = {
+        "NBM": itemix.BernoulliMixture(_K, random_state=0),
+        "VFBM": itemix.BayesianMixture(_K, random_state=0),
+        "GSFBM": itemix.BayesianMixture(_K, inference="gibbs", random_state=0),
+        "VDPM": itemix.DirichletProcessMixture(_K, random_state=0),
+        "GSDPM": itemix.DirichletProcessMixture(inference="gibbs", random_state=0),
+    }
+    yield "| method | components | iterations | converged | seconds | wanted |"
+    yield "|---|---:|---:|---|---:|---:|"
+    for name, model in models.items():
+        model.fit(small)
         began = time.perf_counter()
-        chains = sample(make_sampler(data, n_components), Schedule(), 0)
-        chains.finish()
+        model.fit(data)
         seconds = time.perf_counter() - began
-        chain = chains.chains[0]
-        print(
-            f"accidents_17009 {name:14} {seconds:5.1f} s, {chains.n_iter} iterations ({chain.n_burn} of "
-            f"burn-in, settled: {chains.converged}), {int(chain.n_components[-1])} components"
-        )
+        chains = getattr(model, "chains_", None)
+        found = model.n_components_ if chains is None else int(chains.chains[0].n_components[-1])
+        wanted = _WANTED_SECONDS["process" if name == "GSDPM" else "finite"]
+        settled = "yes" if model.converged_ else "no"
+        yield f"| {name} | {found} | {model.n_iter_} | {settled} | {seconds:.1f} | {wanted} |"
 
 
-def benchmark_seeds() -> None:
-    """Print the held-out log-likelihood of the Dirichlet process on half of mushroom, for many seeds."""
-    train, test = load("mushroom/mushroom.dat").split(0.5, random_state=0)
+def seeds(folder: Path) -> Iterator[str]:
+    """Say how the held-out log-likelihood of the Dirichlet process on half of mushroom differs by seed."""
+    train, test = itemix.read_transactions(folder / "mushroom/mushroom.dat").split(0.5, random_state=0)
     values = []
     for seed in range(_N_SEEDS):
-        chains = sample(make_sampler(train, None), Schedule(), seed)
-        values.append(float(chains.finish().mixture.log_likelihood(test).mean()))
+        model = itemix.DirichletProcessMixture(inference="gibbs", random_state=seed).fit(train)
+        values.append(model.score(test))
     best, worst = max(values), min(values)
-    print("mushroom, GSDPM, held-out log-likelihood by seed:", " ".join(f"{v:.3f}" for v in values))
-    print(f"best {best:.3f}, worst {worst:.3f}: {100 * (worst / best - 1):.1f}% behind")
+    yield f"Of {_N_SEEDS} seeds of GSDPM on half of mushroom, the mean log-likelihood of a transaction of the"
+    behind = 100 * (worst / best - 1)
+    yield f"other half is {best:.3f} for the best and {worst:.3f} for the worst, {behind:.1f}% behind"
+    yield "(wanted: at most 5%)."
 
 
-_BENCHMARKS = {
-    "sweep": benchmark_sweep,
-    "retail": benchmark_retail,
-    "fits": benchmark_fits,
-    "seeds": benchmark_seeds,
+_PARTS = {"sweeps": sweeps, "fits": fits, "seeds": seeds}
+_TITLES = {
+    "sweeps": "A sweep of 50 components, on one thread",
+    "fits": f"Whole fits to accidents (17,009 rows), {_K} components or as many as are found, one thread",
+    "seeds": "Seeds",
 }
 
+
+def main() -> None:
+    """Run the benchmark and print its page."""
+    parser = argparse.ArgumentParser(description="collapsed Gibbs sampling: sweeps, whole fits, seeds")
+    parser.add_argument(
+        "--data", type=Path, default=os.environ.get("ITEMIX_DATA"), help="folder of the data sets"
+    )
+    parser.add_argument("--only", default=",".join(_PARTS), help="parts, such as fits,seeds")
+    parser.add_argument("--output", type=Path, help="write the page to this Markdown file")
+    arguments = parser.parse_args()
+    if arguments.data is None:
+        parser.error("expected the folder of the data sets: --data FOLDER, or set ITEMIX_DATA")
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    lines = ["# Gibbs sampling, and whole fits", "", f"Measured by `benchmarks/gibbs.py` on {machine()}."]
+    for part in arguments.only.split(","):
+        lines += ["", f"## {_TITLES[part]}", "", *_PARTS[part](Path(arguments.data))]
+    page = "\n".join([*lines, ""])
+    print(page)
+    if arguments.output:
+        arguments.output.write_text(page)
+
+
 if __name__ == "__main__":
-    for chosen in sys.argv[1:] or _BENCHMARKS:
-        _BENCHMARKS[chosen]()
+    main()
