@@ -147,7 +147,7 @@ def test_samples_have_the_supports():
     few = data.merge_identical()
     assert model.log_likelihood(few).sum() == pytest.approx(model.log_likelihood(data).sum())
     assert len(model.sample(0)) == 0
-    with pytest.raises(InvalidInputError, match="expected zero or more transactions to draw, got -1"):
+    with pytest.raises(InvalidInputError, match="expected n as a whole number of 0 or more, got -1"):
         model.sample(-1)
 
 

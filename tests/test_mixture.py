@@ -201,7 +201,7 @@ def test_bad_questions_are_refused():
         Mixture.stack([model], weights=[-1])
     with pytest.raises(InvalidInputError, match="expected item names in a list, got float"):
         model.probability(1.5)
-    with pytest.raises(InvalidInputError, match="zero or more transactions to draw"):
+    with pytest.raises(InvalidInputError, match="expected n as a whole number of 0 or more, got -1; try 100"):
         model.sample(-1)
     with pytest.raises(InvalidInputError, match="expected at least one transaction"):
         Mixture.from_transactions(Transactions([0], [], NAMES))

@@ -275,7 +275,7 @@ def test_seeds_are_whole_numbers(seed):
         transactions.sample(1, random_state=seed)
 
 
-@pytest.mark.parametrize("n", [-1, 3, 1.5])
+@pytest.mark.parametrize("n", [-1, 3])
 def test_samples_are_not_larger_than_the_data(n):
     """Unless they are drawn with replacement."""
     transactions = Transactions.from_lists([["a"], ["b"]])

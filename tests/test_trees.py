@@ -176,5 +176,5 @@ def test_conditions_that_are_ruled_out():
     impossible = TreeMixture([1.0], [[-1, 0]], [[[0.0, 0.0], [0.5, 0.5]]], ["a", "b"])
     with pytest.raises(InvalidInputError, match=r"rules out \(\['a'\]\)"):
         query.recommend_many(impossible, [["b"], ["a"]])
-    with pytest.raises(InvalidInputError, match="expected zero or more transactions to draw, got -1"):
+    with pytest.raises(InvalidInputError, match="expected n as a whole number of 0 or more, got -1"):
         tree.sample(-1)

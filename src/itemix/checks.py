@@ -1,23 +1,30 @@
-"""Arguments that are numbers, checked: what was expected, what was got, what to try."""
+"""Arguments that are numbers, words or seeds, checked: what was expected, what was got, what to try."""
 
 from __future__ import annotations
 
 import math
 from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
 
 from itemix.errors import InvalidInputError
 
+_LARGEST = 2**63 - 1
 
-def check_whole(name: str, value: object, example: int) -> int:
-    """Return a whole number.
+
+def check_whole(name: str, value: object, example: int, *, least: int | None = None) -> int:
+    """Return a whole number of 64 bits.
 
     Raises
     ------
     InvalidInputError
-        If it is something else; the message offers the example.
+        If it is something else, or less than `least`; the message offers the example.
     """
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise InvalidInputError(f"expected {name} as a whole number, got {value!r}; try {example}")
+    low = -_LARGEST if least is None else least
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= _LARGEST:
+        bound = "" if least is None else f" of {least} or more"
+        raise InvalidInputError(f"expected {name} as a whole number{bound}, got {value!r}; try {example}")
     return int(value)
 
 
@@ -32,3 +39,35 @@ def check_number(name: str, value: object, example: float) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
         raise InvalidInputError(f"expected {name} as a number, got {value!r}; try {example}")
     return float(value)
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
+    """Return one of some words.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is something else; the message offers the first word.
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise InvalidInputError(
+            f"expected {name} to be one of {', '.join(map(repr, choices))}, got {value!r}; try {choices[0]!r}"
+        )
+    return value
+
+
+def as_generator(random_state: Any) -> np.random.Generator:  # noqa: ANN401 - checked here
+    """Return the generator that a seed stands for, or the one that is given.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no seed.
+    """
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            "expected random_state as a whole number of 0 or more, a NumPy Generator or None, got "
+            f"{random_state!r}; try 0"
+        ) from None

@@ -85,7 +85,7 @@ def encode_matrix(matrix: Any, items: Iterable[Label] | None = None) -> Encoded:
     if np.ma.is_masked(matrix):
         raise InvalidInputError(not_binary(None))
     if not sparse.issparse(matrix):
-        matrix = _as_array(matrix)
+        matrix = as_array(matrix)
     if matrix.ndim != 2:
         raise InvalidInputError(
             f"expected a matrix with a row for each transaction, got {matrix.ndim} dimension(s); "
@@ -148,7 +148,14 @@ def _is_bit(value: object) -> bool:
     return isinstance(value, Number | np.bool_) and value in (0, 1)
 
 
-def _as_array(matrix: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - whatever NumPy takes
+def as_array(matrix: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - whatever NumPy takes
+    """Return rows of values as an array.
+
+    Raises
+    ------
+    InvalidInputError
+        If the rows differ in length.
+    """
     try:
         return np.asarray(matrix)
     except ValueError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,8 @@ def encode_sets(items: Items, itemsets: Itemsets | Iterable[Names]) -> Sets:
 
     Raises
     ------
+    InvalidInputError
+        If these are no lists of names.
     UnknownItemError
         If a name is not one of the items.
     """
@@ -45,11 +47,38 @@ def encode_sets(items: Items, itemsets: Itemsets | Iterable[Names]) -> Sets:
     if isinstance(itemsets, Itemsets):
         require_same_items(items, itemsets.items)
         return itemsets.offsets, itemsets.codes
+    if isinstance(itemsets, str | bytes) or not isinstance(itemsets, Iterable):
+        raise InvalidInputError(
+            f"expected a list of itemsets, got {itemsets!r}; try [['milk', 'bread'], ['milk']]"
+        )
     sets = [names if type(names) is list else as_names(names) for names in itemsets]
     offsets = np.concatenate([[0], np.cumsum(np.fromiter(map(len, sets), np.int64, len(sets)))])
     flat = list(chain.from_iterable(sets))
-    code_of = {name: items.code(name) for name in set(flat)}
+    try:
+        code_of = {name: items.code(name) for name in set(flat)}
+    except TypeError:  # a list or an array, which no set can hold
+        odd = next(name for name in flat if not isinstance(name, Hashable))
+        raise InvalidInputError(
+            f"expected item names that are strings or integers, got {odd!r}; flatten nested lists"
+        ) from None
     return offsets, np.fromiter(map(code_of.__getitem__, flat), np.int32, len(flat))
+
+
+def encode_absent(items: Items, absent: Iterable[Names] | None, n: int) -> Sets:
+    """Return the absent items of each of n events as compressed item codes; None means none.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are not as many as the events.
+    """
+    against = no_sets(n) if absent is None else encode_sets(items, absent)
+    if len(against[0]) != n + 1:
+        raise InvalidInputError(
+            f"expected absent items for each of the {n:,} itemsets, got {len(against[0]) - 1:,}; "
+            "use [] where there are none"
+        )
+    return against
 
 
 def no_sets(n: int) -> Sets:

@@ -90,7 +90,17 @@ class Items(Sequence[Label]):
 
     def names(self, codes: npt.ArrayLike) -> list[Label]:
         """Return the names of some codes."""
-        named: list[Label] = self._labels[np.asarray(codes, dtype=np.intp)].tolist()
+        try:
+            chosen = np.asarray(codes)
+        except ValueError:  # lists in it
+            chosen = np.empty((0, 0))
+        in_range = chosen.dtype.kind in "iu" and ((chosen >= 0) & (chosen < len(self))).all()
+        if chosen.ndim != 1 or (chosen.size and not in_range):
+            raise InvalidInputError(
+                f"expected a list of item codes from 0 to {len(self) - 1:,}, got {codes!r}; for the codes of "
+                "names use codes()"
+            )
+        named: list[Label] = self._labels[chosen.astype(np.intp)].tolist()
         return named
 
     def code(self, label: object) -> int:
@@ -161,7 +171,9 @@ def as_labels(labels: Iterable[Label] | npt.NDArray[Any]) -> npt.NDArray[Any]:
         return labels.labels.copy()
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         return _as_integers(labels)
-    values = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    if not isinstance(labels, Iterable):
+        raise InvalidInputError(f"expected a list of item names, got {labels!r}; try ['milk', 'bread']")
+    values = np.atleast_1d(labels).tolist() if isinstance(labels, np.ndarray) else list(labels)
     is_usual = _is_integer if values and _is_integer(values[0]) else _is_string
     if not all(map(is_usual, values)):
         odd = next(value for value in values if not is_usual(value))

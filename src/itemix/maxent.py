@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from itemix.checks import as_generator, check_whole
 from itemix.errors import InvalidInputError
 from itemix.events import no_sets, require_same_items
 from itemix.kernels import csr, scaling
 from itemix.known_sets import KnownSets
 from itemix.model import Model
-from itemix.transactions import Transactions
+from itemix.transactions import Transactions, as_transactions
 
 if TYPE_CHECKING:
     import os
@@ -211,6 +212,7 @@ class MaxEntropy(Model):
         InvalidInputError
             If more than 14 of all items hang together.
         """
+        transactions = as_transactions(transactions)
         require_same_items(self.items, transactions.items)
         known, states = self._known, self._states
         with np.errstate(divide="ignore"):
@@ -231,9 +233,8 @@ class MaxEntropy(Model):
         InvalidInputError
             If more than 14 of all items hang together.
         """
-        if n < 0:
-            raise InvalidInputError(f"expected zero or more transactions to draw, got {n!r}; try 100")
-        rng = np.random.default_rng(random_state)
+        n = check_whole("n", n, 100, least=0)
+        rng = as_generator(random_state)
         rows, codes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
         for table, own in zip(self._states, self._known.parts(), strict=True):
             drawn = rng.choice(len(table), size=n, p=table / table.sum())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix.checks import as_generator, check_whole
 from itemix.errors import InvalidInputError
 from itemix.events import Names, no_sets, require_consistent, require_same_items
 from itemix.expectation import Tables, tables_of_mixture
@@ -15,7 +16,8 @@ from itemix.items import Items, Label
 from itemix.kernels import estep, probability
 from itemix.model import Model
 from itemix.ranking import ranks_by
-from itemix.transactions import Transactions
+from itemix.sets import as_positions
+from itemix.transactions import Transactions, as_transactions
 
 if TYPE_CHECKING:
     import os
@@ -65,6 +67,7 @@ class Mixture(Model):
 
         Its probability of an itemset is the itemset's support. It is dense: for data that fits memory so.
         """
+        transactions = as_transactions(transactions)
         if transactions.n_transactions == 0:
             raise InvalidInputError(
                 "expected at least one transaction, got none; data is a model only if there is some"
@@ -86,8 +89,12 @@ class Mixture(Model):
         weights : array of float, optional
             The share of each model, by default equal ones.
         """
-        if not mixtures:
-            raise InvalidInputError("expected at least one mixture to stack, got none; pass a list of them")
+        if not (
+            isinstance(mixtures, list | tuple) and mixtures and all(isinstance(m, cls) for m in mixtures)
+        ):
+            raise InvalidInputError(
+                f"expected at least one mixture to stack, got {mixtures!r}; pass a list of them"
+            )
         items = mixtures[0].items
         for mixture in mixtures:
             require_same_items(items, mixture.items)
@@ -171,11 +178,12 @@ class Mixture(Model):
 
     def take(self, components: npt.ArrayLike) -> Mixture:
         """Return the mixture with its components in another order, `components` naming each once."""
-        order = np.asarray(components)
+        order = as_positions(components, self.n_components)
         return Mixture(self._weights[order], self._probs[order], self._items)
 
     def log_likelihood(self, transactions: Transactions) -> Floats:
         """Return the log-probability of each transaction, shape (n_transactions,); -inf if impossible."""
+        transactions = as_transactions(transactions)
         values = np.empty(transactions.n_rows)
         for _ in self._passes(transactions, values, with_resp=False):
             pass
@@ -188,6 +196,7 @@ class Mixture(Model):
 
         A transaction that no component allows is shared equally among them.
         """
+        transactions = as_transactions(transactions)
         out = np.empty((transactions.n_rows, self.n_components))
         for first, last, resp in self._passes(transactions, np.empty(transactions.n_rows), with_resp=True):
             out[first:last] = resp
@@ -199,6 +208,7 @@ class Mixture(Model):
 
     def labels(self, transactions: Transactions) -> npt.NDArray[np.int64]:
         """Return the most probable component of each transaction, shape (n_transactions,)."""
+        transactions = as_transactions(transactions)
         out = np.empty(transactions.n_rows, dtype=np.int64)
         for first, last, resp in self._passes(transactions, np.empty(transactions.n_rows), with_resp=True):
             out[first:last] = resp.argmax(axis=1)
@@ -228,9 +238,8 @@ class Mixture(Model):
 
     def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
         """Draw n transactions from the model."""
-        if n < 0:
-            raise InvalidInputError(f"expected zero or more transactions to draw, got {n!r}; try 100")
-        rng = np.random.default_rng(random_state)
+        n = check_whole("n", n, 100, least=0)
+        rng = as_generator(random_state)
         labels = rng.choice(self.n_components, size=n, p=self._weights)
         rows_at_a_time = max(1, _CELLS_AT_A_TIME // max(self.n_items, 1))
         lengths = np.zeros(n, dtype=np.int64)

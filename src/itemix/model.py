@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.events import Names, encode_sets, no_sets, require_consistent
+from itemix.events import Names, encode_absent, encode_sets, no_sets, require_consistent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -124,12 +124,7 @@ class Model(ABC):
         """
         present = encode_sets(self.items, itemsets)
         n = len(present[0]) - 1
-        against = no_sets(n) if absent is None else encode_sets(self.items, absent)
-        if len(against[0]) != n + 1:
-            raise InvalidInputError(
-                f"expected absent items for each of the {n:,} itemsets, got {len(against[0]) - 1:,}; "
-                "use [] where there are none"
-            )
+        against = encode_absent(self.items, absent, n)
         held, missing = self.items.codes(given), self.items.codes(given_absent)
         require_consistent(self.items, present, against, held, missing)
         if len(held) == len(missing) == 0:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix.checks import as_generator
 from itemix.errors import InvalidInputError
 from itemix.items import Items, Label
 from itemix.kernels import probability
@@ -136,7 +137,7 @@ class Posterior:
 
     def sample(self, *, random_state: int | np.random.Generator | None = None) -> Mixture:
         """Draw one mixture."""
-        rng = np.random.default_rng(random_state)
+        rng = as_generator(random_state)
         sticks = np.concatenate([rng.beta(self._rho[:-1], self._rest[:-1]), [1.0]])
         weights = sticks * np.concatenate([[1.0], np.cumprod(1 - sticks[:-1])])
         return Mixture(weights / weights.sum(), rng.beta(self._eta, self._nu), self._items)

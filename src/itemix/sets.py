@@ -219,7 +219,16 @@ class Sets:
 
 def as_positions(positions: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
     """Turn positions, negative ones or a mask into positions from 0 to n - 1."""
-    chosen = np.asarray(positions)
+    try:
+        chosen = np.asarray(positions)
+        is_mask = chosen.dtype.kind == "b" and chosen.shape == (n,)
+        is_valid = chosen.ndim == 1 and (is_mask or chosen.dtype.kind in "iu" or chosen.size == 0)
+    except ValueError:  # lists in it
+        is_valid = False
+    if not is_valid:
+        raise InvalidInputError(
+            f"expected a list of positions, or True or False for each of {n:,}, got {positions!r}; try [0, 1]"
+        )
     every = np.arange(n, dtype=np.int64)
     taken: npt.NDArray[np.int64] = every[chosen if chosen.size else chosen.astype(np.int64)]
     return taken
@@ -227,7 +236,12 @@ def as_positions(positions: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
 
 def readonly(values: npt.ArrayLike, dtype: npt.DTypeLike, *, copy: bool = True) -> npt.NDArray[Any]:
     """Return values as a read-only contiguous array, copied where they are the caller's writable memory."""
-    array = np.ascontiguousarray(values, dtype=dtype)
+    try:
+        array = np.ascontiguousarray(values, dtype=dtype)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInputError(
+            f"expected an array of {np.dtype(dtype).name}, got {values!r}; try itemix.mine to make itemsets"
+        ) from None
     if copy and array.flags.writeable and isinstance(values, np.ndarray) and np.shares_memory(array, values):
         array = array.copy()
     array.setflags(write=False)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import encoding, frames
+from itemix.checks import as_generator, check_whole
 from itemix.compressed import CompressedRows
 from itemix.description import Description
 from itemix.errors import InvalidInputError
@@ -113,7 +114,7 @@ class Transactions(CompressedRows):
         """
         if not isinstance(fraction, float | np.floating) or not 0 < fraction < 1:
             raise InvalidInputError(f"expected a fraction between 0 and 1, got {fraction!r}; try 0.5")
-        shuffled = _generator(random_state).permutation(self._row_of_each_transaction())
+        shuffled = as_generator(random_state).permutation(self._row_of_each_transaction())
         cut = round(fraction * len(shuffled))
         return self._take(shuffled[:cut]), self._take(shuffled[cut:])
 
@@ -121,12 +122,12 @@ class Transactions(CompressedRows):
         self, n: int, *, replace: bool = False, random_state: int | np.random.Generator | None = None
     ) -> Transactions:
         """Draw n transactions at random, with or without replacement."""
-        if not hasattr(n, "__index__") or n < 0 or (n > self.n_transactions and not replace):
+        if check_whole("n", n, 10) < 0 or (n > self.n_transactions and not replace):
             raise InvalidInputError(
                 f"expected a sample of 0 to {self.n_transactions:,} transactions, got {n!r}; "
                 "try replace=True for a larger one"
             )
-        rng = _generator(random_state)
+        rng = as_generator(random_state)
         return self._take(rng.choice(self._row_of_each_transaction(), size=n, replace=replace))
 
     def select_items(self, items: Iterable[Label] | Label) -> Transactions:
@@ -279,13 +280,3 @@ def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever use
         f"expected transactions, a data frame, a matrix or a list of lists, got {type(source).__name__}; "
         "try Transactions.from_lists"
     )
-
-
-def _generator(random_state: Any) -> np.random.Generator:  # noqa: ANN401 - checked here
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise InvalidInputError(
-            "expected random_state as a whole number of 0 or more, a NumPy Generator or None, got "
-            f"{random_state!r}; try 0"
-        ) from None

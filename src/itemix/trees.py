@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix.checks import as_generator, check_whole
 from itemix.errors import InvalidInputError
 from itemix.events import no_sets, require_same_items
 from itemix.items import Items, Label
@@ -15,7 +16,7 @@ from itemix.kernels import trees
 from itemix.mixture import checked_weights
 from itemix.model import Model
 from itemix.sets import readonly
-from itemix.transactions import Transactions
+from itemix.transactions import Transactions, as_transactions
 from itemix.tree_tables import shares, tables_of_trees
 
 if TYPE_CHECKING:
@@ -165,6 +166,10 @@ class TreeMixture(Model):
 
     def edges(self, component: int = 0) -> list[tuple[Label, Label]]:
         """Return the edges of a component's tree, each as (parent, item) by name."""
+        if not 0 <= check_whole("component", component, 0) < self.n_components:
+            raise InvalidInputError(
+                f"expected a component from 0 to {self.n_components - 1}, got {component!r}; try 0"
+            )
         parents = self._parents[component]
         return [(self._items[int(parents[i])], self._items[int(i)]) for i in np.flatnonzero(parents >= 0)]
 
@@ -186,6 +191,7 @@ class TreeMixture(Model):
 
     def log_likelihood(self, transactions: Transactions) -> Floats:
         """Return the log-probability of each transaction, shape (n_transactions,); -inf if impossible."""
+        transactions = as_transactions(transactions)
         values = np.empty(transactions.n_rows)
         for _ in self._passes(transactions, values):
             pass
@@ -197,6 +203,7 @@ class TreeMixture(Model):
 
         A transaction that no component allows is shared equally among them. Shares below 1e-8 are 0.
         """
+        transactions = as_transactions(transactions)
         out = np.empty((transactions.n_rows, self.n_components))
         for first, resp in self._passes(transactions, np.empty(transactions.n_rows)):
             out[first : first + len(resp)] = resp
@@ -212,9 +219,8 @@ class TreeMixture(Model):
 
     def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
         """Draw n transactions from the model."""
-        if n < 0:
-            raise InvalidInputError(f"expected zero or more transactions to draw, got {n!r}; try 100")
-        rng = np.random.default_rng(random_state)
+        n = check_whole("n", n, 100, least=0)
+        rng = as_generator(random_state)
         labels = rng.choice(self.n_components, size=n, p=self._weights)
         step = max(1, _CELLS_AT_A_TIME // max(self.n_items, 1))
         lengths = np.zeros(n, dtype=np.int64)

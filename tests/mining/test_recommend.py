@@ -108,8 +108,8 @@ def test_many_baskets():
 @pytest.mark.parametrize(
     ("baskets", "options", "message"),
     [
-        (["milk"], {"n": 0}, "expected n as a whole number of at least 1, got 0; try 5"),
-        (["milk"], {"n": 2.5}, "expected n as a whole number of at least 1, got 2.5"),
+        (["milk"], {"n": 0}, "expected n as a whole number of 1 or more, got 0; try 5"),
+        (["milk"], {"n": 2.5}, "expected n as a whole number of 1 or more, got 2.5"),
         (["milk"], {"metric": "fun"}, "expected a measure, got 'fun'"),
         (2.5, {}, "expected baskets as Transactions or lists of names, got float; try"),
         (

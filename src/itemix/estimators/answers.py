@@ -208,6 +208,11 @@ class MixtureAnswers(Answers):
         level : float
             The probability inside an interval, between 0 and 1.
         """
+        if not hasattr(itemsets, "offsets"):
+            raise InvalidInputError(
+                f"expected Itemsets, got {type(itemsets).__name__}; mine the model first: "
+                "itemix.mine(model, 0.1)"
+            )
         _, lower, upper = self.intervals(itemsets, level=level)
         return credible.with_intervals(itemsets, lower, upper)
 

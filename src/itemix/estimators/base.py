@@ -69,7 +69,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             Each is told every iteration (`itemix.inference.run.Report`); one that returns True stops the fit.
         """
         transactions = read_input(self, X)
-        if self.correction not in {None, "auto"}:
+        if not (self.correction is None or (isinstance(self.correction, str) and self.correction == "auto")):
             check_order(self.correction)
         self._fit_batch(transactions, [*printers(self.verbose), *callbacks])
         self._correct(transactions)

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from itemix import checks
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from itemix.inference.run import Seed
 
+check_choice = checks.check_choice
+
 
 def check_whole(name: str, value: object, low: int = 1) -> int:
     """Return a whole number of at least `low`, or raise InvalidInputError."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise InvalidInputError(
-            f"expected {name} as a whole number of {low} or more, got {value!r}; try {low}"
-        )
-    return int(value)
+    return checks.check_whole(name, value, low, least=low)
 
 
 def check_tol(value: object) -> float:
@@ -27,15 +26,6 @@ def check_tol(value: object) -> float:
     if not number or not float(value) >= 0:  # type: ignore[arg-type]
         raise InvalidInputError(f"expected tol of zero or more, got {value!r}; try 1e-4")
     return float(value)  # type: ignore[arg-type]
-
-
-def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
-    """Return one of some words, or raise InvalidInputError."""
-    if not isinstance(value, str) or value not in choices:
-        raise InvalidInputError(
-            f"expected {name} to be one of {list(choices)}, got {value!r}; try {choices[0]!r}"
-        )
-    return value
 
 
 def check_components(value: object, n_transactions: int) -> int:

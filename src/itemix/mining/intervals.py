@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from itemix.checks import check_number, check_whole
 from itemix.corrected import CorrectedMixture
 from itemix.errors import InvalidInputError
-from itemix.events import Names, encode_sets, no_sets, require_consistent
+from itemix.events import Names, encode_absent, encode_sets, no_sets, require_consistent
 from itemix.itemsets import Itemsets
 from itemix.posterior import Posterior
 
@@ -77,10 +78,10 @@ def intervals(
     """
     from scipy.special import betaincinv
 
-    if not 0 < level < 1:
+    if not 0 < check_number("level", level, 0.9) < 1:
         raise InvalidInputError(f"expected a level between 0 and 1, got {level!r}; try 0.9")
-    if n_transactions is not None and n_transactions < 1:
-        raise InvalidInputError(f"expected n_transactions of at least 1, got {n_transactions!r}; try 1000")
+    if n_transactions is not None:
+        n_transactions = check_whole("n_transactions", n_transactions, 1000, least=1)
     if isinstance(source, CorrectedMixture):
         mean, variance = _of_counts(source, itemsets, absent, given, given_absent)
     else:
@@ -136,7 +137,7 @@ def _mean_and_variance(
 ) -> tuple[Floats, Floats]:
     items = samples[0].items
     present = encode_sets(items, itemsets)
-    against = no_sets(len(present[0]) - 1) if absent is None else encode_sets(items, absent)
+    against = encode_absent(items, absent, len(present[0]) - 1)
     condition = items.codes(given), items.codes(given_absent)
     require_consistent(items, present, against, *condition)
     moments = np.mean([p.moments(present, against, *condition) for p in samples], axis=0)

@@ -43,9 +43,9 @@ def check_measure(name: object, choices: tuple[str, ...] = MEASURES) -> str:
     InvalidInputError
         If it is none; the message lists the choices.
     """
-    if name not in choices:
+    if not isinstance(name, str) or name not in choices:
         raise InvalidInputError(f"expected a measure, got {name!r}; try one of {', '.join(choices)}")
-    return str(name)
+    return name
 
 
 def measure_code(name: str) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from itemix.checks import check_choice, check_whole
 from itemix.errors import InvalidInputError
 from itemix.events import Names, Sets, encode_sets, no_sets, require_consistent, require_same_items
 from itemix.kernels import csr
@@ -119,8 +120,8 @@ def dependencies(
     items : names, optional
         Only pairs with at least one of these.
     """
-    if sign not in {"both", "positive", "negative"}:
-        raise InvalidInputError(f"expected sign 'both', 'positive' or 'negative', got {sign!r}; try 'both'")
+    check_choice("sign", sign, get_args(Sign))
+    n = max(check_whole("n", n, 10), 0)
     wanted = np.arange(model.n_items, dtype=np.int32) if items is None else model.items.codes(items)
     chosen = np.zeros(model.n_items, dtype=bool)
     chosen[wanted] = True
@@ -135,12 +136,12 @@ def dependencies(
         if sign != "both":
             usable &= (leverage > 0) if sign == "positive" else (leverage < 0)
         strength[~usable] = -1.0
-        top = ranked_part(strength.ravel(), 0, max(n, 0), descending=True)
+        top = ranked_part(strength.ravel(), 0, n, descending=True)
         for r, other in zip(*np.unravel_index(top, strength.shape), strict=True):
             if strength[r, other] >= 0:
                 best.append((float(strength[r, other]), int(rows[r]), int(other), float(joint[r, other])))
     best.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
-    return [_dependency(model, *pair) for pair in best[: max(n, 0)]]
+    return [_dependency(model, *pair) for pair in best[:n]]
 
 
 def _dependency(model: Model, information: float, item: int, other: int, joint: float) -> Dependency:
@@ -169,12 +170,13 @@ def recommend(model: Model, basket: Names, n: int = 5, *, absent: Names = ()) ->
 
     Items that are not named count as unknown; `absent` items are known not to be wanted.
     """
+    n = max(check_whole("n", n, 5), 0)
     held, missing = model.items.codes(basket), model.items.codes(absent)
     require_consistent(model.items, no_sets(0), no_sets(0), held, missing)
     found = model.items_given(held, missing).copy()
     known = np.union1d(held, missing)
     found[known] = -1.0
-    order = np.argsort(-found, kind="stable")[: max(min(n, model.n_items - len(known)), 0)]
+    order = np.argsort(-found, kind="stable")[: min(n, model.n_items - len(known))]
     overall = model.item_probabilities
     return [
         Recommendation(
@@ -191,8 +193,9 @@ def recommend_many(
 
     Where a basket leaves fewer than n items, the last codes are -1 and their probabilities 0.
     """
+    n = min(max(check_whole("n", n, 5), 0), model.n_items)
     offsets, codes = _encode_baskets(model, baskets)
-    m, n = len(offsets) - 1, max(min(n, model.n_items), 0)
+    m = len(offsets) - 1
     out = np.full((m, n), -1, dtype=np.int32), np.zeros((m, n))
     for first in range(0, m, _BASKETS_AT_A_TIME):
         last = min(first + _BASKETS_AT_A_TIME, m)
@@ -229,6 +232,7 @@ def explain(mixture: Mixture, basket: Names, n: int = 5, *, partial: bool = Fals
     partial : bool
         Whether items that are not named are unknown; by default they are absent.
     """
+    n = max(check_whole("n", n, 5), 0)
     held = mixture.items.codes(basket)
     everything = np.arange(mixture.n_items, dtype=np.int32)
     missing = everything[:0] if partial else np.setdiff1d(everything, held)
@@ -239,7 +243,7 @@ def explain(mixture: Mixture, basket: Names, n: int = 5, *, partial: bool = Fals
         absent = np.log1p(-mixture.probs[component]) - np.log1p(-mixture.item_probabilities)
     known = np.concatenate([held, missing]).astype(np.intp)
     evidence = np.nan_to_num(np.concatenate([present[held], absent[missing]]), nan=0.0)
-    order = np.argsort(-evidence, kind="stable")[: max(n, 0)]
+    order = np.argsort(-evidence, kind="stable")[:n]
     contributions = [
         Contribution(mixture.items[int(known[j])], bool(j < len(held)), float(evidence[j])) for j in order
     ]

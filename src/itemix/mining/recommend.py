@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import display
+from itemix.checks import check_whole
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
 from itemix.kernels import recommend as kernels
@@ -136,8 +137,7 @@ def recommend(rules: Rules, baskets: object, n: int, metric: str) -> Recommendat
         If n or the metric is not valid, or the baskets are not lists of names.
     """
     measures.check_measure(metric)
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise InvalidInputError(f"expected n as a whole number of at least 1, got {n!r}; try 5")
+    n = check_whole("n", n, 5, least=1)
     if hasattr(baskets, "columns") or hasattr(baskets, "shape"):
         baskets = as_transactions(baskets)
     if isinstance(baskets, Transactions):
@@ -145,10 +145,10 @@ def recommend(rules: Rules, baskets: object, n: int, metric: str) -> Recommendat
     else:
         listed = [baskets] if isinstance(baskets, str | int) else list(_iterate(baskets))
         if all(isinstance(name, str | int | np.integer) for name in listed):
-            found = _apply(rules, *_encoded([listed], rules), int(n), metric)
+            found = _apply(rules, *_encoded([listed], rules), n, metric)
             return Recommendations(rules, metric, found)[0]
         indptr, indices = _encoded(listed, rules)
-    return Recommendations(rules, metric, _apply(rules, indptr, indices, int(n), metric))
+    return Recommendations(rules, metric, _apply(rules, indptr, indices, n, metric))
 
 
 def _apply(

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import display
+from itemix.checks import check_whole
 from itemix.errors import InvalidInputError
 from itemix.exchange import Columns
 from itemix.mining import measures
@@ -187,6 +188,7 @@ class RuleColumns(Tabular):
 
     def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
         """Return the first n rules as a table of text, for people."""
+        n = max(check_whole("n", n, display.ROWS_SHOWN), 0)
         columns = {
             name: [display.format_number(x) for x in self.measure(name)[:n]] for name in usual_measures(self)
         }
