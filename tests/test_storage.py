@@ -188,7 +188,7 @@ def test_a_selection_survives(data, tmp_path):
     loaded = through_file(model, tmp_path)
     assert loaded.n_components == "auto"
     assert loaded.selection_.best == model.selection_.best == loaded.n_components_
-    assert loaded.selection_.criterion == "bic"
+    assert loaded.selection_.criterion == "held-out"
     np.testing.assert_array_equal(loaded.selection_.scores, model.selection_.scores)
 
 
