@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from itemix.errors import InvalidInputError
 from itemix.events import Names, Sets, encode_sets, no_sets, require_consistent, require_same_items
 from itemix.kernels import csr
 from itemix.mining import measures
-from itemix.mining.ranking import ranked_part
+from itemix.mining.pairs import Sign, strongest_pairs
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from itemix.model import Model
 
 Floats = npt.NDArray[np.float64]
-Sign = Literal["both", "positive", "negative"]
 
-_ITEMS_AT_A_TIME = 512
 _BASKETS_AT_A_TIME = 4096
 
 
@@ -122,26 +120,8 @@ def dependencies(
     """
     check_choice("sign", sign, get_args(Sign))
     n = max(check_whole("n", n, 10), 0)
-    wanted = np.arange(model.n_items, dtype=np.int32) if items is None else model.items.codes(items)
-    chosen = np.zeros(model.n_items, dtype=bool)
-    chosen[wanted] = True
-    best: list[tuple[float, int, int, float]] = []
-    for first in range(0, len(wanted), _ITEMS_AT_A_TIME):
-        rows = wanted[first : first + _ITEMS_AT_A_TIME]
-        joint = model.pair_probabilities(rows)
-        strength = _mutual_information(joint, model.item_probabilities[rows], model.item_probabilities)
-        leverage = joint - np.outer(model.item_probabilities[rows], model.item_probabilities)
-        # Each pair once: the other item comes later, or is not among the wanted ones.
-        usable = (np.arange(model.n_items) > rows[:, None]) | ~chosen
-        if sign != "both":
-            usable &= (leverage > 0) if sign == "positive" else (leverage < 0)
-        strength[~usable] = -1.0
-        top = ranked_part(strength.ravel(), 0, n, descending=True)
-        for r, other in zip(*np.unravel_index(top, strength.shape), strict=True):
-            if strength[r, other] >= 0:
-                best.append((float(strength[r, other]), int(rows[r]), int(other), float(joint[r, other])))
-    best.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
-    return [_dependency(model, *pair) for pair in best[:n]]
+    wanted = None if items is None else model.items.codes(items)
+    return [_dependency(model, *pair) for pair in strongest_pairs(model, n, sign=sign, wanted=wanted)]
 
 
 def _dependency(model: Model, information: float, item: int, other: int, joint: float) -> Dependency:
@@ -149,20 +129,6 @@ def _dependency(model: Model, information: float, item: int, other: int, joint: 
     ratio = joint / expected if expected else 1.0
     names = model.items[item], model.items[other]
     return Dependency(*names, joint, expected, ratio, joint - expected, information)
-
-
-def _mutual_information(joint: Floats, p: Floats, q: Floats) -> Floats:
-    """Return the mutual information of pairs of items in bits, from p (A), q (B) and joint (A, B)."""
-    total = np.zeros_like(joint)
-    for cell, expected in (
-        (joint, np.outer(p, q)),
-        (p[:, None] - joint, np.outer(p, 1 - q)),
-        (q - joint, np.outer(1 - p, q)),
-        (1 - p[:, None] - q + joint, np.outer(1 - p, 1 - q)),
-    ):
-        held = (cell > 0) & (expected > 0)
-        total[held] += cell[held] * np.log2(cell[held] / expected[held])
-    return np.maximum(total, 0.0)
 
 
 def recommend(model: Model, basket: Names, n: int = 5, *, absent: Names = ()) -> list[Recommendation]:
