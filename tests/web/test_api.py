@@ -243,5 +243,5 @@ def test_a_model_that_is_no_mixture_answers_all_but_components(model):
         assert len(ask(asking, "/dependencies", limit=3)["pairs"]) == 3
         refused = asking.get("/components").json()["error"]
     assert refused["message"] == (
-        "expected a mixture, got 'tree', which has no components; try the other views"
+        "expected a mixture, got 'tree', which has no components; try /dependencies"
     )

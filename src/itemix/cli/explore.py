@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from itemix.cli import models
 from itemix.cli.compiling import stopwatch
 from itemix.cli.completing import DATASET_PREFIX
-from itemix.cli.fit import fitted
+from itemix.cli.fit import fitted, refuse_fitting
 from itemix.cli.fitting import Fitting
 from itemix.cli.options import ModelOrData, Quiet, Reading, option
 from itemix.cli.output import note
@@ -110,7 +110,7 @@ def _served(
     from itemix.web.served import Served
 
     if models.is_model(source):
-        _refuse_fitting(source, fitting, output)
+        refuse_fitting(fitting, source, output)
         beside = None if data is None else read_source(data, reading, quiet=quiet)
         return Served.from_file(source, data=beside)
     if output is not None:
@@ -125,14 +125,6 @@ def _served(
         model.save(output)
         note(f"wrote {output}: itemix explore {output} shows it again", quiet=quiet)
     return Served(_name_of(source), model, data=beside)
-
-
-def _refuse_fitting(source: str, fitting: Fitting, output: str | None) -> None:
-    if fitting != Fitting() or output is not None:
-        raise InvalidInputError(
-            f"expected options of fitting only with transactions, got them with the model {source!r}; "
-            "leave them out"
-        )
 
 
 def _name_of(source: str) -> str:

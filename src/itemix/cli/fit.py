@@ -64,15 +64,15 @@ def fitted(
     return model
 
 
-def refuse_fitting(fitting: Fitting, source: str) -> None:
-    """Refuse options that say how to fit where a model is there already.
+def refuse_fitting(fitting: Fitting, source: str, output: str | None = None) -> None:
+    """Refuse options that say how to fit, or where to save the model, where it is there already.
 
     Raises
     ------
     InvalidInputError
         If there are any.
     """
-    if fitting != Fitting():
+    if fitting != Fitting() or output is not None:
         raise InvalidInputError(
             f"expected options of fitting only with transactions, got them with the model {source!r}; leave "
             "them out"

@@ -11,8 +11,7 @@ from itemix.checks import check_choice, check_whole
 from itemix.errors import InvalidInputError
 from itemix.events import Names, Sets, encode_sets, no_sets, require_consistent, require_same_items
 from itemix.kernels import csr
-from itemix.mining import measures
-from itemix.mining.pairs import Sign, strongest_pairs
+from itemix.mining import measures, pairs
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from itemix.model import Model
 
 Floats = npt.NDArray[np.float64]
+Sign = pairs.Sign
 
 _BASKETS_AT_A_TIME = 4096
 
@@ -103,7 +103,7 @@ def rule_measures(model: Model, antecedent: Names, consequent: Names) -> dict[st
 
 
 def dependencies(
-    model: Model, n: int = 10, *, sign: Sign = "both", items: Names | None = None
+    model: Model, n: int = 10, *, sign: Sign = "both", items: Names | None = None, among: Names | None = None
 ) -> list[Dependency]:
     """Return the n pairs of items that depend most on each other, by mutual information, strongest first.
 
@@ -117,11 +117,14 @@ def dependencies(
         Pairs that attract each other, avoid each other, or both.
     items : names, optional
         Only pairs with at least one of these.
+    among : names, optional
+        Only pairs of which both are among these.
     """
     check_choice("sign", sign, get_args(Sign))
     n = max(check_whole("n", n, 10), 0)
-    wanted = None if items is None else model.items.codes(items)
-    return [_dependency(model, *pair) for pair in strongest_pairs(model, n, sign=sign, wanted=wanted)]
+    wanted, seen = (None if names is None else model.items.codes(names) for names in (items, among))
+    found = pairs.strongest_pairs(model, n, sign=sign, wanted=wanted, among=seen)
+    return [_dependency(model, *pair) for pair in found]
 
 
 def _dependency(model: Model, information: float, item: int, other: int, joint: float) -> Dependency:

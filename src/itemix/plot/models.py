@@ -9,6 +9,7 @@ import numpy as np
 from itemix.errors import InvalidInputError
 from itemix.mixture import Mixture
 from itemix.model import Model, as_model
+from itemix.trees import TreeMixture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,11 +41,16 @@ def model_of(source: Any) -> Model:  # noqa: ANN401 - anything at all
 
 
 def components_of(source: Any) -> Mixture | None:  # noqa: ANN401 - a model or what has learned one
-    """Return the components of a model, of the last sample where there are several; None if it has none."""
+    """Return the components of a model, of the last sample where there are several; None if it has none.
+
+    Of trees, they are the probabilities of the single items.
+    """
     posteriors: Sequence[Posterior] = getattr(source, "posteriors_", ())
     if len(posteriors) > 1:
         return posteriors[-1].mixture()
-    mixture = getattr(source, "mixture_", getattr(source, "mixture", source))
+    mixture = getattr(source, "mixture_", getattr(source, "mixture", as_model(source)))
+    if isinstance(mixture, TreeMixture) and mixture.n_components > 1:
+        return Mixture(mixture.weights, mixture.component_probabilities, mixture.items)
     return mixture if isinstance(mixture, Mixture) else None
 
 

@@ -91,6 +91,7 @@ class Searches:
         self._limits = limits
         self._deepest: Family | None = None
         self._too_low = 0.0
+        self._lowest_possible = 0.0
         self._closing_in = Lock()
         self._ended = Event()
 
@@ -111,6 +112,11 @@ class Searches:
             family = family.maximal(threshold)
         reaches = family.itemsets.support >= threshold * (1 - _ROUNDING)
         return Found(family, np.flatnonzero(reaches))
+
+    @property
+    def lowest_possible(self) -> float:
+        """The lowest threshold that is possible, as far as it is known; 0 if no search was too large yet."""
+        return self._lowest_possible
 
     def read_ahead(self, threshold: float) -> None:
         """Search down to a threshold, or to the lowest that is possible, before anybody asks for it."""
@@ -157,7 +163,8 @@ class Searches:
                 self._search(middle)
             except TooManyItemsetsError:
                 self._too_low = max(self._too_low, middle)
-        return _depth(self._deepest)
+        self._lowest_possible = _depth(self._deepest)
+        return self._lowest_possible
 
 
 def lifts(itemsets: Itemsets, item_probabilities: Floats) -> Floats:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
 from itemix.mining import supports
-from itemix.mixture import Mixture
 from itemix.model import as_model
+from itemix.plot.models import components_of
 from itemix.web.limits import Limits
 from itemix.web.searches import Searches
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from itemix.events import Names
     from itemix.itemsets import Itemsets
+    from itemix.mixture import Mixture
     from itemix.model import Model
-    from itemix.posterior import Posterior
     from itemix.sets import Sets
     from itemix.transactions import Transactions
 
@@ -112,11 +112,7 @@ class Served:
     @cached_property
     def components(self) -> Mixture | None:
         """The components to look at: of one sample of a sampler, the last; None if the model has none."""
-        posteriors: tuple[Posterior, ...] = getattr(self.fitted, "posteriors_", ())
-        if len(posteriors) > 1:
-            return posteriors[-1].mixture()
-        mixture = getattr(self.fitted, "mixture_", self.model)
-        return mixture if isinstance(mixture, Mixture) else None
+        return components_of(self.fitted)
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what was made for a key the last time, or make it; the last few are kept."""

@@ -44,7 +44,7 @@ def about(served: Served, asked: AboutQuestion) -> dict[str, Any]:
         "n_samples": max(len(getattr(served.fitted, "posteriors_", ())), 1),
         "has_intervals": served.has_intervals,
         "n_transactions": None if data is None else data.n_transactions,
-        "lowest_min_support": lowest_threshold(served),
+        "lowest_min_support": max(lowest_threshold(served), served.searches.lowest_possible),
         "first_min_support": served.remember("first threshold", lambda: _first_threshold(served)),
         "max_itemsets": served.limits.max_itemsets,
     }

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
+_NOISE = 1e-6
+
 
 @dataclass(frozen=True)
 class Event:
@@ -111,8 +113,8 @@ def influences(served: Served, asked: InfluencesQuestion) -> dict[str, Any]:
 
     return {
         "probability": now,
-        "raises": told(order[change[order] > 0][: asked.limit]),
-        "lowers": told(order[change[order] < 0][::-1][: asked.limit]),
+        "raises": told(order[change[order] > _NOISE * now][: asked.limit]),
+        "lowers": told(order[change[order] < -_NOISE * now][::-1][: asked.limit]),
     }
 
 

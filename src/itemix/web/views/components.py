@@ -11,12 +11,15 @@ import numpy.typing as npt
 from itemix.errors import InvalidInputError
 from itemix.mining.characteristics import characteristic_items
 from itemix.mixture import Mixture
+from itemix.trees import TreeMixture
 from itemix.web.questions import whole
 
 if TYPE_CHECKING:
+    from itemix.model import Model
     from itemix.web.served import Served
 
 _ITEMS_RANKED = 40
+_TINY = 1e-3
 
 
 @dataclass(frozen=True)
@@ -69,8 +72,7 @@ def component(served: Served, asked: ComponentQuestion) -> dict[str, Any]:
             f"expected a component from 1 to {mixture.n_components}, got {asked.number}; try 1"
         )
     k = int(_largest_first(mixture)[asked.number - 1])
-    alone = Mixture([1.0], mixture.probs[k : k + 1], mixture.items)
-    baskets = alone.sample(asked.baskets, random_state=asked.number)
+    baskets = _alone(served, mixture, k).sample(asked.baskets, random_state=asked.number)
     overall = mixture.item_probabilities
     return {
         "number": asked.number,
@@ -87,9 +89,17 @@ def component(served: Served, asked: ComponentQuestion) -> dict[str, Any]:
 def _components_of(served: Served) -> Mixture:
     if served.components is None:
         raise InvalidInputError(
-            f"expected a mixture, got {served.name!r}, which has no components; try the other views"
+            f"expected a mixture, got {served.name!r}, which has no components; try /dependencies"
         )
     return served.components
+
+
+def _alone(served: Served, mixture: Mixture, k: int) -> Model:
+    """Return one component as a model of its own."""
+    own = slice(k, k + 1)
+    if isinstance(served.model, TreeMixture):
+        return TreeMixture([1.0], served.model.parents[own], served.model.probs[own], mixture.items)
+    return Mixture([1.0], mixture.probs[own], mixture.items)
 
 
 def _largest_first(mixture: Mixture) -> npt.NDArray[np.int64]:
@@ -97,10 +107,11 @@ def _largest_first(mixture: Mixture) -> npt.NDArray[np.int64]:
 
 
 def _telling_items(mixture: Mixture, order: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
-    """Return the items that tell most in the largest components, each component having its say in turn."""
+    """Return the items that tell most in the components, each that is not tiny having its say in turn."""
+    telling = order[mixture.weights[order] >= min(_TINY, float(mixture.weights.max()))]
     by_component = [
         [mixture.items.code(entry.item) for entry in characteristic_items(mixture, int(k), _ITEMS_RANKED)]
-        for k in order
+        for k in telling
     ]
     chosen: dict[int, None] = {}
     for rank in range(_ITEMS_RANKED):

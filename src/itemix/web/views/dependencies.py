@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from itemix.mining import query
+from itemix.mixture import Mixture
 from itemix.web.questions import choice, names, number, whole
 
 if TYPE_CHECKING:
@@ -14,6 +17,9 @@ if TYPE_CHECKING:
 
 SIGNS = ("both", "positive", "negative")
 _MAX_PAIRS = 2_000
+_USUAL_PAIRS = 300
+_NOISE = 1e-9
+_MOST_ITEMS = 1_000
 
 
 @dataclass(frozen=True)
@@ -28,18 +34,35 @@ class DependenciesQuestion:
 
 def dependencies(served: Served, asked: DependenciesQuestion) -> dict[str, Any]:
     """Return pairs of items, the strongest dependence first, and how probable each of their items is."""
-    key = "dependencies", asked.sign, asked.items
+    n_pairs = _USUAL_PAIRS if asked.limit <= _USUAL_PAIRS else _MAX_PAIRS
+    among = None if asked.items else _items_to_compare(served)
     pairs = served.remember(
-        key,
-        lambda: query.dependencies(served.model, _MAX_PAIRS, sign=asked.sign, items=asked.items or None),
+        ("dependencies", asked.sign, asked.items, n_pairs),
+        lambda: query.dependencies(
+            served.model, n_pairs, sign=asked.sign, items=asked.items or None, among=among
+        ),
     )
-    chosen = [pair for pair in pairs if pair.information >= asked.min_information][: asked.limit]
+    least = max(asked.min_information, _NOISE)
+    chosen = [pair for pair in pairs if pair.information >= least][: asked.limit]
     linked = dict.fromkeys(name for pair in chosen for name in (pair.item, pair.other))
     probability = served.model.item_probabilities
     return {
+        "n_items": served.model.n_items if among is None else len(among),
         "items": [
             {"item": name, "probability": float(probability[served.model.items.code(name)])}
             for name in linked
         ],
         "pairs": [pair._asdict() for pair in chosen],
     }
+
+
+def _items_to_compare(served: Served) -> list[Label] | None:
+    """Return the most frequent items where there are too many to compare all; None for all of them.
+
+    Pairs of a mixture are found without looking at all of them, whatever the number of items.
+    """
+    model = served.model
+    if isinstance(model, Mixture) or model.n_items <= _MOST_ITEMS:
+        return None
+    most_frequent = np.argsort(-model.item_probabilities, kind="stable")[:_MOST_ITEMS]
+    return model.items.names(most_frequent)

@@ -58,7 +58,7 @@ class RulesQuestion(RulesChosen):
 
 
 def rules(served: Served, asked: RulesQuestion) -> dict[str, Any]:
-    """Return the number of rules, some of them with all measures, and the first ones as points."""
+    """Return the number of rules, some of them with all measures, and the first ones as named points."""
     found, positions = choose(served, asked)
     stop = asked.offset + asked.limit
     page = ranked(found, positions, asked, asked.offset, stop)
@@ -68,7 +68,7 @@ def rules(served: Served, asked: RulesQuestion) -> dict[str, Any]:
         "n_rules": len(positions),
         "offset": asked.offset,
         "rules": _rows(found.take(page)),
-        "points": {name: as_list(found.measure(name)[points]) for name in ("support", "confidence", "lift")},
+        "points": _points(found.take(points)),
     }
 
 
@@ -110,10 +110,19 @@ def _made(served: Served, asked: RulesChosen) -> Rules:
         ) from None
 
 
-def _rows(chosen: Rules) -> list[dict[str, Any]]:
-    columns: dict[str, list[Any]] = {
+def _sides(chosen: Rules) -> dict[str, list[Any]]:
+    return {
         "antecedents": [list(names) for names in chosen.antecedents],
         "consequents": [list(names) for names in chosen.consequents],
     }
+
+
+def _points(chosen: Rules) -> dict[str, list[Any]]:
+    places = {name: as_list(chosen.measure(name)) for name in ("support", "confidence", "lift")}
+    return _sides(chosen) | places
+
+
+def _rows(chosen: Rules) -> list[dict[str, Any]]:
+    columns = _sides(chosen)
     columns |= {name.replace(" ", "_"): as_list(chosen.measure(name)) for name in MEASURES}
     return rows_of(columns)
