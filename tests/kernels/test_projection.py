@@ -5,7 +5,7 @@ from kernels.layouts import as_pairs, as_rows_of_ranks, as_weights
 from naive import bitsets as naive_bitsets
 from naive import projection as naive
 
-from itemix.kernels import bitsets, projection
+from itemix.kernels import bitsets, occurrences, projection
 from itemix.rows import frozen
 
 # Enough items for their bits to need a second word.
@@ -30,11 +30,33 @@ def test_pairs(data, min_count, cut, other_cut):
     """The frequent pairs of a range of roots, each root with the ranks below it."""
     rows, weights, arrays = data
     first, stop = sorted([cut, other_cut])
-    sizes, companions, counts = projection.count_pairs(first, stop, *arrays, min_count)
     expected = naive.frequent_pairs(rows, weights, N_RANKS, min_count)[first:stop]
-    assert sizes.tolist() == [len(pairs) for pairs in expected]
-    found = list(zip(companions.tolist(), counts.tolist(), strict=True))
-    assert found == [pair for pairs in expected for pair in pairs]
+    index, pair_bounds = indexed(arrays), frozen(occurrences.pair_bounds(*arrays[:2], N_RANKS))
+    for found in (
+        projection.count_pairs(first, stop, *arrays, min_count),
+        occurrences.count_pairs(first, stop, *arrays, min_count, *index, pair_bounds),
+    ):
+        sizes, companions, counts = (column.tolist() for column in found)
+        assert sizes == [len(pairs) for pairs in expected]
+        assert list(zip(companions, counts, strict=True)) == [pair for pairs in expected for pair in pairs]
+
+
+def indexed(arrays):
+    """The index of the rows of each rank."""
+    return [frozen(column) for column in occurrences.index_rows(*arrays[:2], N_RANKS)]
+
+
+@given(weighted_rows())
+def test_rows_are_indexed(data):
+    """Every rank with the rows that hold it, ascending; and how many pairs with lower ranks these hold."""
+    rows, _, arrays = data
+    start, found = indexed(arrays)
+    bounds = occurrences.pair_bounds(*arrays[:2], N_RANKS)
+    for rank in range(N_RANKS):
+        assert found[start[rank] : start[rank + 1]].tolist() == [
+            t for t, row in enumerate(rows) if rank in row
+        ]
+        assert bounds[rank] == sum(row.index(rank) for row in rows if rank in row)
 
 
 @given(weighted_rows(), st.integers(1, 3), st.booleans(), st.integers(0, N_RANKS), st.integers(0, N_RANKS))
@@ -48,7 +70,15 @@ def test_rows_are_delivered(data, min_count, both_sides, cut, other_cut):
     min_companions = 1 if both_sides else 2
     start, companions, counts = as_pairs(pairs)
     bounds = frozen(projection.entry_bounds(start, companions, counts, min_companions))
-    spans, entries = projection.deliver(first, stop, start, companions, bounds, *arrays, min_companions)
+    arguments = first, stop, start, companions, bounds, *arrays, min_companions
+    check_delivered(projection.deliver(*arguments), rows, pairs, arguments)
+    check_delivered(occurrences.deliver(*arguments, *indexed(arrays)), rows, pairs, arguments)
+
+
+def check_delivered(delivered, rows, pairs, arguments):
+    """Compare what a kernel has delivered to a range of roots with the twin."""
+    spans, entries = delivered
+    first, stop, _, _, bounds, *_, min_companions = arguments
     for root, (start, end) in zip(range(first, stop), spans, strict=True):
         companions = [rank for rank, _ in pairs[root]]
         expected = naive.delivered(root, companions, rows, min_companions)

@@ -25,7 +25,11 @@ from itemix.kernels.projection import pack_entries
 _START, _END, _CURSOR, _STOP_AT, _ROWS, _MEMBERS = 0, 1, 2, 3, 4, 5
 _ITEM, _EXT_COUNT, _ROW = 0, 1, 2
 _DEPTH, _N_SETS, _N_CODES, _N_MEMBERS, _N_HERE = 0, 1, 2, 3, 4
-_DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL, _HOLDERS_FULL = 0, 1, 2, 3, 4
+_DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL, _HOLDERS_FULL, _COVERS_FULL = 0, 1, 2, 3, 4, 5
+
+# Sets found before only save work, so that no more of them are kept in mind than this many words hold.
+_WORDS_KEPT = 1 << 17
+_LEAST_WORDS = 8
 
 
 @kernel
@@ -59,9 +63,9 @@ def search(
     arena = grown(bits, 2 * len(bits) + 2)
     digits, digit_words = planes.copy(), plane_words.copy()
     base_items, base_counts = np.arange(n_items, dtype=np.int32), root_counts.copy()
-    # Which of the sets found here hold an item, as bits; and which hold all members of a level.
-    holders = np.zeros((n_items, 8), dtype=np.uint64)
-    covers = np.zeros((n_items + 3, 8), dtype=np.uint64)
+    # Which of the last sets found here hold an item, as bits; and which hold all members of a level.
+    holders = np.zeros((n_items, _LEAST_WORDS), dtype=np.uint64)
+    covers = np.zeros((8, _LEAST_WORDS), dtype=np.uint64)
 
     while control[STOP] == RUNNING:
         root = fetch_add(queue, 0, -1) - 1
@@ -81,7 +85,7 @@ def search(
             if len(ends) == state[_N_SETS] or len(codes) < state[_N_CODES] + n_items:
                 ends, counts, codes = longer(ends, 0), longer(counts, 0), longer(codes, 0)
             if state[_N_HERE] == 64 * holders.shape[1]:
-                holders, covers = _wider(holders), _wider(covers)
+                holders, covers = _with_room(holders, covers, state)
             _open_projected_root(
                 levels, ext, base_items, base_counts, root, root_counts[root], members, inside, holders,
                 covers, ends, counts, codes, state, limits,
@@ -100,7 +104,9 @@ def search(
             elif status == _ARENA_FULL:
                 arena = grown(arena, 2 * len(arena) + 2)
             elif status == _HOLDERS_FULL:
-                holders, covers = _wider(holders), _wider(covers)
+                holders, covers = _with_room(holders, covers, state)
+            elif status == _COVERS_FULL:
+                covers = grown(covers, 2 * len(covers))
             report(state[_N_SETS] - n_sets, state[_N_CODES] - n_codes, control, limits)
             n_sets, n_codes = state[_N_SETS], state[_N_CODES]
         for m in range(state[_N_MEMBERS]):
@@ -111,10 +117,21 @@ def search(
 
 
 @kernel
-def _wider(bits: np.ndarray) -> np.ndarray:
-    wider = np.zeros((bits.shape[0], 2 * bits.shape[1]), dtype=bits.dtype)
-    wider[:, : bits.shape[1]] = bits
-    return wider
+def _with_room(holders: np.ndarray, covers: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Make room for more sets: by wider arrays, or by forgetting the older half of the sets."""
+    words = holders.shape[1]
+    if 2 * holders.size <= _WORDS_KEPT:
+        return _shifted(holders, 0, 2 * words), _shifted(covers, 0, 2 * words)
+    state[_N_HERE] = 64 * (words - words // 2)
+    return _shifted(holders, words // 2, words), _shifted(covers, words // 2, words)
+
+
+@kernel
+def _shifted(bits: np.ndarray, first: int, words: int) -> np.ndarray:
+    """Copy the words from `first` on to the front of rows of so many words; the rest is zeros."""
+    out = np.zeros((bits.shape[0], words), dtype=bits.dtype)
+    out[:, : bits.shape[1] - first] = bits[:, first:]
+    return out
 
 
 @kernel
@@ -216,6 +233,9 @@ def _descend(
             break
         if state[_N_HERE] == 64 * holders.shape[1]:
             status = _HOLDERS_FULL
+            break
+        if depth + 2 > len(covers):
+            status = _COVERS_FULL
             break
         levels[depth, _CURSOR] = j + 1
         count, row = ext[j, _EXT_COUNT], ext[j, _ROW]

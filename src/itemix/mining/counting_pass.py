@@ -12,7 +12,7 @@ import numpy.typing as npt
 from itemix.kernels import candidates as tries
 from itemix.kernels import join_counts, projection
 from itemix.kernels.candidates import UNKNOWN
-from itemix.mining.layout import Layout, Pairs, count_pairs, entry_ranges, is_dense, ranges
+from itemix.mining.layout import Layout, Pairs, count_pairs, deliver, entry_ranges, is_dense, ranges
 from itemix.mining.parallel import Search, readonly_view
 from itemix.transactions import Transactions
 
@@ -93,11 +93,9 @@ class CountingPass:
         search = Search(self._n_threads, None)
         pairs = self._companions(count_pairs(search, data, 1))
         bounds = readonly_view(projection.entry_bounds(*pairs, _MIN_CHILDREN))
-        rows = data.row_start, data.ranks, data.weights
 
         def job(begin: int, stop: int) -> None:
-            part = pairs.start, pairs.companions, bounds, *rows
-            spans, entries = projection.deliver(begin, stop, *part, _MIN_CHILDREN)
+            spans, entries = deliver(data, pairs, bounds, (begin, stop), _MIN_CHILDREN)
             place = begin, stop, self._candidates.depth, spans, entries, data.weights, len(self._root_of)
             join_counts.count_projected(search.shared, *place, *self._trie)
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from itemix.kernels import closed, eclat, maximal, projection, sorting
 from itemix.mining.columns import Columns
-from itemix.mining.layout import Layout, Pairs, count_pairs, entry_ranges
+from itemix.mining.layout import Layout, Pairs, count_pairs, deliver, entry_ranges
 from itemix.mining.parallel import Found, Limits, Search, assemble_records, readonly_view
 
 if TYPE_CHECKING:
@@ -82,17 +82,7 @@ def _search_sparse(
     layout = data.rank_counts, data.bits, data.planes, data.plane_words
 
     def job(first: int, stop: int) -> Found:
-        rows = projection.deliver(
-            first,
-            stop,
-            pairs.start,
-            pairs.companions,
-            bounds,
-            data.row_start,
-            data.ranks,
-            data.weights,
-            min_companions,
-        )
+        rows = deliver(data, pairs, bounds, (first, stop), min_companions)
         queue = np.array([stop], dtype=np.int64)
         return kernel(search.shared, limits.as_array(), queue, first, *layout, *pairs, *rows, data.weights)
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import bitsets, prepare, projection
+from itemix.kernels import bitsets, occurrences, prepare, projection
 from itemix.mining.parallel import readonly_view
 
 if TYPE_CHECKING:
-    from itemix.mining.parallel import Search
+    from itemix.mining.parallel import Found, Search
     from itemix.transactions import Transactions
 
 # Above this density, bitsets over all transactions beat the projections of each item.
@@ -22,6 +22,8 @@ _DENSE = 0.1
 # Pairs are counted, and rows delivered, for as many roots at a time as an array of this size holds.
 _ENTRIES_AT_A_TIME = 1 << 19
 _RANGES_PER_THREAD = 4
+# With more items than this, the rows of each item are looked up in an index.
+_MANY_ITEMS = 6144
 
 
 class Pairs(NamedTuple):
@@ -32,10 +34,18 @@ class Pairs(NamedTuple):
     counts: npt.NDArray[np.int64]
 
 
+class Index(NamedTuple):
+    """The rows that hold each rank."""
+
+    start: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
+
+
 @dataclass(frozen=True)
 class Layout:
     """Transactions over ranks: bitsets over all rows for dense data, rows of ranks for sparse data."""
 
+    index: Index | None
     rank_counts: npt.NDArray[np.int64]
     bits: npt.NDArray[np.uint64]
     planes: npt.NDArray[np.uint64]
@@ -79,7 +89,11 @@ class Layout:
             if len(weights):
                 weights = weights[kept]
         arrays = (rank_counts, bits, planes, plane_words, row_start, ranks, weights)
-        return cls(*(readonly_view(array) for array in arrays))
+        index = None
+        if len(row_start) and len(rank_counts) > _MANY_ITEMS:
+            found = occurrences.index_rows(readonly_view(row_start), readonly_view(ranks), len(rank_counts))
+            index = Index(*(readonly_view(array) for array in found))
+        return cls(index, *(readonly_view(array) for array in arrays))
 
 
 def is_dense(rank_counts: npt.NDArray[np.int64], n_transactions: int) -> bool:
@@ -91,14 +105,40 @@ def count_pairs(search: Search, data: Layout, min_count: int) -> Pairs:
     """Count the pairs of sparse data that occur at least so often."""
     n_roots = len(data.rank_counts)
     rows = data.row_start, data.ranks, data.weights
+    if data.index is not None:
+        return _indexed_pairs(search, data, data.index, min_count)
     n_tables = math.ceil(n_roots * n_roots / 2 / _ENTRIES_AT_A_TIME)
     # A root's table is as long as its rank, and its time about as its count times its rank.
     bounds = ranges(data.rank_counts * np.arange(1, n_roots + 1), search.n_threads, at_least=n_tables)
     parts = search.run(
         [partial(projection.count_pairs, *bound, *rows, min_count) for bound in bounds], n_roots
     )
+    return _joined(parts)
+
+
+def _indexed_pairs(search: Search, data: Layout, index: Index, min_count: int) -> Pairs:
+    rows = data.row_start, data.ranks, data.weights
+    work = occurrences.pair_bounds(*rows[:2], len(data.rank_counts))
+    bounds = ranges(work + 1, search.n_threads, at_least=math.ceil(work.sum() / _ENTRIES_AT_A_TIME))
+    more = *index, readonly_view(work)
+    jobs = [partial(occurrences.count_pairs, *bound, *rows, min_count, *more) for bound in bounds]
+    return _joined(search.run(jobs, len(work)))
+
+
+def _joined(parts: list[Found]) -> Pairs:
     sizes, companions, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Pairs(np.concatenate([[0], np.cumsum(sizes)]), companions, counts)
+
+
+def deliver(
+    data: Layout, pairs: Pairs, bounds: npt.NDArray[np.int64], roots: tuple[int, int], min_companions: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Write the rows of each root of a range in terms of its companions; see `projection.deliver`."""
+    rows = data.row_start, data.ranks, data.weights
+    arguments = *roots, pairs.start, pairs.companions, bounds, *rows, min_companions
+    if data.index is None:
+        return projection.deliver(*arguments)
+    return occurrences.deliver(*arguments, *data.index)
 
 
 def ranges(work: npt.NDArray[np.int64], n_threads: int, at_least: int = 1) -> list[tuple[int, int]]:
