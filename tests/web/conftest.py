@@ -11,7 +11,16 @@ from itemix.web.served import Served
 
 HOSTILE = "<img src=x onerror=\"window.hacked = 'yes'\">"
 QUOTES = "'\"&amp;</script><script>window.hacked = 1</script>"
-RENAMED = {"bread": HOSTILE, "bananas": QUOTES}
+BACKWARDS = "\u202egnp.exe"
+INVISIBLE = "\u200b "
+LONG = "a name that goes on " * 20
+RENAMED = {
+    "bread": HOSTILE,
+    "bananas": QUOTES,
+    "newspaper": BACKWARDS,
+    "light bulbs": INVISIBLE,
+    "shampoo": LONG,
+}
 
 
 @pytest.fixture(scope="session")
@@ -21,8 +30,14 @@ def hostile():
 
 
 @pytest.fixture(scope="session")
+def odd_names():
+    """Names that turn what follows, that cannot be seen, and that do not end."""
+    return [BACKWARDS, INVISIBLE, LONG]
+
+
+@pytest.fixture(scope="session")
 def data():
-    """Baskets of the built-in store; two of the most frequent items have names that look like code."""
+    """Baskets of the built-in store; some items have names that look like code, or are hard to show."""
     store = itemix.datasets.load("grocery_store").sample(1500, random_state=0)
     return store.rename_items([RENAMED.get(name, name) for name in store.items])
 

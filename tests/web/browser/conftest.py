@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
@@ -71,6 +73,20 @@ def address(browser, files):
     """Where the small model is explored, with its data."""
     arguments = (files / "shop.itemix", "--data", files / "shop.parquet", "--no-browser")
     with running("explore", *arguments) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def others(browser, tmp_path_factory):
+    """Where other models are served: one of 5,000 items with a million probable itemsets, and other kinds."""
+    rng = np.random.default_rng(0)
+    probs = rng.uniform(0.0, 0.02, (4, 5000))
+    probs[:, :19] = rng.uniform(0.9, 0.99, (4, 19))
+    names = [f"item {number}" for number in range(5000)]
+    path = tmp_path_factory.mktemp("large") / "large.itemix"
+    itemix.Mixture(np.full(4, 0.25), probs, names).save(path)
+    golden = Path(__file__).parents[2] / "golden" / "format-1"
+    with running("serve", path, golden / "chow-liu.itemix", golden / "independent.itemix") as found:
         yield found
 
 

@@ -131,6 +131,32 @@ def test_hostile_names_do_not_run(open_page, address, view, hostile):
     assert page.locator("main img").count() == 0
 
 
+def test_odd_names_are_readable(open_page, address, odd_names):
+    """Each name stands alone: one turns nothing beside it, one is seen as numbers, one is cut."""
+    asked = urlencode({"view": "ask", "present": odd_names, "given": "salsa"}, doseq=True)
+    page = open_page(f"{address}?{asked}")
+    names = page.locator(".answer h2 bdi")
+    backwards, invisible, long = (names.nth(at) for at in range(3))
+    assert page.locator(".answer h2").evaluate("it => it.childNodes[2].textContent") == ", "
+    assert backwards.evaluate("it => getComputedStyle(it).unicodeBidi") == "isolate"
+    expect(invisible).to_have_text("U+200B U+0020")
+    assert len(long.inner_text()) <= 80
+    expect(long).to_have_attribute("title", odd_names[2])
+    after, before = names.nth(3).bounding_box(), backwards.bounding_box()
+    assert (after["y"], after["x"]) > (before["y"], before["x"])
+
+
+def test_a_model_without_components_says_so(open_page, others):
+    """A tree has no components: the page says what it has instead, and its other views work."""
+    page = open_page(f"{others}?view=components&model=chow-liu")
+    expect(page.locator(".intro")).to_contain_text("has no components: it is one tree of items.")
+    page.get_by_role("link", name="Dependencies").last.click()
+    expect(page.locator(".count")).to_contain_text("pair")
+    expect(page.get_by_role("link", name="Components")).to_have_count(0)
+    page.get_by_label("Model").select_option("independent")
+    expect(page.locator(".notice")).to_contain_text("The model takes all items to be independent")
+
+
 def test_components_are_shown_and_chosen(open_page, address, model):
     """The largest first; a click shows its items and baskets."""
     page = open_page(f"{address}?view=components")

@@ -19,13 +19,13 @@ function filled(element, properties, children) {
       element.setAttribute(name, value === true ? "" : value);
     }
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
 /** Put other children into an element. */
 export function refill(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.replaceChildren(...children.flat(2).filter((child) => child !== null && child !== undefined));
   return element;
 }
 

@@ -17,10 +17,25 @@ export function percent(p, decimals = decimalsOf(p)) {
   return `${(100 * p).toFixed(decimals)}%`;
 }
 
-/** How many decimals a percentage needs for three digits; a column takes those of its smallest one. */
-export function decimalsOf(p) {
+/** How many decimals a percentage needs for three digits, or for as many as told. */
+export function decimalsOf(p, digits = 3) {
   if (!p || p <= 0) return 0;
-  return Math.min(Math.max(2 - Math.floor(Math.log10(100 * p)), 1), 7);
+  return Math.min(Math.max(digits - 1 - Math.floor(Math.log10(100 * p)), 1), 7);
+}
+
+/** How many decimals a column of percentages needs for two digits of its smallest one, which is the threshold. */
+export function columnDecimals(threshold) {
+  return threshold >= 0.1 ? 1 : Math.min(Math.max(decimalsOf(threshold, 2), 2), 5);
+}
+
+/** A threshold as it is written into its field. */
+export function thresholdText(p) {
+  return `${short(100 * p, 3)}%`;
+}
+
+/** The share of a component in percent; those that hold next to nothing are not called nothing. */
+export function share(weight) {
+  return weight < 0.0005 ? "<0.1%" : percent(weight, 1);
 }
 
 /** A measure with four digits that matter. */
@@ -42,12 +57,21 @@ export function short(value, digits = 2) {
   return String(Number(value.toPrecision(digits)));
 }
 
-export function listed(names) {
-  return names.map(String).join(", ");
+const INVISIBLE = /^[\s\p{C}]*$/u;
+
+/** The text of a name; of one that nobody would see, the numbers of its characters. */
+export function textOf(name) {
+  const text = String(name);
+  if (!INVISIBLE.test(text)) return text;
+  return [...text].map((one) => `U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`).join(" ");
 }
 
-/** Cut a long name for a picture, where it cannot be wrapped. */
+export function listed(names) {
+  return names.map(textOf).join(", ");
+}
+
+/** Cut a long name, in whole characters. */
 export function cropped(name, length) {
-  const text = String(name);
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+  const characters = [...textOf(name)];
+  return characters.length <= length ? characters.join("") : `${characters.slice(0, length - 1).join("")}…`;
 }

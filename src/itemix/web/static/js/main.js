@@ -64,7 +64,7 @@ async function route() {
 
 function drawFrame(view, model, about) {
   const links = Object.entries(VIEWS)
-    .filter(([name]) => name !== "components" || about.n_components !== null)
+    .filter(([name]) => name !== "components" || about.n_components !== null || view === name)
     .map(([name, { title }]) =>
       h("a", { href: addressOf(name, model, []), "aria-current": name === view ? "page" : null }, title),
     );

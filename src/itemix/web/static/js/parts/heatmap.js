@@ -1,13 +1,13 @@
 // Items by components: the darker, the more probable the item in the component.
 import { asButton, fitted, h, refill, svg } from "../dom.js";
-import { cropped, percent } from "../format.js";
+import { cropped, percent, textOf } from "../format.js";
 
 const ROW = 19;
 const HEAD = 20;
 const LEAST_COLUMN = 7;
 
-/** Make a heat map; `onChoose` gets the number of a component that is clicked. */
-export function heatMap({ onChoose }) {
+/** Make a heat map; `onChoose` gets the component that is clicked, `onDraw` how many of how many are drawn. */
+export function heatMap({ onChoose, onDraw }) {
   const place = h("figure");
   let last = null;
 
@@ -19,7 +19,8 @@ export function heatMap({ onChoose }) {
   function paint(width) {
     if (!last) return;
     const { heat, components, chosen } = last;
-    const side = Math.min(170, width * 0.4);
+    const longest = Math.max(...heat.items.map((item) => textOf(item).length), 1);
+    const side = Math.min(20 + 6.6 * longest, 190, width * 0.36);
     const shown = components.slice(0, Math.floor((width - side) / LEAST_COLUMN));
     const step = Math.min((width - side) / Math.max(shown.length, 1), 46);
     const height = HEAD + heat.items.length * ROW;
@@ -28,7 +29,7 @@ export function heatMap({ onChoose }) {
         "text",
         { x: side - 8, y: HEAD + row * ROW + 13, "text-anchor": "end" },
         cropped(item, Math.floor(side / 6.6)),
-        svg("title", {}, String(item)),
+        svg("title", {}, textOf(item)),
       ),
     );
     const columns = shown.map((component, at) => {
@@ -36,7 +37,7 @@ export function heatMap({ onChoose }) {
       const cells = heat.items.map((item, row) => {
         const p = heat.probabilities[at][row];
         const box = { x, y: HEAD + row * ROW, width: Math.max(step - 1, 1), height: ROW - 1, "fill-opacity": p };
-        return svg("rect", { class: "cell", ...box }, svg("title", {}, `${item} in ${component.number}: ${percent(p)}`));
+        return svg("rect", { class: "cell", ...box }, svg("title", {}, `${textOf(item)} in ${component.number}: ${percent(p)}`));
       });
       const label = `Component ${component.number}, ${percent(component.weight)} of transactions`;
       const isNamed = step >= 16 || component.number % 5 === 0 || component.number === 1;
@@ -56,6 +57,7 @@ export function heatMap({ onChoose }) {
       columns,
     );
     refill(place, picture);
+    onDraw(shown.length, components.length);
   }
 
   fitted(place, paint);

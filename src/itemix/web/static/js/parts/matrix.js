@@ -1,26 +1,28 @@
 // Items by items: a cell is as strong as the dependence of the two.
-import { svg } from "../dom.js";
-import { cropped, measure } from "../format.js";
+import { asButton, svg } from "../dom.js";
+import { cropped, measure, textOf } from "../format.js";
 
 const MOST_ITEMS = 60;
+const LEAST_STEP = 13; // so that labels do not touch
 
-/** Draw the matrix of some pairs. */
-export function matrix({ pairs, width, onChoose }) {
-  const items = ordered(pairs).slice(0, MOST_ITEMS);
+/** Draw the matrix of some pairs, as many items as can be read; `chosen` is an item or null. */
+export function matrix({ pairs, chosen, width, onChoose }) {
+  const all = ordered(pairs);
+  const items = all.slice(0, Math.min(MOST_ITEMS, Math.floor((0.68 * width) / LEAST_STEP)));
   const at = new Map(items.map((item, index) => [item, index]));
-  const longest = Math.max(...items.map((item) => String(item).length), 1);
+  const longest = Math.max(...items.map((item) => textOf(item).length), 1);
   const side = Math.min(16 + 6.6 * longest, 150, width * 0.32);
   const step = Math.min((width - side) / Math.max(items.length, 1), 24);
   const size = side + items.length * step;
   const strongest = Math.max(...pairs.map((pair) => pair.information), 1e-12);
-  const crop = Math.floor(side / 6.4);
+  const crop = Math.floor((side - 14) / 6.4);
 
   const labels = items.flatMap((item, index) => {
     const y = side + (index + 0.5) * step + 4;
     return [
       svg(
         "text",
-        { class: "label", x: side - 8, y, "text-anchor": "end", click: () => onChoose(item) },
+        { class: "label row", x: side - 8, y, "text-anchor": "end", ...asButton(textOf(item), item === chosen, () => onChoose(item)) },
         cropped(item, crop),
       ),
       svg(
@@ -44,13 +46,16 @@ export function matrix({ pairs, width, onChoose }) {
     "svg",
     {
       class: "picture matrix",
-      viewBox: `0 0 ${width} ${size + 4}`,
-      role: "img",
+      viewBox: `0 0 ${width} ${size + 24}`,
+      role: "group",
       "aria-label": `Matrix of the dependences of ${items.length} items; the table below has the same pairs`,
     },
     svg("rect", ground),
     cells,
     labels,
+    items.length < all.length
+      ? svg("text", { x: side, y: size + 18 }, `${items.length} of ${all.length} items; move the slider to the right for fewer`)
+      : null,
   );
 }
 
@@ -59,7 +64,7 @@ function cell(pair, x, y, step, strongest) {
   return svg(
     "rect",
     { class: pair.leverage >= 0 ? "positive" : "negative", ...box },
-    svg("title", {}, `${pair.item} and ${pair.other}: lift ${pair.lift.toFixed(2)}, ${measure(pair.information)} bits`),
+    svg("title", {}, `${textOf(pair.item)} and ${textOf(pair.other)}: lift ${pair.lift.toFixed(2)}, ${measure(pair.information)} bits`),
   );
 }
 

@@ -1,6 +1,6 @@
 // Items as a network: lines join those that attract each other, broken lines those that avoid each other.
 import { asButton, svg } from "../dom.js";
-import { cropped, percent, plural } from "../format.js";
+import { cropped, percent, plural, textOf } from "../format.js";
 import { networkLayout } from "./layout.js";
 
 const MARGIN = { x: 60, y: 30 };
@@ -56,12 +56,12 @@ function edge(pair, [from, to], strongest, chosen) {
       "stroke-width": 1 + 5 * Math.sqrt(pair.information / strongest),
       "stroke-opacity": 0.35 + 0.5 * Math.sqrt(pair.information / strongest),
     },
-    svg("title", {}, `${pair.item} and ${pair.other}: lift ${pair.lift.toFixed(2)}`),
+    svg("title", {}, `${textOf(pair.item)} and ${textOf(pair.other)}: lift ${pair.lift.toFixed(2)}`),
   );
 }
 
 function node({ item, probability }, place, degree, { chosen, isFar, onChoose }) {
-  const label = `${item}, ${percent(probability)}, ${plural(degree, "link")}`;
+  const label = `${textOf(item)}, ${percent(probability)}, ${plural(degree, "link")}`;
   return svg(
     "g",
     { class: `node${isFar ? " far" : ""}`, ...asButton(label, item === chosen, () => onChoose(item)) },

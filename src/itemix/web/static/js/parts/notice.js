@@ -10,15 +10,20 @@ export function noticePlace() {
   };
 }
 
-/** Do some work of a view: dim what is old while it takes long, and say what was refused. */
-export async function shownWork(notice, dimmed, work) {
+/**
+ * Do some work of a view: dim what is old while it takes long, and say what it returns or what was refused.
+ * Then what stood there, in `dimmed` and in `others`, is no answer any more and is hidden.
+ */
+export async function shownWork(notice, dimmed, work, others = []) {
+  const show = (isShown) => [dimmed, ...others].forEach((element) => element.toggleAttribute("hidden", !isShown));
   dimmed.classList.add("is-loading");
   dimmed.setAttribute("aria-busy", "true");
   try {
-    notice.show(null);
-    await work();
+    notice.show((await work()) ?? null);
+    show(true);
   } catch (error) {
     notice.show(error.message);
+    show(false);
   } finally {
     dimmed.classList.remove("is-loading");
     dimmed.removeAttribute("aria-busy");

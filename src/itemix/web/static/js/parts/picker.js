@@ -1,7 +1,8 @@
 // A field in which items are picked: type, choose from the list, and take away again.
 import { latest } from "../api.js";
 import { freshId, h, refill } from "../dom.js";
-import { percent } from "../format.js";
+import { percent, textOf } from "../format.js";
+import { itemName } from "./sets.js";
 
 const OFFERED = 12;
 
@@ -64,7 +65,7 @@ export function itemPicker({ label, find, onChange }) {
         pick(String(item));
       },
     };
-    return h("li", properties, h("span", {}, String(item)), h("span", { class: "soft number" }, percent(probability)));
+    return h("li", properties, h("span", {}, itemName(item)), h("span", { class: "soft number" }, percent(probability)));
   }
 
   function onKey(event) {
@@ -100,8 +101,8 @@ export function itemPicker({ label, find, onChange }) {
       input.focus();
       onChange(picked.filter((other) => other !== name));
     };
-    const button = h("button", { type: "button", "aria-label": `Remove ${name}`, click: remove }, "×");
-    return h("li", { class: "chip" }, h("span", {}, name), button);
+    const button = h("button", { type: "button", "aria-label": `Remove ${textOf(name)}`, click: remove }, "×");
+    return h("li", { class: "chip" }, itemName(name), button);
   }
 
   return {

@@ -1,24 +1,25 @@
 // Rules as points: support to the right, confidence upwards, the warmer the higher the lift.
 import { fitted, h, refill, svg } from "../dom.js";
-import { percent, plural, times } from "../format.js";
+import { count, listed, percent, plural, times } from "../format.js";
 
 const HEIGHT = 260;
-const MARGIN = { left: 40, right: 8, top: 8, bottom: 34 };
+const MARGIN = { left: 40, right: 8, top: 22, bottom: 34 };
+const FLAT = 1.001; // lifts that differ by less are drawn alike
 
-/** Make a cloud of points; `draw` gets columns of support, confidence and lift. */
+/** Make a cloud of points; `draw` gets columns of both sides, support, confidence and lift, and how many rules there are. */
 export function scatter() {
   const place = h("figure");
   const key = h("div", { class: "small soft" });
   let last = null;
 
-  function draw(points) {
-    last = points;
+  function draw(points, total) {
+    last = { ...points, total };
     if (place.clientWidth) paint(place.clientWidth);
   }
 
   function paint(width) {
     if (!last) return;
-    const { support, confidence, lift } = last;
+    const { antecedents, consequents, support, confidence, lift, total } = last;
     if (support.length === 0) {
       refill(place);
       refill(key);
@@ -28,9 +29,11 @@ export function scatter() {
     const low = Math.floor(10 * Math.min(...confidence)) / 10;
     const y = (c) => HEIGHT - MARGIN.bottom - ((c - low) / Math.max(1 - low, 0.1)) * (HEIGHT - MARGIN.bottom - MARGIN.top);
     const lifts = lift.map((value) => value ?? 1);
-    const warm = logScale(Math.min(...lifts), Math.max(...lifts), 0, 100);
+    const [least, most] = [Math.min(...lifts), Math.max(...lifts)];
+    const warm = most < least * FLAT ? () => 0 : logScale(least, most, 0, 100);
     const dots = support.map((s, at) => {
-      const title = `support ${percent(s)}, confidence ${percent(confidence[at])}, lift ${times(lift[at])}`;
+      const rule = `${listed(antecedents[at])} → ${listed(consequents[at])}`;
+      const title = `${rule}\nsupport ${percent(s)}, confidence ${percent(confidence[at])}, lift ${times(lift[at])}`;
       const dot = svg("circle", { cx: x(s), cy: y(confidence[at]), r: 3.4 }, svg("title", {}, title));
       dot.style.setProperty("--heat", `${warm(lifts[at])}%`);
       return dot;
@@ -50,16 +53,19 @@ export function scatter() {
       svg("text", { x: MARGIN.left, y: foot + 15 }, percent(Math.min(...support))),
       svg("text", { x: width - MARGIN.right, y: foot + 15, "text-anchor": "end" }, percent(Math.max(...support))),
       svg("text", { x: (width + MARGIN.left) / 2, y: foot + 29, "text-anchor": "middle" }, "support"),
-      svg("text", { x: MARGIN.left - 6, y: y(1) + 8, "text-anchor": "end" }, "100%"),
+      svg("text", { x: 0, y: 10 }, "confidence"),
+      svg("text", { x: MARGIN.left - 6, y: y(1) + 4, "text-anchor": "end" }, "100%"),
       svg("text", { x: MARGIN.left - 6, y: foot, "text-anchor": "end" }, percent(low, 0)),
     );
     refill(place, picture);
-    drawKey(Math.min(...lifts), Math.max(...lifts));
+    drawKey(least, most, support.length, total);
   }
 
-  function drawKey(least, most) {
+  function drawKey(least, most, drawn, total) {
     const ends = h("div", { class: "intro" }, h("span", {}, `lift ${times(least)}`), h("span", {}, times(most)));
-    refill(key, h("div", { class: "scale-bar" }), ends);
+    const which = drawn < total ? `The first ${count(drawn)} rules of the table. ` : "";
+    const text = h("p", {}, `${which}Point at a dot to see its rule.`);
+    refill(key, most < least * FLAT ? h("p", {}, `All have a lift of ${times(most)}.`) : [h("div", { class: "scale-bar" }), ends], text);
   }
 
   fitted(place, paint);

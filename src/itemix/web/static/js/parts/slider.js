@@ -39,6 +39,18 @@ export function logSlider({ label, low, high, unit, factor = 1, digits = 3, onCh
   });
   const ticks = h("div", { class: "ticks", "aria-hidden": "true" });
   let current = high;
+  let isDragged = false;
+  let lowest = null; // a new lower end that waits until the slider is let go
+
+  range.addEventListener("pointerdown", () => {
+    isDragged = true;
+  });
+  for (const kind of ["pointerup", "pointercancel", "change"]) {
+    range.addEventListener(kind, () => {
+      isDragged = false;
+      if (lowest !== null) setLowest(lowest);
+    });
+  }
 
   function take(value) {
     set(value);
@@ -59,11 +71,20 @@ export function logSlider({ label, low, high, unit, factor = 1, digits = 3, onCh
     set(current);
   }
 
+  /** Raise the lower end; not under the hand of who drags. */
+  function setLowest(value) {
+    lowest = isDragged ? value : null;
+    if (!isDragged && value > bounds.low) setBounds(value, bounds.high);
+  }
+
   function tickMarks() {
     const isWide = bounds.high / bounds.low > 300;
     return roundNumbers(bounds.low * factor, bounds.high * factor, isWide ? [1] : [1, 2, 5]).map((value) => {
       const mark = h("span", {}, `${short(value)}${unit === "%" ? "%" : ""}`);
-      mark.style.left = `${toStep(value / factor) / (STEPS / 100)}%`;
+      const place = toStep(value / factor) / (STEPS / 100);
+      mark.style.left = `${place}%`;
+      // At the ends a mark stays inside.
+      if (place < 4 || place > 96) mark.className = place < 4 ? "first" : "last";
       return mark;
     });
   }
@@ -77,7 +98,7 @@ export function logSlider({ label, low, high, unit, factor = 1, digits = 3, onCh
     ticks,
   );
   setBounds(low, high);
-  return { element, set, setBounds };
+  return { element, set, setBounds, setLowest };
 }
 
 /** Return the multiples of powers of ten between two bounds, both included. */

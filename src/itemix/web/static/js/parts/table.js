@@ -7,22 +7,23 @@ import { count } from "../format.js";
  * a `sort` key if it can be sorted by.
  */
 export function table({ caption, columns, onSort = null, empty = "Nothing found." }) {
-  const head = h("thead");
-  const body = h("tbody");
+  // The roles are those of the elements; they are said because rows in narrow cards are laid out in two lines.
+  const head = h("thead", { role: "rowgroup" });
+  const body = h("tbody", { role: "rowgroup" });
   const frame = h("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": caption });
-  const whole = h("table", {}, h("caption", { class: "visually-hidden" }, caption), head, body);
+  const whole = h("table", { role: "table" }, h("caption", { class: "visually-hidden" }, caption), head, body);
 
   function drawHead(sort, order) {
-    refill(head, h("tr", {}, columns().map((column) => header(column, sort, order))));
+    refill(head, h("tr", { role: "row" }, columns().map((column) => header(column, sort, order))));
   }
 
   function header({ label, sort: key, class: kind }, sort, order) {
-    if (!key || !onSort) return h("th", { scope: "col", class: kind }, label);
+    if (!key || !onSort) return h("th", { role: "columnheader", scope: "col", class: kind }, label);
     const isSorted = key === sort;
     const arrow = h("span", { class: "arrow", "aria-hidden": "true" }, isSorted ? (order === "ascending" ? "↑" : "↓") : "");
     const flip = isSorted && order === "descending" ? "ascending" : "descending";
     const button = h("button", { type: "button", click: () => onSort(key, flip) }, label, arrow);
-    return h("th", { scope: "col", class: kind, "aria-sort": isSorted ? order : null }, button);
+    return h("th", { role: "columnheader", scope: "col", class: kind, "aria-sort": isSorted ? order : null }, button);
   }
 
   function draw(rows, { sort = null, order = "descending" } = {}) {
@@ -44,7 +45,8 @@ export function table({ caption, columns, onSort = null, empty = "Nothing found.
   }
 
   function drawRow(row, at) {
-    return h("tr", {}, columns().map(({ cell, class: kind }) => h("td", { class: kind }, cell(row, at))));
+    const cells = columns().map(({ cell, class: kind }) => h("td", { role: "cell", class: kind }, cell(row, at)));
+    return h("tr", { role: "row" }, cells);
   }
 
   return { element: frame, draw };

@@ -1,10 +1,11 @@
 // Ask: the probability of what is picked, what changes it, and what a basket may lack.
 import { latest } from "../api.js";
 import { h, refill } from "../dom.js";
-import { count, percent, times } from "../format.js";
+import { count, percent, textOf, times } from "../format.js";
 import { rangeBar } from "../parts/bars.js";
 import { noticePlace, shownWork } from "../parts/notice.js";
 import { itemPicker } from "../parts/picker.js";
+import { itemName } from "../parts/sets.js";
 
 export const title = "Ask";
 
@@ -64,16 +65,17 @@ export function create(page) {
         page.ask("recommend", basket),
       ]);
       refill(answerPlace, isAsked ? drawnAnswer(answer, event) : invitation());
-      if (isAsked) page.announce(`The probability of ${questionText(event)} is ${percent(answer.probability)}`);
+      if (isAsked) page.announce(`The probability of ${questionParts(event, textOf).join("")} is ${percent(answer.probability)}`);
       drawList(recommended, basket.basket.length ? "Also in such a basket" : "Most probable items", {
         rows: recommendations.recommendations,
-        aside: ({ lift }) => times(lift),
+        aside: ({ lift }) => (basket.basket.length + basket.absent.length ? times(lift) : ""),
         act: add(event, "present"),
       });
       const change = ({ probability }) => times(probability / influences.probability);
       const act = add(event, "given");
-      drawList(raises, "Raises it most", { rows: influences.raises, aside: change, act, verb: "Given" });
-      drawList(lowers, "Lowers it most", { rows: influences.lowers, aside: change, act, verb: "Given" });
+      const none = isAsked ? "Nothing does." : "Nothing is asked yet.";
+      drawList(raises, "Raises it most", { rows: influences.raises, aside: change, act, verb: "Given", none });
+      drawList(lowers, "Lowers it most", { rows: influences.lowers, aside: change, act, verb: "Given", none });
     }),
   );
 
@@ -88,13 +90,17 @@ export function create(page) {
 }
 
 function invitation() {
-  return h("p", { class: "empty" }, "Pick an item that is present or absent, and its probability is here.");
+  return h("p", { class: "empty" }, "Pick an item that is present or absent to see how probable it is, and what changes that.");
 }
 
-function questionText(event) {
-  const side = (present, absent) => [...present, ...absent.map((name) => `no ${name}`)].join(", ");
+/** What is asked, in parts: words, and names as `named` makes them. */
+function questionParts(event, named) {
+  const side = (present, absent) =>
+    [...present.map((name) => [named(name)]), ...absent.map((name) => ["no ", named(name)])].flatMap((parts, at) =>
+      at === 0 ? parts : [", ", ...parts],
+    );
   const condition = side(event.given, event.given_absent);
-  return `${side(event.present, event.absent)}${condition ? `, given ${condition}` : ""}`;
+  return [...side(event.present, event.absent), ...(condition.length ? [", given ", ...condition] : [])];
 }
 
 function drawnAnswer(answer, event) {
@@ -103,7 +109,7 @@ function drawnAnswer(answer, event) {
       ? "The model has no posterior, and so no interval."
       : `between ${percent(answer.lower)} and ${percent(answer.upper)} with a probability of ${percent(answer.level, 0)}`;
   return [
-    h("h2", {}, `Probability of ${questionText(event)}`),
+    h("h2", {}, "Probability of ", questionParts(event, itemName)),
     h("p", {}, h("span", { class: "figure" }, percent(answer.probability))),
     h("p", { class: "soft" }, interval),
     comparison(answer),
@@ -114,7 +120,8 @@ function drawnAnswer(answer, event) {
 function comparison(answer) {
   const rows = [["Model", answer.probability, answer.lower ?? null, answer.upper ?? null]];
   if (answer.unconditional !== undefined) rows.push(["Without the condition", answer.unconditional, null, null]);
-  rows.push(["If items were independent", answer.independent, null, null]);
+  // Of a single item both are the same.
+  if (answer.independent !== answer.unconditional) rows.push(["If items were independent", answer.independent, null, null]);
   if (answer.data && answer.data.probability !== null) {
     const { count: n, of } = answer.data;
     rows.push([`In the data (${count(n)} of ${count(of)})`, answer.data.probability, null, null]);
@@ -130,16 +137,16 @@ function comparison(answer) {
 }
 
 /** A list of items with a probability each, and a button that adds one to the question. */
-function drawList(place, heading, { rows, aside, act, verb = "Add" }) {
+function drawList(place, heading, { rows, aside, act, verb = "Add", none = "Nothing more." }) {
   const entries = rows.map((row) =>
     h(
       "li",
       {},
-      h("span", {}, String(row.item)),
+      itemName(row.item),
       h("span", { class: "number" }, percent(row.probability), h("span", { class: "soft small" }, `  ${aside(row)}`)),
-      h("button", { type: "button", "aria-label": `${verb} ${row.item}`, click: () => act(row.item) }, verb),
+      h("button", { type: "button", "aria-label": `${verb} ${textOf(row.item)}`, click: () => act(row.item) }, verb),
     ),
   );
-  const body = entries.length ? h("ul", { class: "plain-list" }, entries) : h("p", { class: "soft" }, "Nothing yet.");
+  const body = entries.length ? h("ul", { class: "plain-list" }, entries) : h("p", { class: "soft" }, none);
   refill(place, h("h2", {}, heading), body);
 }

@@ -1,7 +1,7 @@
 // Components: the kinds of transactions that the model has found.
 import { latest } from "../api.js";
 import { h, refill } from "../dom.js";
-import { percent, plural, times } from "../format.js";
+import { count, percent, plural, share, times } from "../format.js";
 import { rangeBar } from "../parts/bars.js";
 import { heatMap } from "../parts/heatmap.js";
 import { noticePlace, shownWork } from "../parts/notice.js";
@@ -10,22 +10,30 @@ import { table } from "../parts/table.js";
 
 export const title = "Components";
 
-const LISTED = 12;
+const LISTED = 16;
+const LISTED_ON_PHONES = 6;
+const PHONE = matchMedia("(max-width: 760px)");
 const ITEMS = 12;
 
 export function create(page) {
   const { about } = page;
-  const choose = (number) => page.change({ component: number });
+  if (about.n_components === null) return withoutComponents(page);
+  let isChosenNow = false;
+  const choose = (number) => {
+    isChosenNow = true;
+    page.change({ component: number });
+  };
   const notice = noticePlace();
   const list = h("ol", { class: "component-list" });
   const more = h("button", { type: "button", click: () => page.change({ all: "1" }) });
-  const map = heatMap({ onChoose: choose });
+  const map = heatMap({ onChoose: choose, onDraw: (drawn, total) => (mapText.textContent = heatText(drawn, total)) });
+  const mapText = h("p", { class: "soft small" });
   const detail = componentDetail(page);
   const whole = h(
     "div",
     { class: "view" },
     h("div", { class: "with-side wide-side" }, h("div", { class: "view" }, list, h("div", {}, more)), detail.element),
-    h("section", { class: "card" }, h("h2", {}, "Items by components"), map.element),
+    h("section", { class: "card" }, h("h2", {}, "Items by components"), mapText, map.element),
   );
   const element = h(
     "div",
@@ -40,7 +48,8 @@ export function create(page) {
     shownWork(notice, whole, async () => {
       answer ??= await page.ask("components");
       const number = Number(params.get("component") ?? 1);
-      const shown = params.has("all") ? answer.components : answer.components.slice(0, LISTED);
+      const listed = params.has("all") ? answer.components.length : PHONE.matches ? LISTED_ON_PHONES : LISTED;
+      const shown = answer.components.slice(0, listed);
       const largest = answer.components[0].weight;
       keepFocus(list, () => refill(list, shown.map((one) => card(one, largest, one.number === number, choose))));
       more.hidden = shown.length === answer.components.length;
@@ -48,11 +57,37 @@ export function create(page) {
       map.draw(answer.heat, answer.components, number);
       const chosen = await page.ask(`components/${number}`, { items: ITEMS });
       detail.draw(chosen);
-      page.announce(`Component ${number}, ${percent(chosen.weight)} of transactions`);
+      if (isChosenNow) bringIntoView(detail.element);
+      isChosenNow = false;
+      page.announce(`Component ${number}, ${share(chosen.weight)} of transactions`);
     }),
   );
 
   return { element, update: refresh };
+}
+
+/** What to say of a model that has no components. */
+function withoutComponents(page) {
+  const kinds = { ChowLiuTree: "one tree of items", TreeMixture: "one tree of items", MaxEntropyModel: "itemsets and their supports" };
+  const kind = kinds[page.about.kind] ?? "another kind";
+  const element = h(
+    "div",
+    { class: "view" },
+    h("div", { class: "intro" }, h("div", {}, h("h1", {}, title), h("p", {}, `This model has no components: it is ${kind}.`))),
+    h("p", {}, h("a", { href: page.href("dependencies", {}) }, "Dependencies"), " shows what it knows of its items."),
+  );
+  return { element, update: () => page.announce("This model has no components") };
+}
+
+/** On a phone what was chosen stands below the list, and on a tall page perhaps above what is seen. */
+function bringIntoView(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  if (top > innerHeight - 120 || bottom < 120) element.scrollIntoView({ block: "start" });
+}
+
+function heatText(drawn, total) {
+  const which = drawn < total ? `the ${count(drawn)} largest of ${count(total)}` : "the largest first";
+  return `The darker a cell, the more probable the item (row) is in the component (column, ${which}). Choose a column to see the component.`;
 }
 
 function introduction(about) {
@@ -82,7 +117,7 @@ function card(component, largest, isChosen, choose) {
       h(
         "span",
         { class: "head" },
-        h("span", { class: "share" }, percent(component.weight, 1)),
+        h("span", { class: "share" }, share(component.weight)),
         h("span", { class: "soft small" }, `Component ${component.number} · ${component.mean_length.toFixed(1)} items`),
       ),
       rangeBar({ value: component.weight, most: largest }),
@@ -123,7 +158,7 @@ function componentDetail(page) {
     element,
     draw: (component) => {
       heading.textContent = `Component ${component.number}`;
-      facts.textContent = `${percent(component.weight, 1)} of transactions, ${component.mean_length.toFixed(1)} items on average. The mark across a bar is the item’s overall probability.`;
+      facts.textContent = `${share(component.weight)} of transactions, ${component.mean_length.toFixed(1)} items on average. The mark across a bar is the item’s overall probability.`;
       most = Math.max(...component.items.map((row) => Math.max(row.probability, row.overall)), 1e-9);
       items.draw(component.items);
       refill(

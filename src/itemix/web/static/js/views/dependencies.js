@@ -1,13 +1,13 @@
 // Dependencies: which items attract or avoid each other.
 import { latest } from "../api.js";
 import { fitted, h, refill } from "../dom.js";
-import { measure, percent, plural, times } from "../format.js";
+import { count, measure, percent, plural, times } from "../format.js";
 import { segments } from "../parts/fields.js";
 import { matrix } from "../parts/matrix.js";
 import { network } from "../parts/network.js";
 import { noticePlace, shownWork } from "../parts/notice.js";
 import { itemPicker } from "../parts/picker.js";
-import { itemset } from "../parts/sets.js";
+import { itemName, itemset } from "../parts/sets.js";
 import { logSlider } from "../parts/slider.js";
 import { table } from "../parts/table.js";
 
@@ -15,7 +15,12 @@ export const title = "Dependencies";
 
 const MOST_PAIRS = 300;
 const PAIRS_AT_FIRST = 40;
-const ROWS = 25;
+const ROWS = 15;
+const NONE = {
+  both: "The model takes all items to be independent: no pair occurs more often, or less often, than chance has it.",
+  positive: "No two items attract each other in this model.",
+  negative: "No two items avoid each other in this model.",
+};
 
 export function create(page) {
   const notice = noticePlace();
@@ -57,6 +62,12 @@ export function create(page) {
   const strongest = pairTable(page, "The strongest pairs");
   const sideTitle = h("h2");
   const side = h("section", { class: "card", "aria-label": "Pairs" }, sideTitle, neighbours.element);
+  const results = h(
+    "div",
+    { class: "view" },
+    h("div", { class: "with-side wide-side" }, drawing, side),
+    h("section", { class: "card" }, h("h2", {}, "Strongest pairs"), strongest.element),
+  );
   const element = h(
     "div",
     { class: "view" },
@@ -78,8 +89,7 @@ export function create(page) {
       h("div", { class: "filters" }, controls.sign.element, controls.picture.element, controls.item.element),
     ),
     notice.element,
-    h("div", { class: "with-side wide-side" }, drawing, side),
-    h("section", { class: "card" }, h("h2", {}, "Strongest pairs"), strongest.element),
+    results,
   );
 
   let known = { sign: null, answer: null };
@@ -87,12 +97,12 @@ export function create(page) {
   fitted(picture, drawPicture);
 
   const refresh = latest((params) =>
-    shownWork(notice, drawing, async () => {
+    shownWork(notice, results, async () => {
       const sign = params.get("sign") ?? "both";
       if (known.sign !== sign) {
         known = { sign, answer: await page.ask("dependencies", { sign, limit: MOST_PAIRS }) };
       }
-      const { pairs, items } = known.answer;
+      const { pairs, items, n_items: compared } = known.answer;
       const strength = Number(params.get("strength") ?? pairs[Math.min(PAIRS_AT_FIRST, pairs.length) - 1]?.information ?? 1);
       showStrength(pairs, strength);
       const chosen = items.find(({ item }) => String(item) === params.get("item"))?.item ?? params.get("item");
@@ -104,11 +114,13 @@ export function create(page) {
         items: items.filter(({ item }) => linked.has(item)),
         chosen,
       };
-      summary.textContent = `${plural(strong.length, "pair")} of ${plural(linked.size, "item")}`;
+      summary.textContent = strong.length ? `${plural(strong.length, "pair")} of ${plural(linked.size, "item")}` : "No pairs";
       page.announce(summary.textContent);
       drawPicture();
       strongest.draw(strong.slice(0, ROWS));
       await drawNeighbours(params.get("item"), sign);
+      if (pairs.length === 0) throw new Error(NONE[sign]);
+      return compared < page.about.n_items ? `Compared are the ${count(compared)} most frequent items; choose any other to see its neighbours.` : null;
     }),
   );
 
@@ -128,7 +140,7 @@ export function create(page) {
   }
 
   async function drawNeighbours(item, sign) {
-    sideTitle.textContent = item === null ? "Neighbours" : `Neighbours of ${item}`;
+    refill(sideTitle, ...(item === null ? ["Neighbours"] : ["Neighbours of ", itemName(item)]));
     const answer = item === null ? { pairs: [] } : await page.ask("dependencies", { sign, items: [item], limit: ROWS });
     neighbours.draw(answer.pairs, item);
   }
@@ -150,6 +162,7 @@ function key() {
     { class: "key" },
     h("span", { class: "positive" }, "occur together more often"),
     h("span", { class: "negative" }, "less often than independent items"),
+    h("span", { class: "plain" }, "the stronger a line or cell, the more one item says of the other"),
   );
 }
 

@@ -1,7 +1,7 @@
 // Itemsets: move the threshold and see which sets are at least as probable.
 import { latest } from "../api.js";
 import { h } from "../dom.js";
-import { count, decimalsOf, percent, plural, times } from "../format.js";
+import { columnDecimals, count, percent, plural, thresholdText, times } from "../format.js";
 import { rangeBar } from "../parts/bars.js";
 import { downloads } from "../parts/downloads.js";
 import { rangeFields, segments, textField } from "../parts/fields.js";
@@ -62,12 +62,22 @@ export function create(page) {
     }),
     target: segments({ label: "Which", options: TARGETS, onChange: (target) => choose({ target: target === "all" ? null : target }) }),
   };
-  const results = resultsTable(page, choose);
+  const itemsets = resultsTable(page, choose);
   const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
   const bySupport = histogram({ label: "Itemsets by support" });
   const byLength = histogram({ label: "Itemsets by number of items" });
   const files = downloads(page, "itemsets");
-  const resultsCard = h("section", { class: "card", "aria-label": "Itemsets" }, results.element, pages.element);
+  const results = h(
+    "div",
+    { class: "with-side" },
+    h("section", { class: "card", "aria-label": "Itemsets" }, itemsets.element, pages.element),
+    h(
+      "div",
+      { class: "side" },
+      h("section", { class: "card" }, h("h2", {}, "By support"), bySupport.element),
+      h("section", { class: "card" }, h("h2", {}, "By number of items"), byLength.element),
+    ),
+  );
 
   const element = h(
     "div",
@@ -85,17 +95,7 @@ export function create(page) {
       ),
     ),
     notice.element,
-    h(
-      "div",
-      { class: "with-side" },
-      resultsCard,
-      h(
-        "div",
-        { class: "side" },
-        h("section", { class: "card" }, h("h2", {}, "By support"), bySupport.element),
-        h("section", { class: "card" }, h("h2", {}, "By number of items"), byLength.element),
-      ),
-    ),
+    results,
   );
 
   function showControls(params, question) {
@@ -110,25 +110,31 @@ export function create(page) {
   }
 
   const refresh = latest((params) =>
-    shownWork(notice, resultsCard, async () => {
-      const question = questionOf(params, about);
-      const offset = Number(params.get("offset") ?? 0);
-      const answer = await atPossibleThreshold({ ...question, offset, limit: PAGE });
-      draw(answer, question, offset);
-    }),
+    shownWork(
+      notice,
+      results,
+      async () => {
+        const question = questionOf(params, about);
+        const offset = Number(params.get("offset") ?? 0);
+        const { answer, said } = await atPossibleThreshold({ ...question, offset, limit: PAGE });
+        draw(answer, question, offset);
+        return said;
+      },
+      [total],
+    ),
   );
 
   /** Ask; where the threshold is too low, say so and ask at the lowest that is possible. */
   async function atPossibleThreshold(question) {
     try {
-      return await page.ask("itemsets", question);
+      return { answer: await page.ask("itemsets", question), said: null };
     } catch (error) {
       if (error.lowest === null || error.lowest === undefined) throw error;
-      notice.show(
-        `At ${percent(Number(question.min_support))} there are more than ${count(about.max_itemsets)} itemsets. ` +
-          `Shown are those from ${percent(error.lowest)}, the lowest threshold that is possible.`,
-      );
-      return page.ask("itemsets", { ...question, min_support: error.lowest });
+      controls.threshold.setLowest(error.lowest);
+      const said =
+        `At ${thresholdText(Number(question.min_support))} there are more than ${count(about.max_itemsets)} itemsets. ` +
+        `Shown are those from ${thresholdText(error.lowest)}, the lowest threshold that is possible.`;
+      return { answer: await page.ask("itemsets", { ...question, min_support: error.lowest }), said };
     }
   }
 
@@ -136,13 +142,13 @@ export function create(page) {
     const kind = question.target ? `${question.target} itemset` : "itemset";
     total.textContent = plural(answer.n_itemsets, kind);
     page.announce(`${plural(answer.n_itemsets, kind)} with a support of at least ${percent(answer.min_support)}`);
-    results.draw(answer, question);
+    itemsets.draw(answer, question);
     pages.draw(offset, PAGE, answer.n_itemsets);
     const supports = answer.supports.map((bin) => ({
       count: bin.count,
       title: `${percent(bin.from)} to ${percent(bin.to)}`,
     }));
-    bySupport.draw(supports, percent(answer.min_support), "100%");
+    bySupport.draw(supports, thresholdText(answer.min_support), "100%");
     const lengths = answer.lengths.map((bin) => ({ count: bin.count, title: plural(bin.length, "item") }));
     byLength.draw(lengths, lengths.length ? "1" : "", lengths.length > 1 ? String(lengths.length) : "");
   }
@@ -198,7 +204,7 @@ function resultsTable(page, choose) {
     draw: (answer, question) => {
       const rows = answer.itemsets;
       const ends = rows.map((row) => Math.max(row.upper ?? row.support, row.exact ?? 0));
-      scale = { most: Math.max(...ends, 1e-12), decimals: Math.min(decimalsOf(answer.min_support), 5) };
+      scale = { most: Math.max(...ends, 1e-12), decimals: columnDecimals(answer.min_support) };
       drawn.draw(rows, { sort: question.sort ?? "support", order: question.order ?? "descending" });
     },
   };

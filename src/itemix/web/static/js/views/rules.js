@@ -1,7 +1,7 @@
 // Rules: what follows from what, by any measure.
 import { latest } from "../api.js";
 import { h } from "../dom.js";
-import { decimalsOf, measure, percent, plural, times } from "../format.js";
+import { columnDecimals, count, measure, percent, plural, thresholdText, times } from "../format.js";
 import { downloads } from "../parts/downloads.js";
 import { numberField, selectField } from "../parts/fields.js";
 import { noticePlace, shownWork } from "../parts/notice.js";
@@ -73,11 +73,16 @@ export function create(page) {
     }),
     sort: selectField({ label: "Sort by", options: MEASURES, onChange: (sort) => choose({ sort, order: null }) }),
   };
-  const results = rulesTable(page, choose);
+  const rules = rulesTable(page, choose);
   const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
   const cloud = scatter();
   const files = downloads(page, "rules");
-  const resultsCard = h("section", { class: "card", "aria-label": "Rules" }, results.element, pages.element);
+  const results = h(
+    "div",
+    { class: "with-side" },
+    h("section", { class: "card", "aria-label": "Rules" }, rules.element, pages.element),
+    h("div", { class: "side" }, h("section", { class: "card" }, h("h2", {}, "Support and confidence"), cloud.element)),
+  );
   const element = h(
     "div",
     { class: "view" },
@@ -99,12 +104,7 @@ export function create(page) {
       ),
     ),
     notice.element,
-    h(
-      "div",
-      { class: "with-side" },
-      resultsCard,
-      h("section", { class: "card" }, h("h2", {}, "Support and confidence"), cloud.element),
-    ),
+    results,
   );
 
   function showControls(question) {
@@ -119,17 +119,30 @@ export function create(page) {
   }
 
   const refresh = latest((params) =>
-    shownWork(notice, resultsCard, async () => {
-      const question = questionOf(params, about);
-      const offset = Number(params.get("offset") ?? 0);
-      const answer = await page.ask("rules", { ...question, offset, limit: PAGE, points: POINTS });
-      total.textContent = plural(answer.n_rules, "rule");
-      page.announce(`${plural(answer.n_rules, "rule")} with a support of at least ${percent(answer.min_support)}`);
-      results.draw(answer, question);
-      pages.draw(offset, PAGE, answer.n_rules);
-      cloud.draw(answer.points);
-    }),
+    shownWork(
+      notice,
+      results,
+      async () => {
+        const question = questionOf(params, about);
+        const offset = Number(params.get("offset") ?? 0);
+        const answer = await page.ask("rules", { ...question, offset, limit: PAGE, points: POINTS }).catch(raiseLowest);
+        total.textContent = plural(answer.n_rules, "rule");
+        page.announce(`${plural(answer.n_rules, "rule")} with a support of at least ${percent(answer.min_support)}`);
+        rules.draw(answer, question);
+        pages.draw(offset, PAGE, answer.n_rules);
+        cloud.draw(answer.points, answer.n_rules);
+      },
+      [total],
+    ),
   );
+
+  /** Where the threshold is too low even for itemsets, the slider ends where it is not. */
+  function raiseLowest(error) {
+    if (error.lowest === null || error.lowest === undefined) throw error;
+    controls.threshold.setLowest(error.lowest);
+    const most = `more than ${count(about.max_itemsets)} itemsets`;
+    throw new Error(`There are ${most} to make rules of. Raise the least support above ${thresholdText(error.lowest)}.`);
+  }
 
   return {
     element,
@@ -147,7 +160,7 @@ function rulesTable(page, choose) {
     const shown = [
       {
         label: "Rule",
-        class: "wide",
+        class: "wide widest",
         cell: (row) => ruleText(row, page.href("ask", { present: row.consequents, given: row.antecedents })),
       },
       { label: "Support", sort: "support", class: "number", cell: (row) => percent(row.support, decimals) },
@@ -171,7 +184,7 @@ function rulesTable(page, choose) {
     element: drawn.element,
     draw: (answer, question) => {
       sorted = question.sort ?? "lift";
-      decimals = Math.min(decimalsOf(answer.min_support), 5);
+      decimals = columnDecimals(answer.min_support);
       drawn.draw(answer.rules, { sort: sorted, order: question.order ?? "descending" });
     },
   };
