@@ -94,7 +94,7 @@ def test_many_items_are_compared_as_far_as_it_is_quick():
 
 
 def test_a_corrected_model_answers_as_corrected():
-    """Itemsets, queries and dependencies are those of the corrected model, components those of the mixture."""
+    """Itemsets, queries and dependencies are those of the corrected model; components are the mixture's."""
     data = itemix.datasets.load("grocery_store").sample(600, random_state=0)
     fitted = itemix.BayesianMixture(n_components=3, random_state=0, correction=2).fit(data)
     with asking("corrected", fitted) as client:
