@@ -1,15 +1,11 @@
 """Threads: how many are asked for, and results in the order of the blocks."""
 
-import os
-import signal
 import threading
 
-import numpy as np
 import pytest
 
 from itemix.errors import InvalidInputError
-from itemix.kernels import csr
-from itemix.threads import Workers, count_threads, interruptible
+from itemix.threads import Workers, count_threads
 
 
 def test_numbers_of_threads():
@@ -49,31 +45,3 @@ def test_errors_come_through(n_threads):
 
     with Workers(n_threads) as workers, pytest.raises(ZeroDivisionError):
         workers.map(fail, 3)
-
-
-@interruptible()
-def sort_forever(rows):
-    """Spend all time in a kernel that returns two arrays."""
-    while True:
-        csr.canonical_rows(*rows)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX timer")
-def test_an_interrupt_in_a_kernel_is_an_interrupt():
-    """Ctrl-C while the main thread is in a kernel raises KeyboardInterrupt, and not Numba's SystemError."""
-    rows = np.arange(0, 3_000_001, 3), np.tile(np.array([3, 1, 2], dtype=np.int32), 1_000_000)
-    csr.canonical_rows(*rows)
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.05)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            sort_forever(rows)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def test_other_errors_stay_what_they_are():
-    """A SystemError that no interrupt has caused is handed through."""
-    with pytest.raises(SystemError, match="something else"), interruptible():
-        raise SystemError("something else")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from itemix import exchange
 from itemix.checks import check_whole
 from itemix.errors import InvalidInputError, UnknownItemError
+from itemix.interrupts import interruptible
 from itemix.items import Items
 from itemix.itemset_columns import TARGETS, ItemsetColumns
 from itemix.sets import Sets, as_positions
@@ -212,6 +213,7 @@ class Itemsets(ItemsetColumns):
         order = np.argsort(-self._support[eligible], kind="stable")[:n]
         return self.take(eligible[order])
 
+    @interruptible()
     def closed(self) -> Itemsets:
         """Return the closed itemsets: those with no superset here of the same support.
 
@@ -222,6 +224,7 @@ class Itemsets(ItemsetColumns):
         target = "closed" if self._target in ("all", "closed") else None
         return self._taken(np.flatnonzero(self._sets.largest(group)), target, self._min_support)
 
+    @interruptible()
     def maximal(self) -> Itemsets:
         """Return the maximal itemsets: those with no superset here.
 

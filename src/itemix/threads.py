@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from types import TracebackType
 
 R = TypeVar("R")
@@ -34,23 +33,6 @@ def count_threads(n_jobs: int | None) -> int:
         return int(n_jobs)
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     return max(1, available + 1 + int(n_jobs))
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Let Ctrl-C be a KeyboardInterrupt also where it meets a kernel; works as a decorator too.
-
-    An interrupt that comes while Numba hands over the result of a kernel comes out as a SystemError.
-    """
-    try:
-        yield
-    except SystemError as error:
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, KeyboardInterrupt):
-            cause = cause.__cause__
-        if cause is None:
-            raise
-        raise KeyboardInterrupt from None
 
 
 class Workers:

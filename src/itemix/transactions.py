@@ -13,6 +13,7 @@ from itemix.checks import as_generator, check_whole
 from itemix.compressed import CompressedRows
 from itemix.description import Description
 from itemix.errors import InvalidInputError
+from itemix.interrupts import interruptible
 from itemix.items import Items, Label
 from itemix.kernels import csr
 from itemix.rows import frozen
@@ -185,6 +186,7 @@ class Transactions(CompressedRows):
         wanted = frozen(self._items.codes(itemset))
         return self._subset(np.flatnonzero(csr.rows_with_all(self._indptr, self._indices, wanted)))
 
+    @interruptible()
     def merge_identical(self) -> Transactions:
         """Store identical transactions once, with their number: same counts, fewer rows."""
         group, first = csr.group_equal_rows(self._indptr, self._indices)

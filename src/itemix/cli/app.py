@@ -24,6 +24,7 @@ from itemix.cli.rules import rules
 from itemix.cli.serve import serve
 from itemix.cli.show import show
 from itemix.errors import ItemixError
+from itemix.interrupts import interruptible
 
 # The base class of usage errors: of the copy of click inside typer, or of click in earlier versions.
 _UsageProblem: type[Any] = typer.BadParameter.__mro__[2]
@@ -51,6 +52,7 @@ def _root(
         typer.echo(context.get_help())
 
 
+@interruptible()
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code; bad input is said in one line on standard error."""
     given = list(sys.argv[1:] if arguments is None else arguments)

@@ -17,6 +17,7 @@ from itemix.data.progress import byte_progress
 from itemix.data.recognise import recognise
 from itemix.data.source import PathOrStream, encoding_of, open_source
 from itemix.errors import InvalidInputError
+from itemix.interrupts import interruptible
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ FORMATS = {
 }
 
 
+@interruptible()
 def read_transactions(
     path: PathOrStream,
     *,

@@ -16,6 +16,7 @@ from itemix.data.options import checked_delimiter
 from itemix.data.recognise import DELIMITERS
 from itemix.errors import InvalidInputError
 from itemix.files import checked_target, replacing
+from itemix.interrupts import interruptible
 from itemix.transactions import as_transactions
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _ROWS_AT_A_TIME = 20_000
 _GZIP_LEVEL = 6
 
 
+@interruptible()
 def write_transactions(
     transactions: Any,  # noqa: ANN401 - transactions in any form
     path: str | os.PathLike[str],

@@ -21,6 +21,7 @@ from itemix.expectation import Rows
 from itemix.inference.init import starter
 from itemix.inference.run import Callback, Settings, run
 from itemix.inference.selection import select_components
+from itemix.interrupts import interruptible
 from itemix.threads import Workers, count_threads
 
 if TYPE_CHECKING:
@@ -71,8 +72,9 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         transactions = read_input(self, X)
         if not (self.correction is None or (isinstance(self.correction, str) and self.correction == "auto")):
             check_order(self.correction)
-        self._fit_batch(transactions, [*printers(self.verbose), *callbacks])
-        self._correct(transactions)
+        with interruptible():
+            self._fit_batch(transactions, [*printers(self.verbose), *callbacks])
+            self._correct(transactions)
         return self
 
     def fit_predict(self, X: Any, y: object = None) -> npt.NDArray[np.int64]:  # noqa: ANN401

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from itemix.errors import InvalidInputError
 from itemix.estimators.answers import Answers
 from itemix.estimators.reading import read_input
+from itemix.interrupts import interruptible
 
 if TYPE_CHECKING:
     import os
@@ -40,7 +41,8 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
             True stops the fit.
         """
         transactions = read_input(self, X)
-        self._learn(transactions, callbacks)
+        with interruptible():
+            self._learn(transactions, callbacks)
         self.n_transactions_ = transactions.n_transactions
         return self
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from itemix.display import plural
 from itemix.errors import TooManyItemsetsError
+from itemix.interrupts import interruptible
 from itemix.itemsets import Itemsets
 from itemix.kernels import rules as kernels
 from itemix.mining import measures
@@ -33,6 +34,7 @@ _SPLITS_AT_ONCE = 1 << 21
 _ROUNDING = 1e-12
 
 
+@interruptible()
 def rules(
     itemsets: Itemsets | pd.DataFrame,
     *,

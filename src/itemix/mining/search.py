@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from itemix.corrected import CorrectedMixture
 from itemix.errors import InvalidInputError
+from itemix.interrupts import interruptible
 from itemix.itemsets import Itemsets
 from itemix.mining.exact_search import ExactSearch
 from itemix.mining.level_search import LevelSearch
@@ -15,7 +16,7 @@ from itemix.mining.options import SearchOptions, min_count
 from itemix.mining.progress import search_progress
 from itemix.mixture import Mixture
 from itemix.model import Model, as_model
-from itemix.threads import count_threads, interruptible
+from itemix.threads import count_threads
 from itemix.transactions import as_transactions
 
 if TYPE_CHECKING:

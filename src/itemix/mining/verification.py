@@ -18,6 +18,7 @@ import numpy as np
 from itemix.checks import check_number, check_whole
 from itemix.display import plural
 from itemix.errors import InvalidInputError
+from itemix.interrupts import interruptible
 from itemix.items import Items
 from itemix.itemsets import Itemsets
 from itemix.mining.options import UNBOUNDED, SearchOptions, min_count
@@ -26,7 +27,7 @@ from itemix.mining.reading import Reader
 from itemix.mining.rounds import Rounds
 from itemix.mining.streams import Stream
 from itemix.model import as_model
-from itemix.threads import count_threads, interruptible
+from itemix.threads import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,66 @@
+"""Ctrl-C where it meets a kernel."""
+
+import os
+import signal
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from itemix.interrupts import interruptible
+from itemix.kernels import csr
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX timer")
+
+N_INTERRUPTS = 40
+ROWS = np.arange(0, 300_001, 3), np.tile(np.array([3, 1, 2], dtype=np.int32), 100_000)
+
+
+def sort_forever():
+    """Spend nearly all time in a kernel that returns two arrays."""
+    while True:
+        csr.canonical_rows(*ROWS)
+
+
+@interruptible()
+def sort_until_interrupted(seconds):
+    """Have an interrupt sent after some time."""
+    main = threading.main_thread().ident
+    threading.Timer(seconds, signal.pthread_kill, [main, signal.SIGINT]).start()
+    sort_forever()
+
+
+def test_an_interrupt_in_a_kernel_is_an_interrupt():
+    """Ctrl-C while the main thread is in a kernel raises KeyboardInterrupt, every time, and harms nothing."""
+    csr.canonical_rows(*ROWS)
+    tracer = sys.gettrace()
+    for k in range(N_INTERRUPTS):
+        with pytest.raises(KeyboardInterrupt) as caught:
+            sort_until_interrupted(0.005 + 0.0003 * k)
+        assert caught.traceback[-1].frame.f_globals.get("__name__") != "numba.core.serialize"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert sys.gettrace() is tracer
+    assert csr.canonical_rows(*ROWS)[0][-1] == len(ROWS[1])
+
+
+def test_handlers_of_others_stay():
+    """A program that has a handler of its own keeps it; so does a thread, which cannot have one."""
+    called = []
+    before = signal.signal(signal.SIGINT, lambda *_: called.append(1))
+    try:
+        with interruptible():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert called == [1]
+    thread = threading.Thread(target=interruptible()(lambda: called.append(2)))
+    thread.start()
+    thread.join()
+    assert called == [1, 2]
+
+
+def test_other_errors_stay_what_they_are():
+    """A SystemError that no interrupt has caused is handed through."""
+    with pytest.raises(SystemError, match="something else"), interruptible():
+        raise SystemError("something else")
