@@ -23,7 +23,8 @@ max_iter : int
 tol : float or None
     When it has converged: variational, if an iteration raises the mean bound by less (by default 1e-4);
     sampling, if the mean joint log-probability of a quarter of the iterations differs by less from that of
-    the quarter before (by default 0.01), or by no more than it fluctuates.
+    the quarter before (by default 0.01), or by no more than it fluctuates, and the number of components does
+    not drift either; 0 runs all iterations.
 n_samples, thin : int
     For sampling: how many posterior samples each chain keeps, and how many iterations lie between them.
 random_state : int, Generator, RandomState or None

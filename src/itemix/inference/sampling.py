@@ -1,10 +1,11 @@
 """Sampling in several chains, in threads: burn-in until the trace settles, then draws that are kept.
 
-A chain has settled when the mean joint log-probability of the last quarter of its iterations differs from
-that of the quarter before by less than `tol` a transaction, or by no more than one and a half times the
-standard deviation within these quarters: where it still drifts, up or down, that is lost in its fluctuations.
-(A trend alone differs by 3.5 of them.) A trace may come from above: a few components can be more probable
-than any of the partitions that are typical, but of those there are many.
+A chain has settled when neither its joint log-probability nor its number of components drifts any more: the
+means of the last quarter of its iterations and of the quarter before differ by less than `tol` a transaction
+and by less than a twentieth of the components, or by no more than one and a half times the standard deviation
+within these quarters, so that a drift, up or down, is lost in the fluctuations. (A trend alone differs by 3.5
+of them.) A trace may come from above: a few components can be more probable than any of the partitions that
+are typical, but of those there are many.
 After that every `thin`-th state is kept until there are `n_samples`, and their average is the model.
 
 Every chain has a random stream of its own, so the result does not depend on the number of threads. On Ctrl-C,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _FEWEST = 40
 _CHECK_EVERY = 10
 _FLUCTUATIONS = 1.5
+_STEADY = 0.05
 _WAKE_SECONDS = 0.1
 
 
@@ -46,7 +48,7 @@ class Schedule:
     max_iter : int
         The most iterations of burn-in.
     tol : float or None
-        When burn-in is over, see the module; None runs all of `max_iter`.
+        When burn-in is over, see the module; None and 0 run all of `max_iter`.
     n_samples : int
         How many states each chain keeps.
     thin : int
@@ -60,14 +62,14 @@ class Schedule:
     thin: int = 10
 
 
-def has_settled(trace: Sequence[float], n_transactions: int, tol: float | None) -> bool:
-    """Whether a trace of joint log-probabilities has stopped drifting, see the module."""
+def has_settled(trace: Sequence[float], tolerance: float) -> bool:
+    """Whether a trace has stopped drifting, see the module."""
     quarter = len(trace) // 4
-    if tol is None or len(trace) < _FEWEST:
+    if len(trace) < _FEWEST:
         return False
     before, last = np.array(trace[-2 * quarter :]).reshape(2, quarter)
     fluctuation = float(np.sqrt((before.var() + last.var()) / 2))
-    return bool(abs(last.mean() - before.mean()) < max(tol * n_transactions, _FLUCTUATIONS * fluctuation))
+    return bool(abs(last.mean() - before.mean()) < max(tolerance, _FLUCTUATIONS * fluctuation))
 
 
 def sample(
@@ -201,11 +203,18 @@ class _Running:
         n = len(self.log_joint)
         if self.n_burn is None:
             if n % _CHECK_EVERY == 0:
-                self.converged = has_settled(self.log_joint, len(state.labels), self.schedule.tol)
+                self.converged = self._has_settled(len(state.labels))
             if self.converged or n >= self.schedule.max_iter:
                 self.n_burn = n
         elif (n - self.n_burn) % self.schedule.thin == 0:
             self.draws.append(self.sampler.draw(state))
+
+    def _has_settled(self, n_transactions: int) -> bool:
+        if not self.schedule.tol:
+            return False
+        return has_settled(self.log_joint, self.schedule.tol * n_transactions) and has_settled(
+            self.n_components, _STEADY * self.n_components[-1]
+        )
 
     def _report(self, seconds: float) -> Report:
         schedule = self.schedule
