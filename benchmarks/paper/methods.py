@@ -131,7 +131,7 @@ METHODS = {
     # What is asked for may hold at most 14 items that hang together: too few for the dense sets.
     "maxent": Method(
         "maximum entropy",
-        lambda n_components, seed: itemix.MaxEntropyModel(min_support=0.001),
+        lambda n_components, seed: itemix.MaxEntropyModel(min_support=0.002),
         has_components=False,
         has_prior=False,
         parts=("beyond",),
