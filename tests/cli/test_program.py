@@ -99,11 +99,13 @@ def test_nobody_reads_a_short_result(start, baskets, unbuffered):
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="looks into /proc to know when to interrupt")
-def test_ctrl_c_is_one_line(start):
-    """Ctrl-C ends the program with one line and code 130."""
+@pytest.mark.parametrize("later", [0, 0.02, 0.05, 0.1, 0.4])
+def test_ctrl_c_is_one_line(start, later):
+    """Ctrl-C ends the program with one line and code 130, also while it is still importing what it needs."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with start("mine", "-", "-s", "1", **pipes) as process:
         wait_for_numba(process.pid)
+        time.sleep(later)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out, err) == (130, "", "itemix: interrupted\n")
