@@ -46,6 +46,7 @@ def test_names_fit_on_a_line():
     assert display.format_name("two\nlines") == "two\\nlines"
     assert "\x1b" not in display.format_name("\x1b[31mred")
     assert display.format_name(17) == "17"
+    assert display.format_name(" ") == "' '"
 
 
 @given(st.text(max_size=100), st.integers(4, 40))

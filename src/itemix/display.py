@@ -88,6 +88,8 @@ def plural(n: int, noun: str) -> str:
 def format_name(name: object, width: int = NAME_WIDTH) -> str:
     """Write an item name on one line, without control characters, cut in the middle where it is too long."""
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(name))
+    if not text.strip():
+        text = repr(text)
     if len(text) <= width:
         return text
     head = (width - 1) * 2 // 3

@@ -353,7 +353,9 @@ def test_pictures_of_dependencies_are_those_of_the_library(sampled):
     findings = find(sampled.model, None, 0.1)
     names = _items_of(findings.attracting + findings.avoiding)
     strongest = sampled.model.dependencies(30)
-    assert sampled.model.dependencies(30, items=names) == strongest
+    found = sampled.model.dependencies(30, items=names)
+    assert [(pair.item, pair.other) for pair in found] == [(pair.item, pair.other) for pair in strongest]
+    assert [pair.lift for pair in found] == pytest.approx([pair.lift for pair in strongest])
     assert names[:2] == [strongest[0].item, strongest[0].other]
 
 

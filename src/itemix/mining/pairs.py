@@ -21,6 +21,7 @@ Sign = Literal["both", "positive", "negative"]
 
 _ITEMS_AT_A_TIME = 512
 _PROMISING = 256
+_MOST_COMPARED = 1_000
 _ROUNDING = 1e-12
 
 
@@ -65,6 +66,17 @@ class Bounds(NamedTuple):
         most = np.log2(1 + self.together[rows].max() * self.together[columns])
         reached: Codes = columns[most >= least - _ROUNDING]
         return reached
+
+
+def comparable_items(model: Model) -> Codes | None:
+    """Return the most frequent items where comparing all would take long; None where it does not.
+
+    The pairs of a mixture are found without looking at all of them, whatever the number of items.
+    """
+    if isinstance(model, Mixture) or model.n_items <= _MOST_COMPARED:
+        return None
+    order = np.argsort(-model.item_probabilities, kind="stable")
+    return order[:_MOST_COMPARED].astype(np.int32)
 
 
 def strongest_pairs(

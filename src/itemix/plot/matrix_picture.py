@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from itemix.mining.query import dependencies
 from itemix.plot import canvas
-from itemix.plot.models import model_of, require_pairs
+from itemix.plot.models import model_of, require_pairs, strongest_dependencies
 from itemix.plot.ordering import along_a_line
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def dependency_matrix(
 def _dependent_items(model: Model, n_items: int) -> Codes:
     """Return the codes of the items of the strongest pairs."""
     chosen: dict[int, None] = {}
-    for pair in dependencies(model, 4 * min(n_items, _MOST_ITEMS)):
+    for pair in strongest_dependencies(model, 4 * min(n_items, _MOST_ITEMS)):
         for name in (pair.item, pair.other):
             if len(chosen) < n_items:
                 chosen.setdefault(model.items.code(name))

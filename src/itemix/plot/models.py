@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from itemix.errors import InvalidInputError
+from itemix.mining.pairs import comparable_items
+from itemix.mining.query import dependencies
 from itemix.mixture import Mixture
 from itemix.model import Model, as_model
 from itemix.trees import TreeMixture
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from itemix.events import Names
     from itemix.itemsets import Itemsets
+    from itemix.mining.query import Dependency, Sign
     from itemix.posterior import Posterior
 
 
@@ -75,6 +79,15 @@ def largest_components(components: Mixture, n: int) -> npt.NDArray[np.int64]:
     """Return the positions of the n largest components that hold anything, the largest first."""
     order = np.argsort(-components.weights, kind="stable")[: max(n, 1)]
     return order[components.weights[order] > 0]
+
+
+def strongest_dependencies(
+    model: Model, n: int, *, sign: Sign = "both", items: Names | None = None
+) -> list[Dependency]:
+    """Return the strongest pairs; of very many items, of the most frequent ones where all would take long."""
+    compared = None if items is not None else comparable_items(model)
+    among = None if compared is None else model.items.names(compared)
+    return dependencies(model, n, sign=sign, items=items, among=among)
 
 
 def require_pairs(n: int) -> None:

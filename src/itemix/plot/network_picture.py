@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from itemix.mining.query import dependencies
 from itemix.plot import canvas
-from itemix.plot.models import model_of, require_pairs
+from itemix.plot.models import model_of, require_pairs, strongest_dependencies
 from itemix.plot.ordering import around_a_circle
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def dependency_network(
     5
     """
     asked = model_of(model)
-    pairs = _readable(dependencies(asked, min(n, _MOST_PAIRS), sign=sign, items=items))
+    pairs = _readable(strongest_dependencies(asked, min(n, _MOST_PAIRS), sign=sign, items=items))
     require_pairs(len(pairs))
     strength = np.array([pair.information for pair in pairs])
     names = list(dict.fromkeys(name for pair in pairs for name in (pair.item, pair.other)))

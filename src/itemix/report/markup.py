@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Child = Element | str
 
 _TINY = 1e-5
+_LONGEST_NAME = 100
 
 
 def element(tag: str, *children: Child, **attributes: str) -> Element:
@@ -51,8 +52,9 @@ def page(title: str, style: str, *children: Child) -> str:
 
 
 def item(name: object) -> Element:
-    """Write the name of an item, on one line and without control characters."""
-    return element("b", format_name(name, sys.maxsize), class_="item")
+    """Write the name of an item, on one line and without control characters; of long ones the beginning."""
+    whole, shown = format_name(name, sys.maxsize), format_name(name, _LONGEST_NAME)
+    return element("b", shown, class_="item", **({} if shown == whole else {"title": whole}))
 
 
 def itemset(names: Iterable[object]) -> Element:

@@ -90,7 +90,7 @@ def _tiles(findings: Findings) -> Element:
         rows.append(("transactions", count(findings.n_transactions)))
     rows.append(("items", count(findings.model.n_items)))
     n_components = _n_components(findings)
-    if n_components is not None:
+    if n_components is not None and n_components > 1:
         rows.append(("components", count(n_components)))
     least = findings.itemsets.min_support
     assert least is not None  # noqa: S101 - they were mined at one

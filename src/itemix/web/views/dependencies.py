@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from itemix.mining import query
-from itemix.mixture import Mixture
+from itemix.mining import pairs, query
 from itemix.web.questions import choice, names, number, whole
 
 if TYPE_CHECKING:
@@ -19,7 +16,6 @@ SIGNS = ("both", "positive", "negative")
 _MAX_PAIRS = 2_000
 _USUAL_PAIRS = 300
 _NOISE = 1e-9
-_MOST_ITEMS = 1_000
 
 
 @dataclass(frozen=True)
@@ -35,15 +31,16 @@ class DependenciesQuestion:
 def dependencies(served: Served, asked: DependenciesQuestion) -> dict[str, Any]:
     """Return pairs of items, the strongest dependence first, and how probable each of their items is."""
     n_pairs = _USUAL_PAIRS if asked.limit <= _USUAL_PAIRS else _MAX_PAIRS
-    among = None if asked.items else _items_to_compare(served)
-    pairs = served.remember(
+    compared = None if asked.items else pairs.comparable_items(served.model)
+    among = None if compared is None else served.model.items.names(compared)
+    found = served.remember(
         ("dependencies", asked.sign, asked.items, n_pairs),
         lambda: query.dependencies(
             served.model, n_pairs, sign=asked.sign, items=asked.items or None, among=among
         ),
     )
     least = max(asked.min_information, _NOISE)
-    chosen = [pair for pair in pairs if pair.information >= least][: asked.limit]
+    chosen = [pair for pair in found if pair.information >= least][: asked.limit]
     linked = dict.fromkeys(name for pair in chosen for name in (pair.item, pair.other))
     probability = served.model.item_probabilities
     return {
@@ -54,15 +51,3 @@ def dependencies(served: Served, asked: DependenciesQuestion) -> dict[str, Any]:
         ],
         "pairs": [pair._asdict() for pair in chosen],
     }
-
-
-def _items_to_compare(served: Served) -> list[Label] | None:
-    """Return the most frequent items where there are too many to compare all; None for all of them.
-
-    Pairs of a mixture are found without looking at all of them, whatever the number of items.
-    """
-    model = served.model
-    if isinstance(model, Mixture) or model.n_items <= _MOST_ITEMS:
-        return None
-    most_frequent = np.argsort(-model.item_probabilities, kind="stable")[:_MOST_ITEMS]
-    return model.items.names(most_frequent)
