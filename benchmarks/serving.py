@@ -1,6 +1,6 @@
 """How many questions a second `itemix serve` answers on one core.
 
-    python benchmarks/serving.py [--output docs/benchmarks/serving.md]
+    python benchmarks/serving.py [--requests N] [--output docs/benchmarks/serving.md]
 
 The load comes from wrk (`apt-get install wrk`), on the loopback address and, where there are two, from
 another core.
@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -121,7 +122,7 @@ def load(address: str, pid: int, paths: list[str], n_requests: int) -> Load:
         return found._replace(cpu=cpu_seconds(pid) - before)
 
 
-def measure_server() -> list[tuple[str, Load]]:
+def measure_server(n_requests: int) -> list[tuple[str, Load]]:
     """Measure plain probabilities, and those with their intervals."""
     data = itemix.datasets.load("grocery_store")
     model = itemix.BayesianMixture(n_components=N_COMPONENTS, random_state=0).fit(data)
@@ -130,8 +131,8 @@ def measure_server() -> list[tuple[str, Load]]:
         model.save(path)
         with running("serve", str(path), on=cores()[0]) as server:
             return [
-                ("probability", load(*server, questions(model, 2000), N_REQUESTS)),
-                ("with 90% interval", load(*server, questions(model, 2000, level=0.9), N_REQUESTS // 5)),
+                ("probability", load(*server, questions(model, 2000), n_requests)),
+                ("with 90% interval", load(*server, questions(model, 2000, level=0.9), n_requests // 5)),
             ]
 
 
@@ -161,9 +162,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--requests", type=int, default=N_REQUESTS, help="how many questions to ask")
     parser.add_argument("--output", help="where to write the table")
     arguments = parser.parse_args()
-    written = as_markdown(measure_server())
+    if shutil.which("wrk") is None:
+        sys.exit("expected wrk, which makes the load, got none; try apt-get install wrk")
+    written = as_markdown(measure_server(arguments.requests))
     print(written)
     if arguments.output:
         Path(arguments.output).write_text(written)

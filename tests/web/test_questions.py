@@ -63,6 +63,9 @@ def test_numbers_are_read_back_or_refused(value):
     ("given_values", "message"),
     [
         ({"limit": "7"}, "expected limit as a whole number .*, got '7'"),
+        ({"limit": 10**6}, "expected limit as a whole number .*, got 1000000; try limit=[1-9]"),
+        ({"share": 2}, "expected share as a number .*, got 2; try share=1$"),
+        ({"share": -2}, "expected share as a number .*, got -2; try share=0.1$"),
         ({"limit": True}, "expected limit as a whole number .*, got True"),
         ({"limit": 7.0}, "expected limit as a whole number .*, got 7.0"),
         ({"share": "0.5"}, "expected share as a number .*, got '0.5'"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Q = TypeVar("Q")
 
+_SMALL = 0.1
 MAX_NAMES = 200
 MAX_TEXT = 200
 
@@ -43,9 +44,10 @@ class Whole(Rule):
             digits = value.strip().removeprefix("-")
             value = int(value) if digits.isascii() and digits.isdigit() and len(digits) < 19 else value
         if not isinstance(value, int) or isinstance(value, bool) or not self.low <= value <= self.high:
+            nearest = self.high if isinstance(value, int) and value > self.high else self.low
             raise InvalidInputError(
                 f"expected {name} as a whole number from {self.low:,} to {self.high:,}, got {shown(value)}; "
-                f"try {name}={self.low}"
+                f"try {name}={nearest}"
             )
         return value
 
@@ -69,9 +71,17 @@ class Number(Rule):
             low = f"above {self.low:g}" if self.is_open else f"from {self.low:g}"
             raise InvalidInputError(
                 f"expected {name} as a number {low} to {self.high:g}, got {shown(value)}; "
-                f"try {name}={self.high if self.high <= 1 else self.low:g}"
+                f"try {name}={self._usual(value):g}"
             )
         return float(value)
+
+    def _usual(self, value: object) -> float:
+        """Return what to try instead: the bound that was passed, or something small."""
+        if isinstance(value, int | float) and value > self.high:
+            return self.high
+        if isinstance(value, int | float) and not self.is_open:
+            return self.low
+        return _SMALL if self.low < _SMALL <= self.high else self.high
 
     def _holds(self, value: float) -> bool:
         if not math.isfinite(value) or value > self.high:
