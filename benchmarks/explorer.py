@@ -22,13 +22,12 @@ from mining import machine
 from playwright.sync_api import sync_playwright
 from serving import running
 
-import itemix
-
 N_MOVES = 40
 PAGES = {"mushroom": (0.1, 0.5), "groceries": (0.0005, 0.05)}
 
-MOVE = """([position]) => new Promise((done) => {
-  const slider = document.querySelector("input[type=range]");
+# The field beside the slider takes the exact threshold, and does what the slider does.
+MOVE = """([threshold]) => new Promise((done) => {
+  const field = document.querySelector(".slider .value input");
   const count = document.querySelector(".count");
   const before = count.textContent;
   const began = performance.now();
@@ -39,8 +38,8 @@ MOVE = """([position]) => new Promise((done) => {
     }
   });
   watch.observe(document.querySelector("main"), { childList: true, subtree: true, characterData: true });
-  slider.value = position;
-  slider.dispatchEvent(new Event("input"));
+  field.value = String(100 * threshold);
+  field.dispatchEvent(new Event("change"));
 })"""
 
 
@@ -58,10 +57,8 @@ def measure_page(name: str, low: float, high: float) -> list[float]:
             page.goto(f"{address}?view=itemsets&min_support={high}")
             page.wait_for_selector("tbody tr")
             page.wait_for_timeout(5000)  # the search reads ahead
-            lowest = 1 / len(itemix.datasets.load(name))
-            first, last = (1000 * (1 - math.log(value) / math.log(lowest)) for value in (low, high))
-            places = np.random.default_rng(0).uniform(first, last, N_MOVES).astype(int).tolist()
-            times = [page.evaluate(MOVE, [place]) for place in dict.fromkeys(places)]
+            thresholds = np.exp(np.random.default_rng(0).uniform(math.log(low), math.log(high), N_MOVES))
+            times = [page.evaluate(MOVE, [threshold]) for threshold in thresholds.round(6).tolist()]
             browser.close()
     return times
 
