@@ -68,14 +68,16 @@ export function create(page) {
       if (isAsked) page.announce(`The probability of ${questionParts(event, textOf).join("")} is ${percent(answer.probability)}`);
       drawList(recommended, basket.basket.length ? "Also in such a basket" : "Most probable items", {
         rows: recommendations.recommendations,
+        note: basket.basket.length ? "How probable each is in it, and how many times as probable as overall." : null,
         aside: ({ lift }) => (basket.basket.length + basket.absent.length ? times(lift) : ""),
         act: add(event, "present"),
       });
       const change = ({ probability }) => times(probability / influences.probability);
       const act = add(event, "given");
+      const note = "How probable it is given each of these too, and how many times as probable as now.";
       const none = isAsked ? "Nothing does." : "Nothing is asked yet.";
-      drawList(raises, "Raises it most", { rows: influences.raises, aside: change, act, verb: "Given", none });
-      drawList(lowers, "Lowers it most", { rows: influences.lowers, aside: change, act, verb: "Given", none });
+      drawList(raises, "Raises it most", { rows: influences.raises, aside: change, act, verb: "Given", none, note });
+      drawList(lowers, "Lowers it most", { rows: influences.lowers, aside: change, act, verb: "Given", none, note });
     }),
   );
 
@@ -119,9 +121,12 @@ function drawnAnswer(answer, event) {
 /** Bars of the answer and of what it can be compared with, on one scale. */
 function comparison(answer) {
   const rows = [["Model", answer.probability, answer.lower ?? null, answer.upper ?? null]];
-  if (answer.unconditional !== undefined) rows.push(["Without the condition", answer.unconditional, null, null]);
-  // Of a single item both are the same.
-  if (answer.independent !== answer.unconditional) rows.push(["If items were independent", answer.independent, null, null]);
+  if (answer.independent === answer.unconditional) {
+    rows.push(["Without the condition, or independent of it", answer.independent, null, null]); // of a single item
+  } else {
+    if (answer.unconditional !== undefined) rows.push(["Without the condition", answer.unconditional, null, null]);
+    rows.push(["If items were independent", answer.independent, null, null]);
+  }
   if (answer.data && answer.data.probability !== null) {
     const { count: n, of } = answer.data;
     rows.push([`In the data (${count(n)} of ${count(of)})`, answer.data.probability, null, null]);
@@ -137,7 +142,7 @@ function comparison(answer) {
 }
 
 /** A list of items with a probability each, and a button that adds one to the question. */
-function drawList(place, heading, { rows, aside, act, verb = "Add", none = "Nothing more." }) {
+function drawList(place, heading, { rows, aside, act, verb = "Add", none = "Nothing more.", note = null }) {
   const entries = rows.map((row) =>
     h(
       "li",
@@ -148,5 +153,6 @@ function drawList(place, heading, { rows, aside, act, verb = "Add", none = "Noth
     ),
   );
   const body = entries.length ? h("ul", { class: "plain-list" }, entries) : h("p", { class: "soft" }, none);
-  refill(place, h("h2", {}, heading), body);
+  const explained = entries.length && note ? h("p", { class: "soft small" }, note) : null;
+  refill(place, h("h2", {}, heading), explained, body);
 }
