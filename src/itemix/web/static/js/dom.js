@@ -64,3 +64,29 @@ export function asButton(label, isPressed, act) {
     },
   };
 }
+
+const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+/** Make a picture with many buttons one stop of the Tab key: the arrow keys move among them. */
+export function oneStop(picture) {
+  const buttons = [...picture.querySelectorAll("[role=button]")];
+  const stopAt = (button) => buttons.forEach((one) => one.setAttribute("tabindex", one === button ? "0" : "-1"));
+  stopAt(buttons.find((one) => one.getAttribute("aria-pressed") === "true") ?? buttons[0]);
+  picture.addEventListener("keydown", (event) => {
+    const at = buttons.indexOf(document.activeElement);
+    if (!(event.key in MOVES) || at < 0) return;
+    event.preventDefault();
+    const next = buttons[(at + MOVES[event.key] + buttons.length) % buttons.length];
+    stopAt(next);
+    next.focus();
+  });
+  return picture;
+}
+
+/** Put a new picture into a place, and give the focus back to the button of the same name. */
+export function redraw(place, picture) {
+  const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  refill(place, picture);
+  if (focused === null) return;
+  [...place.querySelectorAll("[role=button]")].find((one) => one.getAttribute("aria-label") === focused)?.focus();
+}

@@ -1,5 +1,5 @@
 // Items by components: the darker, the more probable the item in the component.
-import { asButton, fitted, h, refill, svg } from "../dom.js";
+import { asButton, fitted, h, oneStop, redraw, svg } from "../dom.js";
 import { cropped, percent, textOf } from "../format.js";
 
 const ROW = 19;
@@ -52,11 +52,11 @@ export function heatMap({ onChoose, onDraw }) {
     });
     const picture = svg(
       "svg",
-      { class: "picture heat", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Items by components" },
+      { class: "picture heat", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Items by components; arrow keys move among the components" },
       labels,
       columns,
     );
-    refill(place, picture);
+    redraw(place, oneStop(picture));
     onDraw(shown.length, components.length);
   }
 

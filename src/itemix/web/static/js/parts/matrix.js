@@ -1,5 +1,5 @@
 // Items by items: a cell is as strong as the dependence of the two.
-import { asButton, svg } from "../dom.js";
+import { asButton, oneStop, svg } from "../dom.js";
 import { cropped, measure, textOf } from "../format.js";
 
 const MOST_ITEMS = 60;
@@ -42,13 +42,13 @@ export function matrix({ pairs, chosen, width, onChoose }) {
       ].map(([row, column]) => cell(pair, side + column * step, side + row * step, step, strongest));
     });
   const ground = { class: "ground", x: side, y: side, width: items.length * step, height: items.length * step };
-  return svg(
+  const picture = svg(
     "svg",
     {
       class: "picture matrix",
       viewBox: `0 0 ${width} ${size + 24}`,
       role: "group",
-      "aria-label": `Matrix of the dependences of ${items.length} items; the table below has the same pairs`,
+      "aria-label": `Matrix of the dependences of ${items.length} items; arrow keys move among them`,
     },
     svg("rect", ground),
     cells,
@@ -57,6 +57,7 @@ export function matrix({ pairs, chosen, width, onChoose }) {
       ? svg("text", { x: side, y: size + 18 }, `${items.length} of ${all.length} items; move the slider to the right for fewer`)
       : null,
   );
+  return oneStop(picture);
 }
 
 function cell(pair, x, y, step, strongest) {

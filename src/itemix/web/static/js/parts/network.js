@@ -1,5 +1,5 @@
 // Items as a network: lines join those that attract each other, broken lines those that avoid each other.
-import { asButton, svg } from "../dom.js";
+import { asButton, oneStop, svg } from "../dom.js";
 import { cropped, percent, plural, textOf } from "../format.js";
 import { networkLayout } from "./layout.js";
 
@@ -30,17 +30,18 @@ export function network({ items, pairs, chosen, width, onChoose }) {
     const degree = links.filter((link) => link.includes(index)).length;
     return node(entry, places[index], degree, { chosen, isFar: !near.has(entry.item), onChoose });
   });
-  return svg(
+  const picture = svg(
     "svg",
     {
       class: `picture network${near.size > 1 ? " has-choice" : ""}`,
       viewBox: `0 0 ${width} ${height}`,
       role: "group",
-      "aria-label": `Network of ${plural(items.length, "item")} and ${plural(pairs.length, "pair")}`,
+      "aria-label": `Network of ${plural(items.length, "item")} and ${plural(pairs.length, "pair")}; arrow keys move among the items`,
     },
     edges,
     nodes,
   );
+  return oneStop(picture);
 }
 
 function edge(pair, [from, to], strongest, chosen) {

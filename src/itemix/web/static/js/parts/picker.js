@@ -26,7 +26,15 @@ export function itemPicker({ label, find, onChange }) {
     blur: () => close(),
     keydown: onKey,
   });
-  const options = h("ul", { class: "options", role: "listbox", id: `${id}-options`, "aria-label": label, hidden: true });
+  // A list that can be scrolled would be a stop of the Tab key, on the way to which it closes.
+  const options = h("ul", {
+    class: "options",
+    role: "listbox",
+    id: `${id}-options`,
+    "aria-label": label,
+    tabindex: "-1",
+    hidden: true,
+  });
   const chips = h("ul", { class: "chips", "aria-label": `${label}, picked` });
   const element = h(
     "div",

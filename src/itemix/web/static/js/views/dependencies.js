@@ -1,6 +1,6 @@
 // Dependencies: which items attract or avoid each other.
 import { latest } from "../api.js";
-import { fitted, h, refill } from "../dom.js";
+import { fitted, h, redraw, refill } from "../dom.js";
 import { count, measure, percent, plural, times } from "../format.js";
 import { segments } from "../parts/fields.js";
 import { matrix } from "../parts/matrix.js";
@@ -132,11 +132,9 @@ export function create(page) {
 
   function drawPicture() {
     if (!shown || !picture.clientWidth) return;
-    const focused = picture.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
     const onChoose = (item) => page.change({ item: item === shown.chosen ? null : item });
     const draw = shown.kind === "matrix" ? matrix : network;
-    refill(picture, shown.pairs.length ? draw({ ...shown, width: picture.clientWidth, onChoose }) : emptyText());
-    if (focused) [...picture.querySelectorAll("[aria-label]")].find((it) => it.ariaLabel === focused)?.focus();
+    redraw(picture, shown.pairs.length ? draw({ ...shown, width: picture.clientWidth, onChoose }) : emptyText());
   }
 
   async function drawNeighbours(item, sign) {
