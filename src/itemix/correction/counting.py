@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 # Counts below this say little: the standard error of their logarithm is a third.
 FEWEST = 10
 _STEPS = 6
+# How many products of components and pairs of items are looked at; about a second's worth.
+_MOST_PRODUCTS = 2e9
 
 
 def likely_sets(mixture: Mixture, transactions: Transactions, max_len: int, max_size: int) -> Sets:
     """Return the itemsets of up to `max_len` items that the data or the mixture holds for frequent.
 
-    Frequent is what occurs ten times, or more often if that would be more than `max_size` sets. With a set
+    Frequent is what occurs ten times, or more often if that would be more than `max_size` sets; to the
+    mixture also more often if it has so many items and components that all pairs would take long. With a set
     all its subsets are there, and all items alone.
     """
     everything = np.arange(mixture.n_items, dtype=np.int32)
@@ -35,11 +38,19 @@ def likely_sets(mixture: Mixture, transactions: Transactions, max_len: int, max_
     threshold, counted = _frequent(transactions, max_len, max_size)
     if counted is not None:
         families.append(counted)
-    probability = threshold / transactions.n_transactions
+    probability = max(threshold / transactions.n_transactions, _least_probability(mixture))
     # A mixture that expects far more than there is in the data says little of use.
     with suppress(TooManyItemsetsError):
         families.append(mine(mixture, probability, max_len=max_len, max_itemsets=max_size).sets)
     return Sets.concatenate(families).unique()
+
+
+def _least_probability(mixture: Mixture) -> float:
+    """Return a threshold at which no more pairs of items are looked at than can be."""
+    n_items = int((2 * _MOST_PRODUCTS / mixture.n_components) ** 0.5)
+    if n_items >= mixture.n_items:
+        return 0.0
+    return float(np.sort(mixture.item_probabilities())[-n_items - 1])
 
 
 def _frequent(transactions: Transactions, max_len: int, max_size: int) -> tuple[int, Sets | None]:
