@@ -19,7 +19,7 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.installed-test
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/mining.py --output docs/benchmarks/mining.md

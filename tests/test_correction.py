@@ -9,7 +9,7 @@ from naive.models import random_mixture
 import itemix
 from itemix.correction import Choice, Way, choose, correct
 from itemix.correction.choosing import _Judge
-from itemix.correction.counting import likely_sets
+from itemix.correction.counting import _MOST_PRODUCTS, _least_probability, likely_sets
 from itemix.errors import InvalidInputError, ModelFileError, TooManyItemsetsError
 from itemix.storage.stored import StoredModel
 from itemix.transactions import Transactions
@@ -178,3 +178,12 @@ def test_a_choice_of_nothing(baskets):
     empty = Transactions.from_lists([["a"], ["b"]])
     model = itemix.BernoulliMixture(1, random_state=0, correction="auto").fit(empty)
     assert itemix.mine(model, 0.4).support.tolist() == [0.5, 0.5]
+
+
+def test_mixtures_of_very_many_items_are_asked_for_their_frequent_ones():
+    """The pairs that are looked at stay few enough, and where they are few anyway none is left out."""
+    probs = np.linspace(0.001, 0.9, 70_000)[None, :]
+    wide = itemix.Mixture([1.0], probs, range(70_000))
+    n_items = int((probs > _least_probability(wide)).sum())
+    assert 0.9 * _MOST_PRODUCTS < n_items**2 / 2 <= _MOST_PRODUCTS
+    assert _least_probability(wide.marginal(range(1000))) == 0
