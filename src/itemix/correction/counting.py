@@ -50,7 +50,7 @@ def _least_probability(mixture: Mixture) -> float:
     n_items = int((2 * _MOST_PRODUCTS / mixture.n_components) ** 0.5)
     if n_items >= mixture.n_items:
         return 0.0
-    return float(np.sort(mixture.item_probabilities())[-n_items - 1])
+    return float(np.sort(mixture.item_probabilities)[-n_items - 1])
 
 
 def _frequent(transactions: Transactions, max_len: int, max_size: int) -> tuple[int, Sets | None]:
