@@ -128,6 +128,10 @@ REFUSED = {
     "nothing to compare": (lambda s: plot.support_agreement(s.itemsets[:0], s.data), NO_ITEMSET),
     "no rules": (lambda s: plot.rules_scatter(s.rules[:0]), "at least one rule to draw, got none"),
     "no pairs": (lambda s: plot.dependency_network(s.model, 0), NO_PAIR),
+    "independent items": (
+        lambda s: plot.dependency_network(itemix.IndependentModel().fit(s.data)),
+        NO_PAIR,
+    ),
     "one item": (lambda s: plot.dependency_matrix(s.model, items="salsa"), NO_PAIR),
     "unknown": (lambda s: plot.dependency_matrix(s.model, items="milk!"), "known items, got 'milk!'"),
     "data": (lambda s: plot.component_sizes(s.data), "expected a fitted model, got Transactions"),

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from itemix.posterior import Posterior
 
 
+_NOISE = 1e-9
+
+
 def model_of(source: Any) -> Model:  # noqa: ANN401 - anything at all
     """Return the model that something is, or that it has learned.
 
@@ -84,10 +87,14 @@ def largest_components(components: Mixture, n: int) -> npt.NDArray[np.int64]:
 def strongest_dependencies(
     model: Model, n: int, *, sign: Sign = "both", items: Names | None = None
 ) -> list[Dependency]:
-    """Return the strongest pairs; of very many items, of the most frequent ones where all would take long."""
+    """Return the strongest pairs that are more than rounding.
+
+    Of very many items, they are those of the most frequent ones where comparing all would take long.
+    """
     compared = None if items is not None else comparable_items(model)
     among = None if compared is None else model.items.names(compared)
-    return dependencies(model, n, sign=sign, items=items, among=among)
+    found = dependencies(model, n, sign=sign, items=items, among=among)
+    return [pair for pair in found if pair.information > _NOISE]
 
 
 def require_pairs(n: int) -> None:

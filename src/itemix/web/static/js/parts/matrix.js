@@ -54,7 +54,7 @@ export function matrix({ pairs, chosen, width, onChoose }) {
     cells,
     labels,
     items.length < all.length
-      ? svg("text", { x: side, y: size + 18 }, `${items.length} of ${all.length} items; move the slider to the right for fewer`)
+      ? svg("text", { x: 0, y: size + 18 }, `${items.length} of ${all.length} items; move the slider to the right for fewer`)
       : null,
   );
   return oneStop(picture);
