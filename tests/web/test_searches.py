@@ -39,11 +39,13 @@ def test_a_higher_threshold_is_answered_from_the_same_search(searches):
 
 def test_the_lowest_threshold_is_told_and_works(searches, model):
     """Where there are too many sets, the error names a threshold that is possible, and nearly the lowest."""
+    assert searches.lowest_possible == 0
     with pytest.raises(
         ThresholdTooLowError, match=r"expected at most 5,000 itemsets, got more at"
     ) as refused:
         searches.at(1e-4)
     lowest = refused.value.lowest
+    assert searches.lowest_possible == lowest
     assert len(searches.at(lowest).positions) <= 5_000
     assert len(itemix.mine(model, lowest / 1.06)) > 5_000
 

@@ -140,6 +140,7 @@ export function create(page) {
 
   function draw(answer, question, offset) {
     const kind = question.target ? `${question.target} itemset` : "itemset";
+    files.set({ ...question, min_support: answer.min_support });
     total.textContent = plural(answer.n_itemsets, kind);
     page.announce(`${plural(answer.n_itemsets, kind)} with a support of at least ${percent(answer.min_support)}`);
     itemsets.draw(answer, question);
