@@ -90,17 +90,24 @@ def others(browser, tmp_path_factory):
         yield found
 
 
+@pytest.fixture(scope="session")
+def contexts(browser):
+    """A profile of the browser for each theme, so that files are loaded once."""
+    made = {theme: browser.new_context(color_scheme=theme) for theme in ("light", "dark")}
+    yield made
+    for context in made.values():
+        context.close()
+
+
 @pytest.fixture
-def open_page(browser):
+def open_page(contexts):
     """Open pages; at the end none of them has complained, or asked anybody else."""
-    contexts, complaints, requests = [], [], []
+    pages, complaints, requests = [], [], []
 
     def opened(address, *, width=1280, height=900, theme="light", expected_errors=(), is_refused=False):
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=theme, accept_downloads=True
-        )
-        contexts.append(context)
-        page = context.new_page()
+        page = contexts[theme].new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(
@@ -121,7 +128,7 @@ def open_page(browser):
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
     assert complaints == []
     assert all(re.match(r"(http://127\.0\.0\.1:\d+/|data:|blob:)", url) for url in requests)
