@@ -145,7 +145,11 @@ def evaluate_density(task: Task) -> Record:
     """Fit to the training part; the mean log-likelihood of the other two (the density yardstick)."""
     train, valid, test = thirds(task.dataset)
     model = fit(task, train, **_prior(task, train))
-    return {"valid": model.score(valid), "test": model.score(test), **_describe_fit(model)}
+    scores = {"valid": model.score(valid), "test": model.score(test)}
+    if len(getattr(model, "posteriors_", ())) > 1:
+        one = model.posterior_.mixture()
+        scores["test_of_one"] = float(one.log_likelihood(test.align_items(one.items)).mean())
+    return {**scores, **_describe_fit(model)}
 
 
 def time_training(task: Task) -> Record:

@@ -275,3 +275,12 @@ def test_trees_have_figures_of_their_own_to_reach(store, summary):
     target = next(target for target in claims.targets(summary) if "trees" in target.wanted)
     assert target.measured == "-6.020 (mixture of Chow-Liu trees)"
     assert not target.holds
+
+
+def test_what_averaging_gains_is_said(store, summary):
+    """The average of the samples is compared with one of them."""
+    base = {"components": 5.0, "iterations": 3, "converged": True, "seconds": 1.0, "valid": -6.0}
+    for name, one in (("debd-nltcs", -6.1), ("debd-dna", -6.25)):
+        task = Task("density", name, "gsdpm", 0, 0, "1")
+        store.put(task, base | {"test": -6.0, "test_of_one": one})
+    assert "worth 0.100 to 0.250 against the last sample" in sentences.all_sentences(summary)["density"]
