@@ -188,3 +188,48 @@ def test_values_of_models(fitted):
     refused(
         lambda: itemix.BernoulliMixture(correction=[2]).fit(BASKETS), "expected correction as None, 'auto'"
     )
+
+
+def test_files_and_formats(tmp_path):
+    """Names of files, formats, delimiters and data sets that are none."""
+    path = tmp_path / "baskets.csv"
+    itemix.write_transactions(BASKETS, path)
+    for bad in (None, 3, ["a"]):
+        refused(
+            lambda bad=bad: itemix.write_transactions(BASKETS, bad),
+            "expected the name of a file, got .*; try",
+        )
+        refused(lambda bad=bad: itemix.load(bad), "expected the name of a file, got")
+    for bad in (3, ["csv"], ""):
+        refused(
+            lambda bad=bad: itemix.write_transactions(BASKETS, path, format=bad), "expected a format, one of"
+        )
+        refused(lambda bad=bad: itemix.read_transactions(path, format=bad), "expected a format")
+    for bad in (3, [","], "ab"):
+        refused(
+            lambda bad=bad: itemix.read_transactions(path, delimiter=bad), "expected one character as the"
+        )
+    refused(lambda: itemix.datasets.load(["mushroom"]), "expected the name of one of 40 data sets, got ")
+
+
+def test_options_of_searches(itemsets):
+    """Words that are none, and numbers that are too large to mean anything: these set no limit."""
+    refused(lambda: itemix.mine(BASKETS, 1, target=["all"]), "expected target to be one of 'all', 'closed'")
+    refused(lambda: itemix.mine(BASKETS, 1, n_jobs=[1]), "expected n_jobs as a number of threads, got")
+    large = 10**30
+    for options in ({"top_k": large}, {"max_itemsets": large}, {"max_len": large}, {"n_jobs": large}):
+        assert len(itemix.mine(BASKETS, 1, **options)) == len(itemsets)
+    found = itemix.rules(itemsets, min_threshold=0.1, max_antecedent_len=large, max_rules=large)
+    assert len(found) == len(itemix.rules(itemsets, min_threshold=0.1))
+
+
+def test_parameters_of_estimators():
+    """Priors and other parameters that are no numbers."""
+    for bad in ("a", [["a"], 3], object()):
+        model = itemix.BayesianMixture(n_components=2, gamma=bad)
+        refused(
+            lambda model=model: model.fit(BASKETS), "expected gamma as one number or one for each item, got"
+        )
+    refused(
+        lambda: itemix.BernoulliMixture(2, verbose="a").fit(BASKETS), "expected verbose as a whole number"
+    )

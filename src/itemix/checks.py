@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,6 +56,19 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
             f"expected {name} to be one of {', '.join(map(repr, choices))}, got {value!r}; try {choices[0]!r}"
         )
     return value
+
+
+def as_path(path: Any) -> Path:  # noqa: ANN401 - checked here
+    """Return the path of a file.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no name of a file.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInputError(f"expected the name of a file, got {path!r}; try 'baskets.csv'")
+    return Path(path)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:  # noqa: ANN401 - checked here

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from itemix.checks import as_path
 from itemix.errors import MissingFileError, ModelFileError
 from itemix.files import replacing
 
@@ -149,7 +150,7 @@ def read(path: PathLike) -> Content:
     ModelFileError
         If it is damaged, no model file, or of a newer version.
     """
-    file = Path(path)
+    file = as_path(path)
     _require_readable(file)
     text, arrays = _open(file)
     header = _parsed(text, file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+_MOST_THREADS = 1024
+
 
 def count_threads(n_jobs: int | None) -> int:
     """Return how many threads `n_jobs` asks for: None is one, -1 all processors, -2 all but one.
@@ -25,14 +28,18 @@ def count_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
+    try:
+        number = 0 if isinstance(n_jobs, bool) else operator.index(n_jobs)
+    except TypeError:
+        number = 0
+    if number == 0:
         raise InvalidInputError(
             f"expected n_jobs as a number of threads, got {n_jobs!r}; try -1 for all processors"
         )
-    if n_jobs > 0:
-        return int(n_jobs)
+    if number > 0:
+        return min(number, _MOST_THREADS)
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    return max(1, available + 1 + int(n_jobs))
+    return max(1, available + 1 + number)
 
 
 class Workers:

@@ -40,7 +40,7 @@ def info(name: str) -> DatasetInfo:
     InvalidInputError
         If there is no such data set; the message offers the nearest names.
     """
-    if name not in CATALOGUE:
+    if not isinstance(name, str) or name not in CATALOGUE:
         hint = did_you_mean(nearest(name, CATALOGUE), "datasets.available() lists them")
         raise InvalidInputError(
             f"expected the name of one of {len(CATALOGUE)} data sets, got {name!r}; {hint}"

@@ -109,7 +109,10 @@ def checked_delimiter(delimiter: str | None) -> str | None:
     InvalidInputError
         If it is not one plain character.
     """
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+    if delimiter is None:
+        return None
+    is_one = isinstance(delimiter, str) and len(delimiter) == 1
+    if not is_one or not delimiter.isascii() or delimiter in '"\r\n':
         raise InvalidInputError(
             f"expected one character as the delimiter, got {delimiter!r}; try ',' or '\\t'"
         )

@@ -96,7 +96,7 @@ def read_transactions(
     >>> itemix.read_transactions(io.BytesIO(b"milk,bread\nmilk\n")).to_lists()
     [['bread', 'milk'], ['milk']]
     """
-    if format is not None and format not in FORMATS:
+    if format is not None and (not isinstance(format, str) or format not in FORMATS):
         raise InvalidInputError(
             f"expected a format, one of {', '.join(FORMATS)}, got {format!r}; "
             "leave it out to have it recognised"

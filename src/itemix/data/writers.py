@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from itemix.checks import as_path
 from itemix.data.formats.arrow import ITEMS_KEY
 from itemix.data.options import checked_delimiter
 from itemix.data.recognise import DELIMITERS
@@ -77,9 +78,9 @@ def write_transactions(
     Parquet and Arrow files, and one-hot CSV, keep all items; the others those that occur.
     """
     transactions = as_transactions(transactions)
-    target = Path(path)
-    kind = format or _format_by_ending(target)
-    if kind not in _WRITERS:
+    target = as_path(path)
+    kind = _format_by_ending(target) if format is None else format
+    if not isinstance(kind, str) or kind not in _WRITERS:
         raise InvalidInputError(
             f"expected a format, one of {', '.join(_WRITERS)}, got {kind!r}; leave it out to go by the ending"
         )

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from itemix.checks import check_whole
+
 if TYPE_CHECKING:
     from itemix.inference.run import Callback, Report
 
 
 def printers(verbose: int) -> list[Callback]:
     """Return what prints every so many iterations; nothing for 0."""
-    every = int(verbose)
+    every = int(verbose) if isinstance(verbose, bool) else check_whole("verbose", verbose, 0)
     return [] if every <= 0 else [lambda report: _print(report, every)]
 
 

@@ -106,7 +106,13 @@ def _remainder(betas: Floats) -> Floats:
 
 
 def _per_item(value: float | npt.ArrayLike, n_items: int, name: str) -> Floats:
-    array = np.asarray(value, dtype=np.float64)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"expected {name} as one number or one for each item, got {value!r}; leave it out for the items' "
+            "frequencies"
+        ) from None
     if array.ndim > 1 or (array.ndim == 1 and len(array) != n_items):
         raise InvalidInputError(
             f"expected {name} as one number or as {n_items:,}, one for each item, got shape "

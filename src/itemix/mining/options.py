@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Results may take this part of the memory that is free when the search starts.
 _MEMORY_SHARE = 0.5
 UNBOUNDED = (1 << 62) - 1
+_LARGEST = UNBOUNDED >> 8
 # A search for the k most frequent sets gives up on a threshold after this many times k sets.
 _TRIAL_FACTOR = 4
 _TRIAL_AT_LEAST = 10_000
@@ -62,7 +63,7 @@ class SearchOptions:
         UnknownItemError
             If an item to include or exclude is not known.
         """
-        if target not in TARGETS:
+        if not isinstance(target, str) or target not in TARGETS:
             raise InvalidInputError(
                 f"expected target to be one of {', '.join(map(repr, TARGETS))}, got {target!r}; try 'all'"
             )
@@ -132,7 +133,7 @@ def min_count(min_support: object, n_transactions: int) -> int:
 def _whole(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise InvalidInputError(f"expected {name} as a whole number of at least 1, got {value!r}; try 1")
-    return int(value)
+    return min(int(value), _LARGEST)
 
 
 def trial_size(k: int) -> int:

@@ -80,5 +80,5 @@ def _checked_whole(name: str, value: object) -> int:
     if value is None:
         return NO_LIMIT
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
-        return int(value)
+        return min(int(value), NO_LIMIT)
     raise InvalidInputError(f"expected {name} as a whole number of at least 1, got {value!r}; try {name}=1")
