@@ -3,7 +3,9 @@
 Every measurement is a process of its own, one after the other: the tool's natural input is made first
 (lists of lists for pyfim, a one-hot data frame for rusket and mlxtend, `Transactions` for itemix), then the
 tool is warmed up and timed to its natural result. Memory is the peak of resident memory while mining, less
-what was resident just before, with input, libraries and compiled kernels in place.
+what was resident just before, with input, libraries and compiled kernels in place. The tools take turns, a
+few times over where they are quick, and the least of a tool's medians counts: what else the machine does
+meanwhile should not fall on one of them.
 
     python benchmarks/mining.py --data FOLDER [--output docs/benchmarks/mining.md] [--quick]
 """
@@ -28,9 +30,13 @@ import numpy as np
 import itemix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 N_RUNS = 7
+N_RUNS_OF_QUICK_ONES = 101
+SECONDS_OF_QUICK_ONES = 0.5
+N_TURNS = 3
+SECONDS_OF_ONE_TURN = 0.5
 SECONDS_PER_TOOL = 60
 
 
@@ -122,7 +128,9 @@ def work(tool: str, workload: Workload, target: str, n_threads: int, folder: Pat
     peak = resident("VmHWM") - before
     n_found = len(result)
     del result
-    n_runs = max(1, min(N_RUNS, int(SECONDS_PER_TOOL / 2 / max(first, 1e-3))))
+    # Searches of a few milliseconds are repeated until they have gone on for a while.
+    wanted = min(max(N_RUNS, int(SECONDS_OF_QUICK_ONES / first)), N_RUNS_OF_QUICK_ONES)
+    n_runs = max(1, min(wanted, int(SECONDS_PER_TOOL / 2 / first)))
     times = []
     for _ in range(n_runs):
         start = time.perf_counter()
@@ -154,6 +162,21 @@ def measure(tool: str, number: int, target: str, n_threads: int, folder: Path) -
     return measured
 
 
+def measure_in_turns(
+    tools: Sequence[tuple[str, int]], number: int, target: str, folder: Path
+) -> dict[tuple[str, int], dict[str, Any] | None]:
+    """Measure tools, each with its number of threads, in turns; slow ones once."""
+    best = {tool: measure(tool[0], number, target, tool[1], folder) for tool in tools}
+    quick = [tool for tool, found in best.items() if found and found["seconds"] < SECONDS_OF_ONE_TURN]
+    for _ in range(N_TURNS - 1):
+        for tool in quick:
+            again = measure(tool[0], number, target, tool[1], folder)
+            before = best[tool]
+            if again and before and again["seconds"] < before["seconds"]:
+                best[tool] = before | {"seconds": again["seconds"]}
+    return best
+
+
 def machine() -> str:
     """Describe this machine for the table's caption."""
     model = next(
@@ -174,8 +197,9 @@ def run(folder: Path, *, quick: bool) -> dict[str, Any]:
     for number, workload in enumerate(WORKLOADS):
         for target in TARGETS if not quick else ("all",):
             peers = [(tool, n) for tool in PEERS[target] for n in ((1, n_all) if "rusket" in tool else (1,))]
-            for tool, n_threads in [("itemix", 1), ("itemix", n_all), *peers]:
-                found = measure(tool, number, target, n_threads, folder)
+            tools = [("itemix", 1), ("itemix", n_all), *peers]
+            measured = measure_in_turns(tools, number, target, folder)
+            for (tool, n_threads), found in measured.items():
                 row = {"workload": workload.name, "target": target, "tool": tool, "threads": n_threads}
                 rows.append(row | (found or {"seconds": None, "peak_bytes": None, "n_found": None}))
                 shown = "over the limit" if found is None else f"{1e3 * found['seconds']:9.1f} ms"
@@ -193,8 +217,10 @@ def as_markdown(results: dict[str, Any]) -> str:
     lines = [
         "# Exact mining: speed and memory",
         "",
-        f"Measured by `benchmarks/mining.py` on {results['machine']}. Times are medians, from each tool's",
-        "natural input to its natural result; memory is the peak while mining above what was there before.",
+        f"Measured by `benchmarks/mining.py` on {results['machine']}. Times are from each tool's natural",
+        "input to its natural result, medians of at least seven runs, the least of three such medians taken",
+        "in turns where it is below half a second; memory is the peak while mining above what was there",
+        "before.",
         "*Ratio* is the fastest peer's time divided by ours: one thread against one thread, all threads",
         "against all (pyfim and mlxtend have only one).",
         "",

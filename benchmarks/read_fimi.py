@@ -16,7 +16,7 @@ import numpy as np
 
 from itemix.data.readers import read_transactions
 
-REPEATS = 7
+REPEATS = 15
 N_ITEMS = 16_000
 MEAN_LENGTH = 10
 ROWS_AT_A_TIME = 20_000
