@@ -96,6 +96,7 @@ def targets(summary: Summary) -> list[Target]:
     found += [_mushroom_target(summary), _msweb_target(summary)]
     found += [_synthetic_target(summary, name) for name in summary.scale.synthetic]
     found += [target for name in summary.scale.beyond for target in _corrected_targets(summary, name)]
+    found += [_many_target(summary, name) for name in summary.scale.real]
     mixtures = (*PAPER_METHODS, "gsdpm-learned")
     for methods, what, wanted in (
         (mixtures, "Bernoulli mixture", PROTOTYPES),
@@ -191,6 +192,19 @@ def _corrected_targets(summary: Summary, name: str) -> list[Target]:
             all(_COVER[0] <= cover <= _COVER[1] for cover in covers.values()),
         ),
     ]
+
+
+def _many_target(summary: Summary, name: str) -> Target | None:
+    fits, floors = summary.many(name)
+    if not fits:
+        return None
+    ratio = mean(fit["E"] for fit in fits) / mean(floor["E"] for floor in floors)
+    cover = 100 * mean(fit["cover"] for fit in fits)
+    return Target(
+        f"{INPUTS[name].label}, {len(fits)} halves, corrected VDPM: the same of E and of the intervals",
+        f"{ratio:.3f} times the floor, {cover:.1f}%",
+        ratio <= _FLOOR_FACTOR and _COVER[0] <= cover <= _COVER[1],
+    )
 
 
 def _each(shown: dict[str, str]) -> str:

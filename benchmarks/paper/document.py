@@ -57,6 +57,7 @@ def write_document(store: Store, scale: Scale, output: Path) -> None:
         "alike": _by_dataset(summary, "alike", partial(tables.accuracy, part="alike")),
         "probes": tables.probes(summary),
         "beyond": _by_dataset(summary, "beyond", tables.past),
+        "many": tables.many(summary),
         "table5": tables.training(summary),
         "table6": tables.generation(summary),
         "density": tables.density(summary, REPORTED),

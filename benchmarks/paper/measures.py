@@ -114,7 +114,7 @@ def evaluate_accuracy(task: Task) -> Record:
         "fit_seconds": fit_seconds,
         **_describe_fit(model),
         **(_by_length(result) if task.part == "table4" else {}),
-        **(_cover(model, test, threshold) if task.part == "beyond" else {}),
+        **(_cover(model, test, threshold) if task.part in ("beyond", "many") else {}),
     }
 
 
@@ -192,6 +192,7 @@ _MEASURES = {
     "probes": evaluate_accuracy,
     "table4": evaluate_accuracy,
     "beyond": evaluate_accuracy,
+    "many": evaluate_accuracy,
     "density": evaluate_density,
     "table5": time_training,
     "table6": time_generation,

@@ -150,6 +150,8 @@ METHODS = {
 PAPER_METHODS = ("nbm", "vfbm", "gsfbm", "vdpm", "gsdpm")
 BAYESIAN = ("vfbm", "gsfbm", "vdpm", "gsdpm")
 CORRECTED = ("vdpm-corrected", "gsdpm-corrected")
+# The one that is fitted to many random halves.
+MANY = "vdpm-corrected"
 
 
 def standing_in(part: str) -> list[str]:

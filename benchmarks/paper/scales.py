@@ -6,12 +6,14 @@ import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .methods import FLOOR, METHODS, PAPER_METHODS, TRUTH, standing_in
+from .methods import FLOOR, MANY, METHODS, PAPER_METHODS, TRUTH, standing_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PARTS = ("data", "table3", "table4", "floors", "alike", "probes", "density", "beyond", "table5", "table6")
+PARTS = (
+    "data", "table3", "table4", "floors", "alike", "probes", "density", "beyond", "many", "table5", "table6",
+)  # fmt: skip
 TIMED = ("table5", "table6")
 ALIASES = {"table1": "data", "table2": "data"}
 MINERS = ("itemix", "pyfim eclat", "pyfim fpgrowth")
@@ -58,8 +60,9 @@ class Scale:
 
     Attributes
     ----------
-    n_runs, n_floors : int
-        Runs of everything that is averaged, and random halves of which only the floor is taken.
+    n_runs, n_floors, n_many : int
+        Runs of everything that is averaged, random halves of which only the floor is taken, and those of
+        them to which a corrected mixture is fitted.
     components : tuple of int
         The numbers of components on real data.
     real, synthetic, alike, beyond, density : tuple of str
@@ -77,6 +80,7 @@ class Scale:
 
     n_runs: int
     n_floors: int
+    n_many: int
     components: tuple[int, ...]
     real: tuple[str, ...]
     synthetic: tuple[str, ...]
@@ -109,6 +113,7 @@ SCALES = {
     "full": Scale(
         n_runs=5,
         n_floors=50,
+        n_many=25,
         components=(15, 25, 50, 75),
         real=_REAL,
         synthetic=_SYNTHETIC,
@@ -130,6 +135,7 @@ SCALES = {
     "quick": Scale(
         n_runs=1,
         n_floors=5,
+        n_many=2,
         components=(15,),
         real=_REAL,
         synthetic=("syn15",),
@@ -145,6 +151,7 @@ SCALES = {
     "tiny": Scale(
         n_runs=2,
         n_floors=3,
+        n_many=3,
         components=(3,),
         real=("toy",),
         synthetic=(),
@@ -167,7 +174,7 @@ def plan(scale: Scale) -> list[Task]:
         *(Task("data", name, "data") for name in scale.described),
         *_accuracy(scale, "table3"),
         *_accuracy(scale, "table4"),
-        *_floors(scale),
+        *_floors(scale, "floors", FLOOR, scale.n_floors),
         *_accuracy(scale, "alike"),
         *(
             Task("probes", name, method, K, run, setting)
@@ -176,6 +183,7 @@ def plan(scale: Scale) -> list[Task]:
         ),
         *_density(scale),
         *_accuracy(scale, "beyond"),
+        *_floors(scale, "many", MANY, scale.n_many),
         *_training(scale),
         *_generation(scale),
     ]
@@ -202,10 +210,10 @@ def _accuracy(scale: Scale, part: str) -> Iterator[Task]:
                     yield from (Task(part, name, method, K, run) for K in choices)
 
 
-def _floors(scale: Scale) -> Iterator[Task]:
+def _floors(scale: Scale, part: str, method: str, n: int) -> Iterator[Task]:
     for name in scale.real:
         if name != "msweb":
-            yield from (Task("floors", name, FLOOR, 0, run) for run in range(scale.n_floors))
+            yield from (Task(part, name, method, 0, run) for run in range(n))
 
 
 def _density(scale: Scale) -> Iterator[Task]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .methods import FLOOR, METHODS, PAPER_METHODS, TRUTH, standing_in
+from .methods import FLOOR, MANY, METHODS, PAPER_METHODS, TRUTH, standing_in
 from .published import paper, paper_row
 from .scales import Task, chosen_components, density_grid, plan
 
@@ -153,6 +153,15 @@ class Summary:
         """Return the floors of all random halves that were taken."""
         found = (self.get("floors", dataset, FLOOR, 0, run) for run in range(self.scale.n_floors))
         return [record for record in found if record is not None]
+
+    def many(self, dataset: str) -> tuple[list[Record], list[Record]]:
+        """Return the fits to many random halves, and the floors of the same halves."""
+        both = [
+            (self.get("many", dataset, MANY, 0, run), self.get("floors", dataset, FLOOR, 0, run))
+            for run in range(self.scale.n_many)
+        ]
+        found = [(fit, floor) for fit, floor in both if fit is not None and floor is not None]
+        return [fit for fit, _ in found], [floor for _, floor in found]
 
     def processor_seconds(self) -> float:
         """Return what everything took, in seconds of one core."""

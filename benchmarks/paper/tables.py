@@ -132,6 +132,30 @@ def floors(summary: Summary) -> str:
     return markdown(headers, rows)
 
 
+def many(summary: Summary) -> str:
+    """Make the table of corrected mixtures over many random halves."""
+    headers = (
+        "data set", "halves", "E", "floor", "E of the floor", "F-", "floor", "F+", "floor", "intervals cover",
+        "least", "most",
+    )  # fmt: skip
+    rows = []
+    for name in summary.scale.real:
+        fits, floors = summary.many(name)
+        if not fits:
+            continue
+        shown = [
+            Spread.of([100 * record[key] for record in records])
+            for key in ("E", "F-", "F+")
+            for records in (fits, floors)
+        ]
+        cells = [_spread(value) for value in shown]
+        covers = [fit["cover"] for fit in fits]
+        cells.insert(2, f"{shown[0].mean / shown[1].mean:.2f}")
+        cells += [_percent(value) for value in (mean(covers), min(covers), max(covers))]
+        rows.append([INPUTS[name].label, f"{len(fits)}", *cells])
+    return markdown(headers, rows)
+
+
 def probes(summary: Summary) -> str:
     """Make the table of what makes a difference: a variant, and what it varies."""
     headers = ("data set", "method", "K", "F-", "table 4", "E", "table 4", "floor", "paper")

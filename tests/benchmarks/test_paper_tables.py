@@ -284,3 +284,16 @@ def test_what_averaging_gains_is_said(store, summary):
         task = Task("density", name, "gsdpm", 0, 0, "1")
         store.put(task, base | {"test": -6.0, "test_of_one": one})
     assert "worth 0.100 to 0.250 against the last sample" in sentences.all_sentences(summary)["density"]
+
+
+def test_many_halves_are_compared_with_their_own_floors(store, summary):
+    """A half without a floor does not count; errors, floors and covers are averaged over the same halves."""
+    for run, (error, floor, cover) in enumerate(((0.02, 0.02, 0.8), (0.043, 0.04, 0.94))):
+        store.put(Task("many", "chess", "vdpm-corrected", 0, run), accuracy(error) | {"cover": cover})
+        store.put(Task("floors", "chess", "floor", 0, run), accuracy(floor))
+    store.put(Task("many", "chess", "vdpm-corrected", 0, 2), accuracy(0.5) | {"cover": 0.0})
+    line = tables.many(summary).splitlines()[2]
+    assert line.startswith("| chess | 2 | 3.15 ± 1.63 | 3.00 ± 1.41 | 1.05 |")
+    assert line.endswith("| 87.00% | 80.00% | 94.00% |")
+    target = next(target for target in claims.targets(summary) if "2 halves" in target.wanted)
+    assert target.measured == "1.050 times the floor, 87.0%"
