@@ -144,7 +144,9 @@ def test_an_explanation_adds_up(seed, basket, partial):
 def test_bad_questions_are_refused():
     """Impossible baskets, unknown signs and items of probability zero are errors."""
     model = Mixture([1.0], [[0.5, 0.0, 0.5, 0.5]], NAMES)
-    with pytest.raises(InvalidInputError, match="expected sign to be one of 'both', 'positive', 'negative', got 'up'"):
+    with pytest.raises(
+        InvalidInputError, match="expected sign to be one of 'both', 'positive', 'negative', got 'up'"
+    ):
         query.dependencies(model, sign="up")
     with pytest.raises(InvalidInputError, match="expected items that the model allows"):
         query.lift(model, ["butter"])
