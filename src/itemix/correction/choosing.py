@@ -29,7 +29,7 @@ ORDERS = (2, 3, 4, 5)
 # How residuals are believed: only beyond chance and in part (shrinkage and least gain), or at once.
 _CAUTIONS = ((30.0, MIN_GAIN), (0.0, 0.0))
 # Halves of the data cannot tell ways apart whose errors differ by less; with all of it richer ones gain most.
-_AS_GOOD = 1.01
+_AS_GOOD = 1.02
 MAX_SIZE = 100_000
 _N_HALVINGS = 3
 # With so many transactions one division into halves tells enough.
