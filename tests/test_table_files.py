@@ -237,7 +237,7 @@ def test_foreign_files(extension, tmp_path):
         ({"version": 99}, "expected a file of version 1, got version 99; update itemix"),
         ({"rows": 3}, "expected 3 rows, got 1 in column 'support'; the file was cut or edited"),
         ({"items": ["b"]}, "got 'a'"),
-        ({"items": 3}, "got a damaged file"),
+        ({"items": 3}, "expected a list of item names, got 3"),
         ({"columns": {"support": "float64"}}, "got a damaged file"),
         ({"columns": {"support": "sets", "itemsets": "sets"}}, "got a damaged file"),
         ({"columns": {"support": "float64", "itemsets": "int64"}}, "got a damaged file"),
