@@ -102,6 +102,12 @@ METHODS = {
         has_prior=False,
         parts=("density", "probes"),
     ),
+    "gsdpm-long": Method(
+        "GSDPM, 2,000 iterations from one component",
+        _process("gibbs", init="one", max_iter=2000, tol=0),
+        has_components=False,
+        parts=("probes",),
+    ),
     "nbm-short": Method(
         "NBM, 15 iterations from random labels", _short_nbm, has_prior=False, parts=("probes",)
     ),

@@ -130,6 +130,7 @@ SCALES = {
             ("mushroom", "vfbm", 75, "0.3"),
             ("mushroom", "gsdpm", 0, "0.3"),
             ("mushroom", "gsdpm-learned", 0, ""),
+            ("mushroom", "gsdpm-long", 0, ""),
         ),
     ),
     "quick": Scale(
