@@ -8,23 +8,22 @@ The full accidents file has 340,183 transactions; as many rows are drawn with re
 
 from __future__ import annotations
 
-import argparse
-import os
 import statistics
 import time
 import warnings
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import fim
 import numpy as np
 from mining import machine
+from pages import page_parser, parse, publish
 
 import itemix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
 N_RUNS = 7
 N_QUESTIONS = 100_000
@@ -176,24 +175,13 @@ def as_markdown(results: list[dict[str, Any]], corrected: list[tuple[str, ...]],
 
 def main() -> None:
     """Run the benchmark and print its table."""
-    parser = argparse.ArgumentParser(description="mining a model against mining its data")
-    parser.add_argument(
-        "--data", type=Path, default=os.environ.get("ITEMIX_DATA"), help="folder of the data sets"
-    )
-    parser.add_argument("--output", type=Path, help="write the table to this Markdown file")
-    arguments = parser.parse_args()
-    if arguments.data is None:
-        parser.error("expected the folder of the data sets: --data FOLDER, or set ITEMIX_DATA")
-    folder = Path(arguments.data)
+    arguments, folder = parse(page_parser("mining a model against mining its data"))
     page = as_markdown(
         [measure(case, folder) for case in CASES],
         [measure_corrected(name, folder / path, min_support) for name, path, min_support in CORRECTED],
         time_questions(folder / "mushroom/mushroom.dat"),
     )
-    print(page)
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(page)
+    publish(page, arguments.output)
 
 
 if __name__ == "__main__":

@@ -5,17 +5,18 @@ python benchmarks/rules.py --data FOLDER [--output docs/benchmarks/rules.md]
 
 from __future__ import annotations
 
-import argparse
-import os
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mining import machine
 from mlxtend.frequent_patterns import association_rules
 from model_mining import median_seconds
+from pages import page_parser, parse, publish
 
 import itemix
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Case(NamedTuple):
@@ -69,14 +70,7 @@ def measure(case: Case, folder: Path) -> str:
 
 def main() -> None:
     """Run the benchmark and print its table."""
-    parser = argparse.ArgumentParser(description="association rules against mlxtend's")
-    parser.add_argument(
-        "--data", type=Path, default=os.environ.get("ITEMIX_DATA"), help="the data sets' folder"
-    )
-    parser.add_argument("--output", type=Path, help="write the table to this Markdown file")
-    arguments = parser.parse_args()
-    if arguments.data is None:
-        parser.error("expected the folder of the data sets: --data FOLDER, or set ITEMIX_DATA")
+    arguments, folder = parse(page_parser("association rules against mlxtend's"))
     page = "\n".join(
         [
             "# Rules: speed",
@@ -86,14 +80,11 @@ def main() -> None:
             "",
             "| " + " | ".join(COLUMNS) + " |",
             "|---|" + "---:|" * (len(COLUMNS) - 1),
-            *(measure(case, Path(arguments.data)) for case in CASES),
+            *(measure(case, folder) for case in CASES),
             "",
         ]
     )
-    print(page)
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(page)
+    publish(page, arguments.output)
 
 
 if __name__ == "__main__":

@@ -9,20 +9,19 @@ accidents data are drawn with replacement from the sample of 17,009, and read in
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mining import machine
+from pages import page_parser, parse, publish
 
 import itemix
 from itemix.mining.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 N_RUNS = 3
 SLACKS = (0.0, 0.05, 0.1, 0.2)
@@ -116,19 +115,9 @@ def as_markdown(results: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     """Run the benchmark and print its table."""
-    parser = argparse.ArgumentParser(description="exact itemsets by way of a model against mining the data")
-    parser.add_argument(
-        "--data", type=Path, default=os.environ.get("ITEMIX_DATA"), help="folder of the data sets"
-    )
-    parser.add_argument("--output", type=Path, help="write the table to this Markdown file")
-    arguments = parser.parse_args()
-    if arguments.data is None:
-        parser.error("expected the folder of the data sets: --data FOLDER, or set ITEMIX_DATA")
-    page = as_markdown([row for case in CASES for row in measure(case, Path(arguments.data))])
-    print(page)
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(page)
+    arguments, folder = parse(page_parser("exact itemsets by way of a model against mining the data"))
+    page = as_markdown([row for case in CASES for row in measure(case, folder)])
+    publish(page, arguments.output)
 
 
 if __name__ == "__main__":

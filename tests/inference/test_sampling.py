@@ -12,7 +12,7 @@ from itemix import Transactions
 from itemix.inference.gibbs import GibbsSampler
 from itemix.inference.labels import label_starter
 from itemix.inference.priors import make_prior
-from itemix.inference.sampling import Schedule, has_settled, sample
+from itemix.inference.sampling import Schedule, _Flags, _Running, has_settled, sample
 from itemix.mixture import Mixture
 
 SHORT = Schedule(n_chains=3, max_iter=6, n_samples=2, thin=3)
@@ -103,6 +103,21 @@ def test_burn_in_ends_when_the_trace_settles(sampler):
     assert chain.converged
     assert chain.n_burn < 500
     assert len(chain.log_joint) == chain.n_burn + 1
+
+
+def test_burn_in_goes_on_while_the_components_drift(sampler):
+    """A joint log-probability that stands still is not enough: the number of components must, too."""
+    steady, drifting = [20.0] * 80, [float(k) for k in range(20, 100)]
+    for n_components, settled in ((steady, True), (drifting, False), (drifting[::-1], False)):
+        rng = np.random.default_rng(0)
+        run = _Running(sampler, Schedule(tol=0.05), 0, 1, rng, None, (), _Flags(), [-5.0] * 80, n_components)
+        assert run._has_settled(100) is settled
+
+
+def test_without_a_tolerance_all_of_burn_in_is_run(sampler):
+    """tol=0 never ends burn-in early, however steady the trace is."""
+    chain = sample(sampler, Schedule(max_iter=90, tol=0, n_samples=1, thin=1), 0).chains[0]
+    assert (chain.n_burn, chain.converged) == (90, False)
 
 
 def test_a_chain_goes_on_from_its_state(sampler):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
-class Answers:
+class Answers(ABC):
     """Questions to a fitted model; all are answered by `model_`, the value that was learned."""
 
     @property
+    @abstractmethod
     def model_(self) -> Model:
         """The model that answers."""
-        raise NotImplementedError
 
     def _fitted(self) -> Model:
         check_is_fitted(self)
