@@ -12,6 +12,7 @@ from itemix.kernels.intrinsics import (
     bits_of,
     copy_block,
     fetch_add,
+    flag_bits,
     float_of,
     popcount,
     trailing_zeros,
@@ -30,6 +31,12 @@ def compiled_bits(word):
 def compiled_copy(target, to, source, start):
     """Call what kernels call."""
     copy_block(target, to, source, start)
+
+
+@numba.njit
+def compiled_flags(flags, start):
+    """Call what kernels call."""
+    return flag_bits(flags, start)
 
 
 @numba.njit(nogil=True)
@@ -78,6 +85,14 @@ def test_block(copy, to, start):
     expected[to : to + BLOCK] = values[start : start + BLOCK].copy()
     copy(values, to, values, start)
     assert np.array_equal(values, expected)
+
+
+@given(st.lists(st.sampled_from([0, 0, 1, 128, 255]), min_size=80, max_size=80), st.integers(0, 16))
+def test_flags(values, start):
+    """Bytes that are not 0 become bits, the first the lowest, compiled and not."""
+    flags = np.array(values, dtype=np.uint8)
+    expected = sum(1 << j for j in range(64) if values[start + j])
+    assert compiled_flags(flags, start) == intrinsics.flag_bits(flags, start) == expected
 
 
 def test_additions_return_what_was_there():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from itemix.kernels.intrinsics import popcount, trailing_zeros
+from itemix.kernels.intrinsics import flag_bits, popcount, trailing_zeros
 from itemix.kernels.jit import kernel
 
 LEAD = 8
@@ -64,8 +64,6 @@ def parse_narrow(
     odd = np.zeros(TILE, dtype=np.uint8)
     number_ends = np.zeros(TILE, dtype=np.uint8)
     line_ends = np.zeros(TILE, dtype=np.uint8)
-    number_bits = np.zeros(TILE // 8, dtype=np.uint8)
-    line_bits = np.zeros(TILE // 8, dtype=np.uint8)
     filled = np.zeros(2, dtype=np.int64)
     for start in range(0, n, TILE):
         tile = text[start : start + TILE + LEAD + 1]
@@ -76,9 +74,7 @@ def parse_narrow(
         if _any(odd.view(np.uint64)):
             return 0, 0, False, False
         _find_ends(tile, number_ends, line_ends)
-        _pack(number_ends, number_bits)
-        _pack(line_ends, line_bits)
-        _to_rows(numbers, number_bits.view(np.uint64), line_bits.view(np.uint64), filled, labels, ends)
+        _to_rows(numbers, number_ends, line_ends, filled, labels, ends)
     n_labels, n_rows = int(filled[0]), int(filled[1])
     if _largest(labels[:n_labels]) >= len(seen) - 1:
         return 0, 0, False, False
@@ -148,19 +144,10 @@ def _largest(labels: np.ndarray) -> int:
 
 
 @kernel
-def _pack(flags: np.ndarray, packed: np.ndarray) -> None:
-    """Turn bytes of 0 and 1 into bits: the product brings eight of them together in its highest byte.
-
-    Equivalent to packed[:] = np.packbits(flags, bitorder="little").
-    """
-    packed[:] = (flags.view(np.uint64) * np.uint64(0x0102040810204080)) >> np.uint64(56)
-
-
-@kernel
 def _to_rows(
     numbers: np.ndarray,
-    number_bits: np.ndarray,
-    line_bits: np.ndarray,
+    number_ends: np.ndarray,
+    line_ends: np.ndarray,
     filled: np.ndarray,
     labels: np.ndarray,
     ends: np.ndarray,
@@ -172,8 +159,8 @@ def _to_rows(
     """
     one, highest = np.uint64(1), np.uint64(1 << 63)
     place, row = np.uint64(filled[0]), np.uint64(filled[1])
-    for word in range(len(number_bits)):
-        bits, lines = number_bits[word], line_bits[word]
+    for start in range(0, TILE, 64):
+        bits, lines = flag_bits(number_ends, start), flag_bits(line_ends, start)
         for _ in range(max(2, popcount(lines))):
             before = (one << np.uint64(trailing_zeros(lines | highest))) - one
             ends[row] = place + np.uint64(popcount(bits & before))
@@ -182,7 +169,7 @@ def _to_rows(
         n_numbers = popcount(bits)
         for first in range(0, n_numbers, 8):
             for k in range(8):
-                i = 64 * word + trailing_zeros(bits | highest)
+                i = start + trailing_zeros(bits | highest)
                 labels[place + np.uint64(first + k)] = numbers[np.uint64(i)]
                 bits &= bits - one
         place += np.uint64(n_numbers)

@@ -37,6 +37,11 @@ def float_of(bits: int | np.int64) -> np.float64:
     return np.int64(bits).view(np.float64)
 
 
+def flag_bits(flags: np.ndarray, start: int) -> np.uint64:
+    """Return which of 64 bytes from `start` on are not 0, the first of them as the lowest bit."""
+    return np.packbits(flags[start : start + 64], bitorder="little").view(np.uint64)[0]
+
+
 def copy_block(target: np.ndarray, to: int, source: np.ndarray, start: int) -> None:
     """Copy BLOCK elements of an int32 array, all read before the first is written."""
     target[to : to + BLOCK] = source[start : start + BLOCK].copy()
@@ -109,6 +114,26 @@ def _float_of(typingctx: Any, bits: Any) -> Any:  # noqa: ANN401 - Numba's types
 def _compiled_float_of(bits: Any) -> Any:  # noqa: ANN401 - Numba's types
     def compiled(bits: Any) -> Any:  # noqa: ANN401 - the signature must be the outer one's
         return _float_of(bits)  # type: ignore[call-arg] # as above
+
+    return compiled
+
+
+@intrinsic
+def _flag_bits(typingctx: Any, flags: Any, start: Any) -> Any:  # noqa: ANN401 - Numba's types
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
+        block = ir.VectorType(ir.IntType(8), 64)
+        pointer = _element(context, builder, signature.args[0], *args)
+        found = builder.load(builder.bitcast(pointer, block.as_pointer()), align=1)
+        is_set = builder.icmp_unsigned("!=", found, ir.Constant(block, None))
+        return builder.bitcast(is_set, ir.IntType(64))
+
+    return types.uint64(flags, types.intp), codegen
+
+
+@overload(flag_bits)
+def _compiled_flag_bits(flags: Any, start: Any) -> Any:  # noqa: ANN401 - Numba's types
+    def compiled(flags: Any, start: Any) -> Any:  # noqa: ANN401 - the signature must be the outer one's
+        return _flag_bits(flags, start)  # type: ignore[call-arg] # as above
 
     return compiled
 
