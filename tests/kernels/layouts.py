@@ -57,6 +57,11 @@ def as_weights(weights):
     return frozen(np.array([], dtype=np.int32) if weights is None else np.array(weights, dtype=np.int64))
 
 
+def no_entries(weights):
+    """Nothing, of the type of the entries of these rows: without weights they need no numbers."""
+    return np.empty(0, np.int16 if weights is None else np.int32)
+
+
 def as_rows_of_ranks(rows):
     """Make the arrays of rows of ranks, which are small here as they mostly are."""
     row_start, ranks = projection.as_rows(rows)
@@ -75,8 +80,8 @@ def _dense_layout(data):
     no_order, ranks = np.empty(0, dtype=np.int64), np.arange(n_roots, dtype=np.int32)
     bits = prepare.pack_bitsets(*map(frozen, (*projection.as_rows(data.rows), no_order, ranks)), n_roots)
     digits = bitsets.multiplicity_planes(frozen(np.array(data.weights or [], dtype=np.int64)), bits.shape[1])
-    no_entries = np.empty((0, 2), np.int64), np.empty(0, np.int32)
-    return *map(frozen, (bits, *digits)), *as_pairs([]), *no_entries, as_weights(data.weights)
+    nothing = np.empty((0, 2), np.int64), no_entries(data.weights)
+    return *map(frozen, (bits, *digits)), *as_pairs([]), *nothing, as_weights(data.weights)
 
 
 def _sparse_layout(data, first, stop, kernel):
@@ -89,6 +94,7 @@ def _sparse_layout(data, first, stop, kernel):
     companions = as_pairs(pairs if one_sided else projection.from_both_sides(pairs))
     bounds = frozen(kernels.entry_bounds(*companions, min_companions))
     row_arrays = *as_rows_of_ranks(rows), as_weights(weights)
-    delivered = kernels.deliver(first, stop, *companions[:2], bounds, *row_arrays, min_companions)
+    wanted = min_companions, no_entries(weights)
+    delivered = kernels.deliver(first, stop, *companions[:2], bounds, *row_arrays, *wanted)
     no_bits = np.empty((0, 0), np.uint64), np.empty((0, 0), np.uint64), np.empty(0, np.int64)
     return *map(frozen, no_bits), *companions, *delivered, as_weights(weights)

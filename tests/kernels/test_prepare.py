@@ -55,10 +55,11 @@ def test_more_rows_than_a_word():
     assert [naive_bitsets.as_positions(row) for row in bits] == naive.holders(*data)
 
 
-def test_long_rows_are_sorted_too():
-    """Rows that are too long to sort by insertion ascend all the same."""
-    rank_of = np.random.default_rng(0).permutation(200).astype(np.int32)
-    arrays = *naive.as_rows([list(range(200)), [3, 5]]), np.empty(0, dtype=np.int64), rank_of
+@pytest.mark.parametrize("length", [2, 15, 16, 17, 63, 64, 65, 200])
+def test_rows_of_any_length_are_sorted(length):
+    """Rows ascend, whether they fill a whole number of blocks or not, and where they are sorted otherwise."""
+    rank_of = np.random.default_rng(0).permutation(length).astype(np.int32)
+    arrays = *naive.as_rows([list(range(length)), [0, 1]]), np.empty(0, dtype=np.int64), rank_of
     row_start, ranks, _ = prepare.rows_of_ranks(*arrays, np.empty(0, dtype=np.uint16))
-    assert ranks[row_start[0] : row_start[1]].tolist() == list(range(200))
-    assert ranks[row_start[1] :].tolist() == sorted(rank_of[[3, 5]].tolist())
+    assert ranks[row_start[0] : row_start[1]].tolist() == list(range(length))
+    assert ranks[row_start[1] :].tolist() == sorted(rank_of[[0, 1]].tolist())

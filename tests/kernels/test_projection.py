@@ -1,7 +1,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels.layouts import as_pairs, as_rows_of_ranks, as_weights
+from kernels.layouts import as_pairs, as_rows_of_ranks, as_weights, no_entries
 from naive import bitsets as naive_bitsets
 from naive import projection as naive
 
@@ -70,7 +70,8 @@ def test_rows_are_delivered(data, min_count, both_sides, cut, other_cut):
     min_companions = 1 if both_sides else 2
     start, companions, counts = as_pairs(pairs)
     bounds = frozen(projection.entry_bounds(start, companions, counts, min_companions))
-    arguments = first, stop, start, companions, bounds, *arrays, min_companions
+    like = no_entries(weights if len(arrays[2]) else None)
+    arguments = first, stop, start, companions, bounds, *arrays, min_companions, like
     check_delivered(projection.deliver(*arguments), rows, pairs, arguments)
     check_delivered(occurrences.deliver(*arguments, *indexed(arrays)), rows, pairs, arguments)
 
@@ -78,11 +79,12 @@ def test_rows_are_delivered(data, min_count, both_sides, cut, other_cut):
 def check_delivered(delivered, rows, pairs, arguments):
     """Compare what a kernel has delivered to a range of roots with the twin."""
     spans, entries = delivered
-    first, stop, _, _, bounds, *_, min_companions = arguments
+    first, stop, _, _, bounds, *_, array, min_companions, like = arguments
+    assert entries.dtype == like.dtype
     for root, (start, end) in zip(range(first, stop), spans, strict=True):
         companions = [rank for rank, _ in pairs[root]]
         expected = naive.delivered(root, companions, rows, min_companions)
-        assert entries[start:end].tolist() == naive.as_entries(expected)
+        assert entries[start:end].tolist() == naive.as_entries(expected, are_numbered=len(array) > 0)
         assert end - start <= bounds[root]
     assert all(spans[k, 1] <= spans[k + 1, 0] for k in range(len(spans) - 1))
     assert len(spans) == 0 or spans[-1, 1] <= len(entries)
@@ -94,7 +96,7 @@ def test_entries_are_packed(data, root):
     rows, weights, (_, _, array) = data
     companions = [rank for rank in range(8) if rank != root]
     found = naive.delivered(root, companions, rows, 1)
-    entries = np.array(naive.as_entries(found), dtype=np.int32)
+    entries = np.array(naive.as_entries(found, are_numbered=True), dtype=np.int32)
     bits, planes, plane_words = projection.pack_entries(entries, len(companions), 3, array)
     assert bits.shape == (len(companions) + 3, bitsets.padded_words(len(found)))
     held = [{b for b, (_, places) in enumerate(found) if place in places} for place in range(len(companions))]
@@ -112,7 +114,7 @@ def test_many_rows():
     pairs = naive.frequent_pairs(rows, weights, 4, 1)
     start, companions, counts = as_pairs(pairs)
     bounds = frozen(projection.entry_bounds(start, companions, counts, 2))
-    spans, entries = projection.deliver(3, 4, start, companions, bounds, *arrays, 2)
+    spans, entries = projection.deliver(3, 4, start, companions, bounds, *arrays, 2, no_entries(weights))
     bits, planes, plane_words = projection.pack_entries(entries[spans[0, 0] : spans[0, 1]], 3, 1, arrays[2])
     counts = [bitsets.count_bits(bits, i, planes, plane_words) for i in range(3)]
     assert counts == [count for _, count in pairs[3]]

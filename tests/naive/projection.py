@@ -64,6 +64,6 @@ def delivered(root, companions, rows, min_companions):
     return found
 
 
-def as_entries(delivered_rows):
-    """Flatten delivered rows: the complement of a row's number, then its places."""
-    return [entry for t, places in delivered_rows for entry in (~t, *places)]
+def as_entries(delivered_rows, *, are_numbered):
+    """Flatten delivered rows: the complement of a row's number (or -1), then its places."""
+    return [entry for t, places in delivered_rows for entry in (~t if are_numbered else -1, *places)]

@@ -132,6 +132,7 @@ def deliver(
     ranks: np.ndarray,
     weights: np.ndarray,
     min_companions: int,
+    like: np.ndarray,
     index_start: np.ndarray,
     index_rows: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -141,8 +142,8 @@ def deliver(
     place = np.full(len(companion_start) - 1, -1, dtype=np.int32)
     arrays = companion_start, companions, row_start, ranks, index_start, index_rows
     if len(weights):
-        nothing = np.empty(0, dtype=np.int32)
-        _deliver_rows(first_root, arrays, min_companions, place, spans, nothing)
+        nothing = np.empty(0, dtype=like.dtype)
+        _deliver_rows(first_root, arrays, min_companions, True, place, spans, nothing)
     else:
         # Where rows count once, `entry_bounds` says how many entries there can be: one pass is enough.
         for k in range(n_roots):
@@ -152,9 +153,9 @@ def deliver(
         size = spans[k, 1]
         spans[k, 0], spans[k, 1] = total, total
         total += size
-    entries = np.empty(total, dtype=np.int32)
+    entries = np.empty(total, dtype=like.dtype)
     if total > 0:
-        _deliver_rows(first_root, arrays, min_companions, place, spans, entries)
+        _deliver_rows(first_root, arrays, min_companions, len(weights) > 0, place, spans, entries)
     return spans, entries
 
 
@@ -163,6 +164,7 @@ def _deliver_rows(
     first_root: int,
     arrays: tuple[np.ndarray, ...],
     min_companions: int,
+    are_numbered: bool,
     place: np.ndarray,
     spans: np.ndarray,
     entries: np.ndarray,
@@ -191,7 +193,7 @@ def _deliver_rows(
             if len(entries) == 0:
                 at += 1 + n_before + n_after
                 continue
-            entries[at] = ~t
+            entries[at] = ~t if are_numbered else -1
             at += 1
             for p in range(row_start[t], row_start[t + 1]):
                 if place[ranks[p]] >= 0:

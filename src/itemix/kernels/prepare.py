@@ -14,6 +14,7 @@ from itemix.kernels.bitsets import WORD_BITS, padded_words
 from itemix.kernels.jit import kernel
 
 _LONG_ROW = 64
+_LANES = 16
 
 
 @kernel
@@ -44,31 +45,31 @@ def rows_of_ranks(
     given which places of it were kept.
     """
     n_rows = len(indptr) - 1
-    n_kept, n_ones = 0, 0
+    n_kept, n_ones, longest = 0, 0, 0
     for t in range(n_rows):
         length = 0
         for j in range(indptr[t], indptr[t + 1]):
             length += rank_of[indices[j]] >= 0
+        longest = max(longest, length)
         if length >= 2:
             n_kept += 1
             n_ones += length
     row_start = np.zeros(n_kept + 1, dtype=np.int64)
     ranks = np.empty(n_ones, dtype=like.dtype)
     kept = np.empty(n_kept if len(row_order) else 0, dtype=np.int64)
+    row = np.empty(longest + _LANES, dtype=like.dtype)
     k, at = 0, 0
     for b in range(n_rows):
         t = row_order[b] if len(row_order) else b
-        start = at
+        n = 0
         for j in range(indptr[t], indptr[t + 1]):
             r = rank_of[indices[j]]
-            # A row of one item may stand behind the last place; it is written over or not at all.
-            if r >= 0 and at < n_ones:
-                ranks[at] = r
-                at += 1
-        if at - start < 2:
-            at = start
+            row[n] = r  # written over by the next one where it is none
+            n += r >= 0
+        if n < 2:
             continue
-        _sort_row(ranks, start, at)
+        _write_sorted(row, n, ranks, at)
+        at += n
         row_start[k + 1] = at
         if len(row_order):
             kept[k] = b
@@ -77,15 +78,21 @@ def rows_of_ranks(
 
 
 @kernel
-def _sort_row(ranks: np.ndarray, start: int, stop: int) -> None:
-    """Sort a stretch in place: most rows are short, and insertion needs no memory for them."""
-    if stop - start > _LONG_ROW:
-        ranks[start:stop].sort()
+def _write_sorted(row: np.ndarray, n: int, out: np.ndarray, start: int) -> None:
+    """Write the first n ranks of a row in ascending order; behind them there is room for _LANES more.
+
+    Most rows are short: comparing each rank with all others, several at a time, takes less than the guesses
+    of a sort that go wrong.
+    """
+    if n > _LONG_ROW:
+        out[start : start + n] = row[:n]
+        out[start : start + n].sort()
         return
-    for j in range(start + 1, stop):
-        rank = ranks[j]
-        k = j
-        while k > start and ranks[k - 1] > rank:
-            ranks[k] = ranks[k - 1]
-            k -= 1
-        ranks[k] = rank
+    for j in range(_LANES):
+        row[n + j] = np.iinfo(row.dtype).max
+    for i in range(n):
+        place = np.uint16(0)
+        for first in range(0, n, _LANES):
+            for j in range(_LANES):
+                place = np.uint16(place + np.uint16(row[first + j] < row[i]))
+        out[start + np.int64(place)] = row[i]

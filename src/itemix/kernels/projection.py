@@ -16,7 +16,7 @@ import numpy as np
 
 from itemix.kernels.bitsets import WORD_BITS, multiplicity_planes, padded_words
 from itemix.kernels.intrinsics import popcount
-from itemix.kernels.jit import kernel
+from itemix.kernels.jit import inlined, kernel
 
 
 @kernel
@@ -98,31 +98,32 @@ def deliver(
     ranks: np.ndarray,
     weights: np.ndarray,
     min_companions: int,
+    like: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Write the rows of each root of a range in terms of its companions.
 
     Rows with fewer than `min_companions` companions before the root are left out: with 2, pairs of companions
     are still counted right, and most rows of sparse data are gone.
 
-    Returns where the entries of each root start and stop (n_roots, 2) int64, and the entries int32: for each
-    row the complement of its number, then positions in the root's list of companions.
+    Returns where the entries of each root start and stop (n_roots, 2) int64, and the entries, of the type of
+    `like`: for each row the complement of its number (or -1 where rows count once), then positions in the
+    root's list of companions.
     """
     n_roots = stop_root - first_root
-    words = padded_words(len(companion_start) - 1)
-    is_companion = np.zeros((n_roots, words), dtype=np.uint64)
-    last_word = np.zeros(n_roots, dtype=np.int64)
+    n_words = padded_words(len(companion_start) - 1)
+    places = np.zeros((n_roots, n_words, 2), dtype=np.uint64)
+    last = np.full(n_roots, -1, dtype=np.int64)
     for k in range(n_roots):
         for c in range(companion_start[first_root + k], companion_start[first_root + k + 1]):
-            word = companions[c] // WORD_BITS
-            is_companion[k, word] |= np.uint64(1) << np.uint64(companions[c] % WORD_BITS)
-            last_word[k] = word
+            last[k] = companions[c]
+            places[k, last[k] // WORD_BITS, 0] |= np.uint64(1) << np.uint64(last[k] % WORD_BITS)
+        for word in range(1, n_words):
+            places[k, word, 1] = places[k, word - 1, 1] + np.uint64(popcount(places[k, word - 1, 0]))
     spans = np.zeros((n_roots, 2), dtype=np.int64)
-    row = np.zeros(words, dtype=np.uint64)
+    rows = row_start, ranks, places, last
     if len(weights):
-        nothing = np.empty(0, dtype=np.int32)
-        _deliver_rows(
-            first_root, row_start, ranks, is_companion, last_word, min_companions, row, spans, nothing
-        )
+        row = np.empty(_longest(row_start) + 2, dtype=like.dtype)
+        _deliver_rows(first_root, rows, min_companions, True, False, spans, row)
     else:
         # Where rows count once, `entry_bounds` says how many entries there can be: one pass is enough.
         for k in range(n_roots):
@@ -131,73 +132,69 @@ def deliver(
     for k in range(n_roots):
         size = spans[k, 1]
         spans[k, 0], spans[k, 1] = total, total
-        total += size
-    entries = np.empty(total, dtype=np.int32)
-    if total > 0:
-        _deliver_rows(
-            first_root, row_start, ranks, is_companion, last_word, min_companions, row, spans, entries
-        )
+        total += size + min_companions + 1
+    entries = np.empty(total, dtype=like.dtype)
+    _deliver_rows(first_root, rows, min_companions, len(weights) > 0, True, spans, entries)
     return spans, entries
+
+
+@inlined
+def _longest(row_start: np.ndarray) -> int:
+    longest = 0
+    for t in range(len(row_start) - 1):
+        longest = max(longest, row_start[t + 1] - row_start[t])
+    return longest
 
 
 @kernel
 def _deliver_rows(
     first_root: int,
-    row_start: np.ndarray,
-    ranks: np.ndarray,
-    is_companion: np.ndarray,
-    last_word: np.ndarray,
+    rows: tuple[np.ndarray, ...],
     min_companions: int,
-    row: np.ndarray,
+    are_numbered: bool,
+    are_kept: bool,
     spans: np.ndarray,
     entries: np.ndarray,
 ) -> None:
-    """Move spans[:, 1] on by what the rows of each root take; write it there where `entries` has room.
+    """Move spans[:, 1] on by what the rows of each root take; write it there if it is to be kept.
 
-    A row as bits over the items meets the companions of each of its items in a few instructions. `row`
-    (words,) uint64 is all zeros before and after.
+    `places` (n_roots, words, 2) uint64 says of 64 ranks each which of them are companions, and how many
+    companions stand before them; `last` (n_roots,) int64 is the last companion.
+
+    Whether a rank is a companion and whether a row has enough of them is as good as random: everything is
+    written, and written over where it was in vain. So each root needs room for min_companions + 1 more.
     """
-    one = np.uint64(1)
+    row_start, ranks, places, last = rows
     for t in range(len(row_start) - 1):
         start, stop = row_start[t], row_start[t + 1]
-        if ranks[stop - 1] < first_root:
-            continue
-        for q in range(start, stop):
-            row[ranks[q] // WORD_BITS] |= one << np.uint64(ranks[q] % WORD_BITS)
         for p in range(stop - 1, start, -1):
             k = np.int64(ranks[p]) - first_root
             if k < 0:
                 break
-            if k >= len(spans):
+            if k >= len(spans) or last[k] < 0:
                 continue
-            own_word = np.int64(ranks[p]) // WORD_BITS
-            below = (
-                row[own_word] & is_companion[k, own_word] & ((one << np.uint64(ranks[p] % WORD_BITS)) - one)
-            )
-            n_before = popcount(below)
-            for w in range(own_word):
-                n_before += popcount(row[w] & is_companion[k, w])
-            if n_before < min_companions:
-                continue
-            at = spans[k, 1] + 1
-            if len(entries) == 0:
-                for w in range(last_word[k] + 1):
-                    at += popcount(row[w] & is_companion[k, w])
-            else:
-                entries[at - 1] = ~t
-                n_passed = 0
-                for w in range(last_word[k] + 1):
-                    companions = is_companion[k, w]
-                    common = row[w] & companions
-                    while common:
-                        lowest = common & (~common + one)
-                        entries[at] = n_passed + popcount(companions & (lowest - one))
-                        at += 1
-                        common ^= lowest
-                    n_passed += popcount(companions)
-            spans[k, 1] = at
-        for q in range(start, stop):
-            row[ranks[q] // WORD_BITS] = np.uint64(0)
+            first = spans[k, 1] if are_kept else 0
+            entries[first] = ~t if are_numbered else -1
+            at = _write_places(ranks, start, p, places, k, entries, first + 1)
+            has_enough = at - first > min_companions
+            if has_enough and last[k] > ranks[p]:
+                at = _write_places(ranks, p + 1, stop, places, k, entries, at)
+            spans[k, 1] += (at - first) * has_enough
+
+
+@inlined
+def _write_places(
+    ranks: np.ndarray, start: int, stop: int, places: np.ndarray, k: int, entries: np.ndarray, at: int
+) -> int:
+    """Write which companions of the k-th root are among some ranks, and return where that ends."""
+    one = np.uint64(1)
+    for q in range(start, stop):
+        word = np.uint64(ranks[q]) // np.uint64(WORD_BITS)
+        bit = one << (np.uint64(ranks[q]) % np.uint64(WORD_BITS))
+        companions = places[k, word, 0]
+        entries[at] = places[k, word, 1] + np.uint64(popcount(companions & (bit - one)))
+        at += (companions & bit) != 0
+    return at
 
 
 @kernel

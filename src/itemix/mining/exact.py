@@ -60,7 +60,7 @@ def _search_dense(search: Search, kernel: Callable[..., Found], data: Layout, li
         readonly_view(np.empty(0, np.int32)),
         readonly_view(np.empty(0, np.int64)),
     )
-    nothing = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int32)
+    nothing = np.empty((0, 2), dtype=np.int64), data.no_entries
     layout = data.rank_counts, data.bits, data.planes, data.plane_words
 
     def job() -> Found:

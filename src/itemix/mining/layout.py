@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Above this density, bitsets over all transactions beat the projections of each item.
 _DENSE = 0.1
 # Pairs are counted, and rows delivered, for as many roots at a time as an array of this size holds.
-_ENTRIES_AT_A_TIME = 1 << 19
+_BYTES_AT_A_TIME = 1 << 21
 _RANGES_PER_THREAD = 4
 # With more items than this, the rows of each item are looked up in an index.
 _MANY_ITEMS = 6144
@@ -58,6 +58,12 @@ class Layout:
     def is_dense(self) -> bool:
         """Whether these are bitsets."""
         return len(self.bits) > 0
+
+    @property
+    def no_entries(self) -> npt.NDArray[Any]:
+        """Nothing, of the type of the entries in which rows are delivered."""
+        is_small = len(self.weights) == 0 and len(self.rank_counts) <= np.iinfo(np.int16).max
+        return np.empty(0, dtype=np.int16 if is_small else np.int32)
 
     @classmethod
     def of(
@@ -107,7 +113,7 @@ def count_pairs(search: Search, data: Layout, min_count: int) -> Pairs:
     rows = data.row_start, data.ranks, data.weights
     if data.index is not None:
         return _indexed_pairs(search, data, data.index, min_count)
-    n_tables = math.ceil(n_roots * n_roots / 2 / _ENTRIES_AT_A_TIME)
+    n_tables = math.ceil(n_roots * n_roots / 2 * data.weights.itemsize / _BYTES_AT_A_TIME)
     # A root's table is as long as its rank, and its time about as its count times its rank.
     bounds = ranges(data.rank_counts * np.arange(1, n_roots + 1), search.n_threads, at_least=n_tables)
     parts = search.run(
@@ -119,7 +125,8 @@ def count_pairs(search: Search, data: Layout, min_count: int) -> Pairs:
 def _indexed_pairs(search: Search, data: Layout, index: Index, min_count: int) -> Pairs:
     rows = data.row_start, data.ranks, data.weights
     work = occurrences.pair_bounds(*rows[:2], len(data.rank_counts))
-    bounds = ranges(work + 1, search.n_threads, at_least=math.ceil(work.sum() / _ENTRIES_AT_A_TIME))
+    n_tables = math.ceil(work.sum() * data.weights.itemsize / _BYTES_AT_A_TIME)
+    bounds = ranges(work + 1, search.n_threads, at_least=n_tables)
     more = *index, readonly_view(work)
     jobs = [partial(occurrences.count_pairs, *bound, *rows, min_count, *more) for bound in bounds]
     return _joined(search.run(jobs, len(work)))
@@ -132,10 +139,10 @@ def _joined(parts: list[Found]) -> Pairs:
 
 def deliver(
     data: Layout, pairs: Pairs, bounds: npt.NDArray[np.int64], roots: tuple[int, int], min_companions: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
     """Write the rows of each root of a range in terms of its companions; see `projection.deliver`."""
     rows = data.row_start, data.ranks, data.weights
-    arguments = *roots, pairs.start, pairs.companions, bounds, *rows, min_companions
+    arguments = *roots, pairs.start, pairs.companions, bounds, *rows, min_companions, data.no_entries
     if data.index is None:
         return projection.deliver(*arguments)
     return occurrences.deliver(*arguments, *data.index)
@@ -153,4 +160,5 @@ def ranges(work: npt.NDArray[np.int64], n_threads: int, at_least: int = 1) -> li
 def entry_ranges(data: Layout, bounds: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:
     """Cut roots into ranges whose rows are delivered at a time; `bounds` as in `projection.entry_bounds`."""
     n_entries = bounds.sum() / (data.weights.mean() if len(data.weights) else 1)
-    return ranges(bounds + 1, n_threads, at_least=math.ceil(n_entries / _ENTRIES_AT_A_TIME))
+    n_bytes = n_entries * data.no_entries.itemsize
+    return ranges(bounds + 1, n_threads, at_least=math.ceil(n_bytes / _BYTES_AT_A_TIME))
