@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels.layouts import as_pairs, as_rows_of_ranks, as_weights
+from kernels.layouts import as_pairs, as_rows_of_ranks, as_weights, no_entries
 from naive import candidates as naive
 from naive import projection as naive_projection
 
@@ -74,7 +74,7 @@ def test_projected(trie, data, cut):
     row_arrays = *as_rows_of_ranks(rows), as_weights(weights)
     shared = np.zeros(4, dtype=np.int64)
     for part in ((0, cut), (cut, N_ITEMS)):
-        delivered = projection.deliver(*part, *companions[:2], bounds, *row_arrays, 2)
+        delivered = projection.deliver(*part, *companions[:2], bounds, *row_arrays, 2, no_entries(weights))
         join_counts.count_projected(shared, *part, 5, *delivered, row_arrays[2], N_ITEMS, *arrays)
     assert counts.tolist() == expected(joins, wanted, rows, weights, range(2, 6))
 

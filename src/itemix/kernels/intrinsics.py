@@ -39,7 +39,7 @@ def float_of(bits: int | np.int64) -> np.float64:
 
 def flag_bits(flags: np.ndarray, start: int) -> np.uint64:
     """Return which of 64 bytes from `start` on are not 0, the first of them as the lowest bit."""
-    return np.packbits(flags[start : start + 64], bitorder="little").view(np.uint64)[0]
+    return np.uint64(np.packbits(flags[start : start + 64], bitorder="little").view(np.uint64)[0])
 
 
 def copy_block(target: np.ndarray, to: int, source: np.ndarray, start: int) -> None:

@@ -168,7 +168,7 @@ def _deliver_rows(
     for t in range(len(row_start) - 1):
         start, stop = row_start[t], row_start[t + 1]
         for p in range(stop - 1, start, -1):
-            k = np.int64(ranks[p]) - first_root
+            k = int(ranks[p]) - first_root
             if k < 0:
                 break
             if k >= len(spans) or last[k] < 0:
