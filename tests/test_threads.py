@@ -45,3 +45,37 @@ def test_errors_come_through(n_threads):
 
     with Workers(n_threads) as workers, pytest.raises(ZeroDivisionError):
         workers.map(fail, 3)
+
+
+def test_the_caller_works_too():
+    """Blocks that need each other at the same time are served by the caller and its helpers."""
+    together = threading.Barrier(2, timeout=10)
+
+    def work(block):
+        together.wait()
+        return threading.current_thread()
+
+    with Workers(2) as workers:
+        first, second = workers.map(work, 2)
+    assert threading.current_thread() in (first, second)
+    assert first is not second
+
+
+def test_blocks_may_have_blocks():
+    """A block that waits for blocks of its own does not wait for helpers that are all busy."""
+    with Workers(2) as workers:
+        found = workers.map(lambda block: sum(workers.map(lambda inner: 10 * block + inner, 3)), 4)
+    assert found == [3, 33, 63, 93]
+
+
+def test_nothing_is_begun_after_an_error():
+    """An error in one block ends the work of all threads."""
+    seen = []
+
+    def work(block):
+        seen.append(block)
+        raise ZeroDivisionError
+
+    with Workers(2) as workers, pytest.raises(ZeroDivisionError):
+        workers.map(work, 100)
+    assert len(seen) <= 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from itemix.errors import InvalidInputError
@@ -52,13 +52,31 @@ class Workers:
     """
 
     def __init__(self, n_threads: int = 1) -> None:
-        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+        self._n_helpers = n_threads - 1
+        self._pool = ThreadPoolExecutor(self._n_helpers) if n_threads > 1 else None
 
     def map(self, function: Callable[[int], R], n_blocks: int) -> list[R]:
-        """Return function(0), ..., function(n_blocks - 1), in this order."""
+        """Return function(0), ..., function(n_blocks - 1), in this order; the calling thread works too."""
         if self._pool is None or n_blocks == 1:
             return [function(block) for block in range(n_blocks)]
-        return list(self._pool.map(function, range(n_blocks)))
+        results: dict[int, R] = {}
+        blocks = iter(range(n_blocks))
+
+        def work() -> None:
+            for block in blocks:
+                results[block] = function(block)
+
+        helpers = [self._pool.submit(work) for _ in range(min(self._n_helpers, n_blocks - 1))]
+        try:
+            work()
+        finally:
+            for _ in blocks:  # after an error nobody takes another one
+                pass
+            begun = [helper for helper in helpers if not helper.cancel()]
+            wait(begun)
+        for helper in begun:
+            helper.result()
+        return [results[block] for block in range(n_blocks)]
 
     def __enter__(self) -> Self:
         return self

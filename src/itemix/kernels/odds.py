@@ -6,11 +6,12 @@ that rows store by their absence.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from itemix.kernels.jit import kernel
+from itemix.kernels.jit import fused, kernel
+from itemix.kernels.vectors import log_ratio
+
+_TINY = 2.2250738585072014e-308
 
 
 @kernel
@@ -29,18 +30,23 @@ def log_tables(
     p = 1 - probs where an item is flipped.
     """
     for i in range(first, last):
-        for k in range(len(base)):
-            p = probs[i, k]
-            held = math.log(p) if p > 0.0 else -np.inf
-            missing = math.log1p(-p) if p < 1.0 else -np.inf
-            if flipped[i]:
-                held, missing = missing, held
-            if missing == -np.inf:
-                n_required[k] += 1
-                odds[i, k] = held
-            else:
-                odds[i, k] = held - missing
-                base[k] += missing
+        _tables_of_item(probs[i], flipped[i], odds[i], base, n_required)
+
+
+@fused
+def _tables_of_item(
+    probs: np.ndarray, flipped: bool, odds: np.ndarray, base: np.ndarray, n_required: np.ndarray
+) -> None:
+    """Do one item: zeros and ones take part in the vectors as the least normal number and as one."""
+    for k in range(len(base)):
+        p = 1.0 - probs[k] if flipped else probs[k]
+        q = probs[k] if flipped else 1.0 - probs[k]
+        held = max(p, _TINY)
+        missing = max(q, _TINY) if q > 0.0 else 1.0
+        ratio = log_ratio(held, missing)
+        odds[k] = ratio if p > 0.0 else -np.inf
+        base[k] += log_ratio(missing, 1.0)
+        n_required[k] += 0 if q > 0.0 else 1
 
 
 @kernel
