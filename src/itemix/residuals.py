@@ -67,7 +67,7 @@ class Residuals:
             start, stop, length = int(first[start]), int(first[stop]), length + 1
         return lengths
 
-    @property
+    @cached_property
     def order(self) -> int:
         """The number of items of the longest set that has a shift."""
         return int(self.lengths[self.shift != 0].max(initial=1))

@@ -111,15 +111,3 @@ def test_mark_contained(family, data):
     order = np.array(sorted(range(len(family)), key=lambda s: (group[s], -len(family[s]))), dtype=np.int64)
     covered = lattice.mark_contained(*naive.as_arrays(family), group, order, N_ITEMS)
     assert (~covered).tolist() == naive.largest(family, group)
-
-
-@given(families, st.integers(0, 3))
-def test_compact_sets_keeps_those_of_enough_value(family, least):
-    """The sets that stay are moved to the front, in order, in the arrays that held all of them."""
-    offsets, codes = naive.as_arrays(family)
-    values = np.arange(len(offsets) - 1, dtype=float) % 4
-    expected = [list(codes[offsets[s] : offsets[s + 1]]) for s in np.flatnonzero(values >= least)]
-    kept_values = values[values >= least].tolist()
-    n_kept = lattice.compact_sets(offsets, codes, values, float(least))
-    assert [list(codes[offsets[s] : offsets[s + 1]]) for s in range(n_kept)] == expected
-    assert values[:n_kept].tolist() == kept_values

@@ -91,3 +91,63 @@ def place_records(
             else:
                 for k in range(length):
                     out_codes[code + k] = path[head + k]
+
+
+@kernel
+def link_records(
+    keys: np.ndarray,
+    values: np.ndarray,
+    segments: np.ndarray,
+    positions: np.ndarray,
+    tail: np.ndarray,
+    first: np.ndarray,
+    out_values: np.ndarray,
+) -> None:
+    """Write the value of each set of one thread, its last item, and where its children start (`monotone`).
+
+    Arguments as those of `place_records`, with no length left out.
+    """
+    n_lengths = positions.shape[1]
+    at = np.full(n_lengths + 1, len(tail), dtype=np.int64)
+    for s in range(len(segments)):
+        at[:n_lengths] = positions[s]
+        for j in range(segments[s, 0], segments[s, 1]):
+            length = int(keys[j] >> LENGTH_SHIFT)
+            position = at[length]
+            at[length] = position + 1
+            tail[position] = keys[j] & RANK_MASK
+            first[position] = at[length + 1]
+            out_values[position] = values[j]
+
+
+@kernel
+def keep_records(
+    keys: np.ndarray,
+    values: np.ndarray,
+    segments: np.ndarray,
+    positions: np.ndarray,
+    low: np.ndarray,
+    least: float,
+) -> int:
+    """Give the records of one thread the values `low` of their sets, drop those below the least, in place.
+
+    Arguments as those of `link_records`. No set may have a higher value than its parent: what is left are
+    still paths. Return how many records are left.
+    """
+    at = np.empty(positions.shape[1], dtype=np.int64)
+    # Segments are written in the order in which a thread has searched the roots, the last root first.
+    n_kept = 0
+    for s in range(len(segments) - 1, -1, -1):
+        at[:] = positions[s]
+        start, stop = segments[s, 0], segments[s, 1]
+        if start == stop:
+            continue
+        segments[s, 0] = n_kept
+        for j in range(start, stop):
+            length = int(keys[j] >> LENGTH_SHIFT)
+            value = low[at[length]]
+            at[length] += 1
+            keys[n_kept], values[n_kept] = keys[j], value
+            n_kept += value >= least
+        segments[s, 1] = n_kept
+    return n_kept

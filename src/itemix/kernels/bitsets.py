@@ -16,6 +16,7 @@ from itemix.kernels.jit import inlined, kernel
 WORD_BITS = 64
 # Rows are padded to whole cache lines: the vectorised loops then have no remainder.
 WORDS_PER_LINE = 8
+_LONG = 1 << 20
 
 
 @kernel
@@ -111,7 +112,11 @@ def grown(arena: np.ndarray, n_rows: int) -> np.ndarray:
 
 @kernel
 def longer(values: np.ndarray, needed: int) -> np.ndarray:
-    """Copy values into an array at least twice as long."""
-    copy = np.empty(max(needed, 2 * len(values)), dtype=values.dtype)
+    """Copy values into an array at least twice as long, or eight times up to a few million.
+
+    Memory that is not written to is not taken, while every copy touches new memory.
+    """
+    factor = 8 if len(values) < _LONG else 2
+    copy = np.empty(max(needed, factor * len(values)), dtype=values.dtype)
     copy[: len(values)] = values
     return copy

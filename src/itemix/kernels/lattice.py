@@ -335,26 +335,3 @@ def mark_contained(
                 list_length[i] += 1
                 n_entries += 1
     return covered
-
-
-@kernel
-def compact_sets(offsets: np.ndarray, codes: np.ndarray, values: np.ndarray, least: float) -> int:
-    """Move the sets of at least some value together, in place, and return how many they are.
-
-    Equivalent to keeping [family[s] for s in range(n) if values[s] >= least], without another array.
-    """
-    n_kept = 0
-    end = 0
-    start = offsets[0]
-    for s in range(len(values)):
-        stop = offsets[s + 1]
-        if values[s] >= least:
-            if n_kept < s:
-                for j in range(start, stop):
-                    codes[end + j - start] = codes[j]
-                values[n_kept] = values[s]
-            end += stop - start
-            n_kept += 1
-            offsets[n_kept] = end
-        start = stop
-    return n_kept

@@ -3,8 +3,9 @@
 Shapes: sets sorted by length, then colexicographically by rank; set s holds codes[offsets[s]:offsets[s + 1]],
 their ranks `rank_of[code]` ascending. Its path goes from the last of them (the rarest) to the first; its
 pivots are the first n_pivots of the path, and its parent is the set without the end of its path, of the rank
-`tail` (n,). `low` (n,) float64 are the estimates, -1 where a set has none; `without` (n, n_pivots) int32
-tells where the set stands that lacks a pivot, `children` (n, 2) int32 which sets have a set for parent.
+`tail` (n,) int32. Its children, whose parent it is, stand together, in the order of the parents: they are the
+sets first[s] to first[s + 1], `first` (n + 1,) int32. `low` (n,) float64 are the estimates, -1 where a set
+has none.
 """
 
 from __future__ import annotations
@@ -23,115 +24,92 @@ def _compare_paths(codes: np.ndarray, rank_of: np.ndarray, end: int, other_end: 
     return 0
 
 
-@inlined
-def _have_one_parent(codes: np.ndarray, start: int, other: int, length: int) -> bool:
-    """Whether two sets of a length differ at most in the ends of their paths, which come first here."""
-    for j in range(1, length):
-        if codes[start + j] != codes[other + j]:
-            return False
-    return True
-
-
 @kernel
-def next_parent(offsets: np.ndarray, codes: np.ndarray, s: int, stop: int) -> int:
-    """Return the first set from `s` on that has another parent than the set before it, at most `stop`."""
-    length = offsets[s + 1] - offsets[s]
-    while s < stop and _have_one_parent(codes, offsets[s - 1], offsets[s], length):
-        s += 1
-    return s
-
-
-@kernel
-def first_parent(
-    offsets: np.ndarray, codes: np.ndarray, rank_of: np.ndarray, before: int, parents_end: int, s: int
-) -> int:
-    """Return the first of the sets before to parents_end that does not come before the parent of set `s`."""
-    length = offsets[s + 1] - offsets[s]
-    low, high = before, parents_end
-    while low < high:
-        middle = (low + high) // 2
-        if _compare_paths(codes, rank_of, offsets[middle + 1], offsets[s + 1], length - 1) < 0:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
-def lower_level(
+def link(
     offsets: np.ndarray,
     codes: np.ndarray,
     rank_of: np.ndarray,
     tail: np.ndarray,
-    n_single: int,
-    before: int,
-    parents_end: int,
-    start: int,
-    stop: int,
+    first: np.ndarray,
     low: np.ndarray,
-    without: np.ndarray,
-    children: np.ndarray,
 ) -> None:
-    """Lower the sets start to stop, of one length, to shorter ones: their parents are before to parents_end.
+    """Write `tail` and `first` of a family, and -1 to `low` of sets that cannot be lowered within it.
 
-    Each is lowered to its parent and to the sets without one pivot; it has no value if one of these has none
-    or is not in the family. Other threads may lower other sets of the same length.
+    Those are the sets whose parent is not among them or cannot be lowered itself, and sets that come twice.
+    Sets without a parent stand behind the children of another set; having no value, they do no harm there.
     """
-    length = offsets[start + 1] - offsets[start]
-    n_pivots = min(without.shape[1], length)
-    parent = first_parent(offsets, codes, rank_of, before, parents_end, start)
-    # All sets of a length are equally long: their places are counted, not looked up.
-    at, parent_end = offsets[start], offsets[before] + (parent - before + 1) * (length - 1)
-    s = start
-    while s < stop:
-        last, next_at = s, at
-        while last < stop and _have_one_parent(codes, next_at, at, length):
-            tail[last] = rank_of[codes[next_at]]
-            last += 1
-            next_at += length
+    n = len(low)
+    parent = 0
+    first[0] = 0
+    for s in range(n):
+        start, stop = offsets[s], offsets[s + 1]
+        tail[s] = rank_of[codes[start]]
+        length = stop - start
+        if length == 1:
+            first[0] = s + 1
+            continue
         order = 1
-        while parent < parents_end:
-            order = _compare_paths(codes, rank_of, parent_end, at + length, length - 1)
-            if order >= 0:
-                break
+        while offsets[parent + 1] - offsets[parent] < length:
+            if offsets[parent + 1] - offsets[parent] == length - 1:
+                order = _compare_paths(codes, rank_of, offsets[parent + 1], stop, length - 1)
+                if order >= 0:
+                    break
             parent += 1
-            parent_end += length - 1
-        if order != 0 or low[parent] < 0.0:
-            low[s:last] = -1.0
-        else:
-            children[parent, 0], children[parent, 1] = s, last
-            for child in range(s, last):
-                low[child] = min(low[child], low[parent])
-            for pivot in range(n_pivots):
-                if pivot == length - 1:
-                    without[s:last, pivot] = parent
-                elif length == 2:
-                    _lower_to(tail, low, without, pivot, s, last, 0, n_single)
-                elif without[parent, pivot] < 0:
-                    low[s:last] = -1.0
-                else:
-                    smaller = without[parent, pivot]
-                    _lower_to(tail, low, without, pivot, s, last, children[smaller, 0], children[smaller, 1])
-        s, at = last, next_at
-
-
-@inlined
-def _lower_to(
-    tail: np.ndarray,
-    low: np.ndarray,
-    without: np.ndarray,
-    pivot: int,
-    start: int,
-    stop: int,
-    other: int,
-    end: int,
-) -> None:
-    """Lower the children of one set to those of the set that lacks a pivot: other to end, both in order."""
-    for s in range(start, stop):
-        while other < end and tail[other] < tail[s]:
-            other += 1
-        if other < end and tail[other] == tail[s] and low[other] >= 0.0:
-            without[s, pivot] = other
-            low[s] = min(low[s], low[other])
-        else:
+            first[parent] = s
+        if order != 0:
             low[s] = -1.0
+            first[parent] = s + 1
+        elif low[parent] < 0.0 or (s > first[parent] and tail[s] == tail[s - 1]):
+            low[s] = -1.0
+    first[parent + 1 :] = n
+
+
+@kernel
+def lower(
+    tail: np.ndarray, first: np.ndarray, n_single: int, longest: int, n_pivots: int, low: np.ndarray
+) -> None:
+    """Lower each set to its parent and to the sets without one pivot.
+
+    The first n_single sets have one item, the last ones `longest`. A set has no value if one of those that it
+    is lowered to has none or is not in the family.
+
+    Sets are visited as a search finds them: a set comes after all those that lack one of its items. On the
+    way down, a range of sets goes along for each pivot: the children of the set without that pivot.
+    """
+    node = np.zeros(longest + 2, dtype=np.int64)
+    cursor = np.zeros(longest + 2, dtype=np.int64)
+    stop = np.zeros(longest + 2, dtype=np.int64)
+    other = np.zeros((longest + 2, n_pivots, 2), dtype=np.int64)
+    for root in range(n_single):
+        node[1], cursor[1], stop[1] = root, first[root], first[root + 1]
+        # Without its only item a root is the set of no items, whose children are all the roots.
+        other[1, 0, 0], other[1, 0, 1] = 0, n_single
+        depth = 1
+        while depth > 0:
+            s, parent = cursor[depth], node[depth]
+            if s == stop[depth]:
+                depth -= 1
+                continue
+            cursor[depth] = s + 1
+            has_children = first[s] < first[s + 1]
+            least = min(low[s], low[parent])
+            for pivot in range(min(n_pivots, depth)):
+                at, end = other[depth, pivot, 0], other[depth, pivot, 1]
+                while at < end and tail[at] < tail[s]:
+                    at += 1
+                if at < end and tail[at] == tail[s]:
+                    least = min(least, low[at])
+                    if has_children:
+                        other[depth + 1, pivot, 0], other[depth + 1, pivot, 1] = first[at], first[at + 1]
+                    at += 1
+                else:
+                    least = -1.0
+                    other[depth + 1, pivot, 0] = other[depth + 1, pivot, 1] = 0
+                other[depth, pivot, 0] = at
+            low[s] = least
+            if has_children:
+                depth += 1
+                node[depth], cursor[depth], stop[depth] = s, first[s], first[s + 1]
+                if depth <= n_pivots:
+                    other[depth, depth - 1, 0] = first[parent]
+                    other[depth, depth - 1, 1] = first[parent + 1]

@@ -102,7 +102,8 @@ def search(
                     n_reported = state[_N_OUT]
                     out_keys, out_probabilities = longer(out_keys, 0), longer(out_probabilities, 0)
                 elif status == _EXT_FULL:
-                    ext, ext_probability = grown(ext, 2 * len(ext)), longer(ext_probability, 0)
+                    ext_probability = longer(ext_probability, 0)
+                    ext = grown(ext, len(ext_probability))
         segments[root, 0], segments[root, 1] = n_before, state[_N_OUT]
         _report(out_keys[n_reported : state[_N_OUT]], control, limits)
         fetch_add(control, N_ROOTS_DONE, 1)

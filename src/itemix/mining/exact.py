@@ -11,7 +11,8 @@ import numpy.typing as npt
 from itemix.kernels import closed, eclat, maximal, projection, sorting
 from itemix.mining.columns import Columns
 from itemix.mining.layout import Layout, Pairs, count_pairs, deliver, entry_ranges
-from itemix.mining.parallel import Found, Limits, Search, assemble_records, readonly_view
+from itemix.mining.parallel import Found, Limits, Search, readonly_view
+from itemix.mining.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +49,7 @@ def mine_exact(
     else:
         parts = _search_sparse(search, kernel, data, limits, both_sides=target != "all")
     if target == "all":
-        return assemble_records(search, parts, code_of, limits.min_len)
+        return Records.of(parts, len(code_of), limits.min_len).columns(search, code_of)
     return _assemble_sets(parts, code_of)
 
 

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import lattice, prefix
-from itemix.lowering import lower_to_subsets
-from itemix.mining.columns import Columns
+from itemix.kernels import prefix
 from itemix.mining.model_search import ModelSearch
-from itemix.mining.parallel import Search, assemble_records, readonly_view
-from itemix.threads import Workers
+from itemix.mining.parallel import Search, readonly_view
+from itemix.mining.records import Records
 
 if TYPE_CHECKING:
     from itemix.corrected import CorrectedMixture
-    from itemix.mining.parallel import Limits
+    from itemix.mining.columns import Columns
+    from itemix.mining.parallel import Found, Limits
     from itemix.mixture import Mixture
     from itemix.residuals import Residuals
 
@@ -36,17 +35,19 @@ class MixtureSearch(ModelSearch):
         return float(self._start.sum()), self._start @ self._model.probs
 
     def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: Limits) -> Columns:
-        return self._run(order, lowest, limits, self._model, None)
+        search = Search(self._n_threads, self._on_progress)
+        parts = self._run(search, order, lowest, limits, self._model, None)
+        return Records.of(parts, len(order), limits.min_len).columns(search, order)
 
-    def _run(
+    def _run(  # noqa: PLR0917
         self,
+        search: Search,
         order: npt.NDArray[np.int32],
         lowest: float,
         limits: Limits,
         mixture: Mixture,
         residuals: Residuals | None,
-    ) -> Columns:
-        search = Search(self._n_threads, self._on_progress)
+    ) -> list[Found]:
         job = partial(
             prefix.search,
             search.shared,
@@ -59,8 +60,7 @@ class MixtureSearch(ModelSearch):
             _trie(mixture.ranks[order], residuals),
             0 if residuals is None else residuals.order - 1,
         )
-        parts = search.run([job] * self._n_threads, len(order))
-        return assemble_records(search, parts, order, limits.min_len)
+        return search.run([job] * self._n_threads, len(order))
 
 
 class CorrectedSearch(MixtureSearch):
@@ -74,17 +74,13 @@ class CorrectedSearch(MixtureSearch):
 
     def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: Limits) -> Columns:
         model = self._model
+        search = Search(self._n_threads, self._on_progress)
         # Sets are lowered to their subsets, so the short ones are needed too.
-        found = self._run(order, lowest, replace(limits, min_len=1), model.tilted, model.correction.residuals)
-        if model.n_pivots == 0:
-            return found.take(np.flatnonzero(found.lengths >= limits.min_len))
-        with Workers(self._n_threads) as workers:
-            sets = found.offsets, found.codes, model.ranks
-            low = lower_to_subsets(*sets, found.values, model.n_pivots, workers)
-        n_kept = lattice.compact_sets(found.offsets, found.codes, low, lowest)
-        n_codes = int(found.offsets[n_kept])
-        kept = Columns(found.offsets[: n_kept + 1], found.codes[:n_codes], low[:n_kept])
-        return kept if limits.min_len == 1 else kept.take(np.flatnonzero(kept.lengths >= limits.min_len))
+        every = replace(limits, min_len=1)
+        parts = self._run(search, order, lowest, every, model.tilted, model.correction.residuals)
+        if model.n_pivots > 0:
+            parts = Records.of(parts, len(order), min_len=1).lowered(search, model.n_pivots, lowest)
+        return Records.of(parts, len(order), limits.min_len).columns(search, order)
 
 
 def _trie(ranks: npt.NDArray[np.int32], residuals: Residuals | None) -> Trie:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import assemble, control
-from itemix.mining.columns import Columns
+from itemix.kernels import control
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,36 +70,6 @@ class Search:
         if self.shared[control.STOP] == control.TOO_MANY:
             raise SearchStopped(int(self.shared[control.N_FOUND]))
         return [future.result() for future in futures]
-
-
-def assemble_records(
-    search: Search, parts: list[Found], code_of: npt.NDArray[np.int32], min_len: int
-) -> Columns:
-    """Turn the records of all threads into columns, leaving out sets that are too short."""
-    n_lengths = max(assemble.longest_record(keys) for keys, _, _ in parts) + 1
-    histogram = np.zeros((len(code_of), n_lengths), dtype=np.int64)
-    for keys, _, segments in parts:
-        histogram += assemble.length_histogram(keys, segments, n_lengths)
-    histogram[:, : min(min_len, n_lengths)] = 0
-    totals = histogram.sum(axis=0)
-    lengths = np.arange(n_lengths)
-    length_start = np.cumsum(totals) - totals
-    code_start = np.cumsum(totals * lengths) - totals * lengths
-    positions = np.zeros((len(code_of) + 1, n_lengths), dtype=np.int64)
-    positions[1:] = np.cumsum(histogram, axis=0)
-    positions += length_start
-    positions[:, :min_len] = -1
-    values = parts[0][1].dtype if parts[0][1].dtype.kind == "f" else np.int64
-    n_sets, n_codes = int(totals.sum()), int((totals * lengths).sum())
-    out = np.empty(n_sets + 1, np.int64), np.empty(n_codes, np.int32), np.empty(n_sets, values)
-    out[0][-1] = n_codes
-
-    places = positions, length_start, code_start, code_of
-    if len(parts) == 1:
-        assemble.place_records(*parts[0], *places, *out)
-    else:
-        search.run([partial(assemble.place_records, *part, *places, *out) for part in parts], len(code_of))
-    return Columns(*out)
 
 
 def readonly_view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
