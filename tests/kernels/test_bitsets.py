@@ -79,8 +79,8 @@ def test_room_grows():
         larger = bitsets.grown(rows, asked)
         assert larger.shape == (size, 2)
         assert np.array_equal(larger[:3], rows)
-    values = np.arange(5, dtype=np.int32)
-    for asked, size in [(0, 10), (50, 50)]:
+    for n, asked, size in [(5, 0, 40), (5, 50, 50), (1 << 20, 0, 1 << 21)]:
+        values = np.arange(n, dtype=np.int32)
         longer = bitsets.longer(values, asked)
         assert (len(longer), longer.dtype) == (size, np.int32)
-        assert np.array_equal(longer[:5], values)
+        assert np.array_equal(longer[:n], values)

@@ -55,7 +55,7 @@ class Records:
         out = np.empty(n_sets + 1, np.int64), np.empty(n_codes, np.int32), np.empty(n_sets, values)
         out[0][-1] = n_codes
         places = self.positions, self.length_start, self.code_start, code_of
-        _run(search, [partial(assemble.place_records, *part, *places, *out) for part in self.parts])
+        self._run(search, [partial(assemble.place_records, *part, *places, *out) for part in self.parts])
         return Columns(*out)
 
     def lowered(self, search: Search, n_pivots: int, least: float) -> list[Found]:
@@ -66,15 +66,16 @@ class Records:
         tree = Tree.unlinked(self.length_start)
         low = np.empty(int(self.length_start[-1]))
         out = tree.tail, tree.first, low
-        _run(search, [partial(assemble.link_records, *part, self.positions, *out) for part in self.parts])
+        self._run(
+            search, [partial(assemble.link_records, *part, self.positions, *out) for part in self.parts]
+        )
         tree.lower(low, n_pivots)
         kept = [partial(assemble.keep_records, *part, self.positions, low, least) for part in self.parts]
         return [
             (keys[:n], values[:n], segments)
-            for (keys, values, segments), n in zip(self.parts, _run(search, kept), strict=True)
+            for (keys, values, segments), n in zip(self.parts, self._run(search, kept), strict=True)
         ]
 
-
-def _run(search: Search, jobs: Sequence[Callable[[], R]]) -> list[R]:
-    """Run jobs in threads, or the only one here and now."""
-    return [jobs[0]()] if len(jobs) == 1 else search.run(jobs, len(jobs))
+    def _run(self, search: Search, jobs: Sequence[Callable[[], R]]) -> list[R]:
+        """Run jobs in threads, or the only one here and now."""
+        return [jobs[0]()] if len(jobs) == 1 else search.run(jobs, len(self.positions) - 1)
