@@ -23,7 +23,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FEW, MANY = 2, 5
+FEW, MANY = 2, 10
+REPEATS = 3
 
 
 def stepmix_runs(X: Any, n_components: int) -> dict[str, Callable[[int], Any]]:  # noqa: ANN401 - an array
@@ -70,7 +71,8 @@ def main() -> None:
     for call in runs.values():
         seconds_of(call, 1)
     seconds = {
-        method: (seconds_of(call, MANY) - seconds_of(call, FEW)) / (MANY - FEW)
+        method: float(np.median([seconds_of(call, MANY) - seconds_of(call, FEW) for _ in range(REPEATS)]))
+        / (MANY - FEW)
         for method, call in runs.items()
     }
     print(json.dumps({"version": version(peer), "numpy": np.__version__, "seconds": seconds}))
