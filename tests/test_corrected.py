@@ -38,7 +38,7 @@ def corrected(seed, order=3, shrinkage=0.0, n_items=6):
     sets = Sets.from_lengths(np.array([len(c) for c in families]), codes, data.items)
     known = count_sets(sets, data)
     mixture = random_mixture(seed, 3, n_items)
-    return fit_correction(mixture, known, shrinkage=shrinkage, min_gain=0.0), data
+    return fit_correction(mixture, known, shrinkage=shrinkage), data
 
 
 seeds = st.integers(0, 10_000)

@@ -56,7 +56,7 @@ def correct(
         raise InvalidInputError("expected transactions to count, got none; pass those of the fit")
     sets = likely_sets(with_item_frequencies(mixture, first), first, way.order, max_size)
     counted = reduce(add, (count_sets(sets, chunk) for chunk in chunks), count_sets(sets, first))
-    found = fit_correction(mixture, counted, shrinkage=way.shrinkage, min_gain=way.min_gain)
+    found = fit_correction(mixture, counted, shrinkage=way.shrinkage)
     if not isinstance(order, Choice):
         return found
     correction = replace(found.correction, excess_variance=order.excess_variance)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.correction.counting import FEWEST, count_sets, families
-from itemix.correction.fitting import MIN_GAIN, fit_correction
+from itemix.correction.fitting import fit_correction
 from itemix.expectation import Rows, tables_of_mixture
 from itemix.mining.search import mine
 from itemix.mining.supports import count
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 ORDERS = (2, 3, 4, 5)
-# How residuals are believed: only beyond chance and in part (shrinkage and least gain), or at once.
-_CAUTIONS = ((30.0, MIN_GAIN), (0.0, 0.0))
+# How far residuals are believed: as if the model had been seen to be right so many times, or at once.
+_SHRINKAGES = (30.0, 0.0)
 # Halves of the data cannot tell ways apart whose errors differ by less; with all of it richer ones gain most.
 _AS_GOOD = 1.02
 MAX_SIZE = 100_000
@@ -40,14 +40,13 @@ _N_FREQUENT = 300_000
 
 
 class Way(NamedTuple):
-    """A way to correct: the longest itemsets that count (0: no correction), shrinkage, and least gain."""
+    """A way to correct: the longest itemsets that count (0: no correction), and shrinkage."""
 
     order: int
     shrinkage: float = 0.0
-    min_gain: float = 0.0
 
 
-_WAYS = (Way(0), *(Way(order, *caution) for order in ORDERS for caution in _CAUTIONS))
+_WAYS = (Way(0), *(Way(order, shrinkage) for order in ORDERS for shrinkage in _SHRINKAGES))
 
 
 @dataclass(frozen=True)
@@ -99,11 +98,9 @@ def _verdicts(
     verdicts = [judge.verdict(plain)]
     for order in ORDERS:
         counted = [count_sets(sets[order], half) for sets, half in zip(likely, halves, strict=True)]
-        for shrinkage, min_gain in _CAUTIONS:
+        for shrinkage in _SHRINKAGES:
             pairs = zip(plain, counted, strict=True)
-            models = [
-                fit_correction(own, known, shrinkage=shrinkage, min_gain=min_gain) for own, known in pairs
-            ]
+            models = [fit_correction(own, known, shrinkage=shrinkage) for own, known in pairs]
             verdicts.append(judge.verdict(models))
     return verdicts
 

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-# A residual is kept if the data speaks against the model by this much: the log-likelihood ratio, whose mean
-# is 1 where the model is right.
-MIN_GAIN = 2.0
-
 
 class SetCounts(NamedTuple):
     """How often some itemsets occur; counts of chunks of the data add up.
@@ -58,9 +54,7 @@ def with_item_frequencies(mixture: Mixture, transactions: Transactions) -> Mixtu
     return Correction(shifts, Residuals.of_nothing(mixture.n_items), n).tilted(mixture)
 
 
-def fit_correction(
-    mixture: Mixture, known: SetCounts, *, shrinkage: float = 0.0, min_gain: float = MIN_GAIN
-) -> CorrectedMixture:
+def fit_correction(mixture: Mixture, known: SetCounts, *, shrinkage: float = 0.0) -> CorrectedMixture:
     """Return a mixture corrected by the counts of itemsets.
 
     Parameters
@@ -71,8 +65,6 @@ def fit_correction(
         How often itemsets occur.
     shrinkage : float
         For how many observations the model counts against the data, in each conditional frequency.
-    min_gain : float
-        How large the log-likelihood ratio of a residual is to be; 0 keeps all.
     """
     is_single = np.diff(known.sets.offsets) == 1
     item_counts = np.zeros(mixture.n_items, dtype=np.int64)
@@ -83,7 +75,7 @@ def fit_correction(
     trie, counts = _as_trie(tilted, known)
     table = np.empty((tilted.n_items, tilted.n_components))
     table[tilted.ranks] = tilted.probs.T
-    shift = kernels.fit_shifts(*trie, counts, tilted.weights, table, shrinkage, min_gain)
+    shift = kernels.fit_shifts(*trie, counts, tilted.weights, table, shrinkage)
     residuals = Residuals(trie, shift).pruned()
     return CorrectedMixture(mixture, Correction(shifts, residuals, known.n_transactions))
 

@@ -109,14 +109,12 @@ def fit_shifts(
     weights: np.ndarray,
     table: np.ndarray,
     shrinkage: float,
-    min_gain: float,
 ) -> np.ndarray:
     """Return the shift of each node, so that the probabilities of the sets are those that were counted.
 
     `counts` (n_nodes,) are those of the sets, that of node 0 the number of transactions. The conditional
     frequency of the last item given the others is shrunk towards what the model says without this node, which
-    counts as `shrinkage` observations. A node whose log-likelihood ratio 2 n KL is below `min_gain` is left
-    at 0: the data does not speak against the model there.
+    counts as `shrinkage` observations.
     """
     n_nodes, K = len(item), len(weights)
     shift = np.zeros(n_nodes, dtype=np.float64)
@@ -148,22 +146,11 @@ def fit_shifts(
         for c in range(first[v], first[v + 1]):
             before = path_shift(first, item, shift, nodes, depth - 1, item[c])
             expected = _weighted(product, table[item[c]], before)[0]
-            if not 0.0 < expected < 1.0 or gain(counts[c], counts[v], expected) < min_gain:
+            if not 0.0 < expected < 1.0:
                 continue
             target = (counts[c] + shrinkage * expected) / (counts[v] + shrinkage)
             shift[c] = solve_shift(product, table[item[c]], before, target) - before
     return shift
-
-
-@kernel
-def gain(count: int, total: int, expected: float) -> float:
-    """Return twice the log-likelihood ratio of a frequency against an expected one: 2 n KL(f || expected)."""
-    found = 0.0
-    if count > 0:
-        found += count * np.log(count / (total * expected))
-    if count < total:
-        found += (total - count) * np.log((total - count) / (total * (1.0 - expected)))
-    return 2.0 * found
 
 
 @kernel
