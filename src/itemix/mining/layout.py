@@ -62,7 +62,8 @@ class Layout:
     @property
     def no_entries(self) -> npt.NDArray[Any]:
         """Nothing, of the type of the entries in which rows are delivered."""
-        is_small = len(self.weights) == 0 and len(self.rank_counts) <= np.iinfo(np.int16).max
+        # Rows without weights need no numbers.
+        is_small = self.weights.dtype == np.int32 and len(self.rank_counts) <= np.iinfo(np.int16).max
         return np.empty(0, dtype=np.int16 if is_small else np.int32)
 
     @classmethod

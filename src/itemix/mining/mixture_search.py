@@ -39,7 +39,7 @@ class MixtureSearch(ModelSearch):
         parts = self._run(search, order, lowest, limits, self._model, None)
         return Records.of(parts, len(order), limits.min_len).columns(search, order)
 
-    def _run(  # noqa: PLR0917
+    def _run(  # noqa: PLR0917 - a search, what it is over, and what for
         self,
         search: Search,
         order: npt.NDArray[np.int32],
