@@ -28,8 +28,8 @@ def fit(data, n_components):
     settings = {"max_iter": 2, "n_jobs": 2, "random_state": 0}
     itemix.BernoulliMixture(n_components, **settings).fit(data)
     itemix.DirichletProcessMixture(n_components, **settings).fit(data)
-    sampling = {"inference": "gibbs", "n_samples": 1, "thin": 1}
-    itemix.BayesianMixture(n_components, **settings, **sampling).fit(data)
+    sampling = settings | {"inference": "gibbs", "n_samples": 1, "thin": 1, "max_iter": 1}
+    itemix.BayesianMixture(n_components, **sampling).fit(data)
 
 fit(rows(500, 5, 200), 3)
 found = []
