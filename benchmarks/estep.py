@@ -1,9 +1,9 @@
 """EM and variational inference against dense matrix products in NumPy and other libraries, as ratios.
 
 Each does 50 iterations from the same random labels, with all threads; the dense one in float32, its matrix
-made before the clock starts. Ours also pays for making the rows ready. The dense iteration costs the same at
-every step, so that the median of ten of them times 50 is its time. Other libraries are given one of their own
-random starts, which does not count.
+made before the clock starts. Ours also pays for making the rows ready, after ten iterations that do not
+count. The dense iteration costs the same at every step, so that the median of ten of them times 50 is its
+time. Other libraries are given one of their own random starts, which does not count.
 
     python benchmarks/estep.py --data FOLDER [--output docs/benchmarks/estep.md] [--bnpy PYTHON]
 

@@ -32,3 +32,11 @@ def test_sets_are_lowered(data, n_pivots, code_of):
     offsets, codes = lattice.as_arrays([[code_of[rank] for rank in ranks] for ranks in family])
     low = lower_to_subsets(offsets, codes, rank_of, np.array(values), n_pivots)
     assert low.tolist() == naive.lowered(family, values, n_pivots)
+
+
+def test_what_comes_twice_has_a_value_once():
+    """Of a set that comes twice only the first has a value, also where all its subsets come twice."""
+    family = [(0,), (0,), (1,), (1,), (0, 1), (0, 1)]
+    values = [0.5, 0.5, 0.4, 0.4, 0.45, 0.45]
+    low = lower_to_subsets(*lattice.as_arrays(family), np.arange(2, dtype=np.int32), np.array(values), 1)
+    assert low.tolist() == naive.lowered(family, values, 1) == [0.5, 0.5, 0.4, 0.4, 0.4, -1.0]
