@@ -114,6 +114,30 @@ def test_large_results_have_room(target, sparse):
 
 @both_layouts
 @every_target
+def test_many_rows(target, sparse):
+    """Rows of bits over many transactions give the same sets, with and without weights."""
+    rng = np.random.default_rng(0)
+    kinds = [set(np.flatnonzero(rng.random(9) < 0.7).tolist()) for _ in range(30)]
+    rows = [kinds[k] - {int(rng.integers(9))} for k in rng.integers(30, size=1700)]
+    for weights in (None, rng.integers(1, 4, size=len(rows)).tolist()):
+        data = layouts.ranked(rows, weights, 100)
+        assert found(target, data, sparse=sparse) == expected(target, data)
+
+
+@both_layouts
+def test_maximal_sets_beyond_those_kept_in_mind(sparse):
+    """No set is found twice or missed where those found first are forgotten."""
+    n, least = 22, 11
+    data = layouts.ranked([set(range(n)) - {t} for t in range(n)], None, least)
+    ((ends, ranks, counts),), _ = layouts.search(maximal.search, data, sparse=sparse)
+    assert len(ends) == comb(n, least)
+    assert np.array_equal(ends, np.arange(1, len(ends) + 1) * (n - least))
+    assert len(np.unique(np.left_shift(1, ranks.reshape(-1, n - least)).sum(axis=1))) == len(ends)
+    assert np.unique(counts).tolist() == [least]
+
+
+@both_layouts
+@every_target
 def test_too_many_sets_stop_the_search(target, sparse):
     """A search that finds more than it may stops, says so, and has found little more."""
     n = 40

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from itemix.kernels.bitsets import grown, intersect, is_subset, longer
+from itemix.kernels.bitsets import grown, intersect, longer
 from itemix.kernels.control import (
     MAX_LEN,
     MIN_COUNT,
@@ -25,6 +25,7 @@ from itemix.kernels.control import (
 from itemix.kernels.intrinsics import fetch_add
 from itemix.kernels.jit import kernel
 from itemix.kernels.projection import pack_entries
+from itemix.kernels.witnesses import all_outside, flip, lies_in_another, turned
 
 # As in `eclat`; MEMBERS is how many items the set has before those of the level.
 _START, _SIZE, _CURSOR, _ROWS, _MEMBERS = 0, 1, 2, 3, 4
@@ -62,12 +63,13 @@ def search(
     ext = np.empty((4 * n_items + 16, 3), dtype=np.int64)
     levels = np.zeros((n_items + 2, 5), dtype=np.int64)
     members = np.empty(n_items, dtype=np.int32)
-    inside = np.zeros(n_items, dtype=np.bool_)
     state = np.zeros(4, dtype=np.int64)
     arena = grown(bits, 2 * len(bits))
     digits, digit_words = planes.copy(), plane_words.copy()
-    # The items that stand in the first rows of the arena, ascending, and how often each occurs.
-    base_items, base_counts = np.arange(n_items, dtype=np.int32), root_counts.copy()
+    # The items that stand in the first rows of the arena, ascending; where each stands, and which of them are
+    # outside of the set at hand.
+    base_items, places = np.arange(n_items, dtype=np.int32), np.arange(n_items)
+    masks, outside = turned(bits, len(bits)), all_outside(len(bits))
 
     while control[STOP] == RUNNING:
         # Rare items have the most extensions: they are taken first, so that the last roots are small.
@@ -80,22 +82,27 @@ def search(
         else:
             k = root - first_root
             base_items = companions[companion_start[root] : companion_start[root + 1]].copy()
-            base_counts = pair_counts[companion_start[root] : companion_start[root + 1]].copy()
+            base_counts = pair_counts[companion_start[root] : companion_start[root + 1]]
             arena, digits, digit_words = pack_entries(
                 entries[spans[k, 0] : spans[k, 1]], len(base_items), 2, weights
             )
+            # The root stands behind its companions, in an empty row.
+            places[root] = len(base_items)
+            for b in range(len(base_items)):
+                places[base_items[b]] = b
+            masks, outside = turned(arena, len(base_items) + 1), all_outside(len(base_items) + 1)
             if len(ends) == state[_N_SETS] or len(codes) < state[_N_CODES] + n_items:
                 ends, counts, codes = longer(ends, 0), longer(counts, 0), longer(codes, 0)
             _open_projected_root(
-                levels, ext, base_items, base_counts, root, root_counts[root], members, inside,
-                ends, counts, codes, state, limits,
+                levels, ext, base_items, base_counts, root, root_counts[root], members, places,
+                outside, ends, counts, codes, state, limits,
             )  # fmt: skip
         state[_DEPTH] = 0
         status = _OUT_FULL
         while status != _DONE:
             status = _descend(
-                levels, ext, arena, digits, digit_words, base_items, base_counts, members, inside,
-                ends, counts, codes, state, control, limits,
+                levels, ext, arena, digits, digit_words, masks, places, outside, members, ends, counts,
+                codes, state, control, limits,
             )  # fmt: skip
             if status == _OUT_FULL:
                 ends, counts, codes = longer(ends, 0), longer(counts, 0), longer(codes, 0)
@@ -106,7 +113,7 @@ def search(
             report(state[_N_SETS] - n_sets, state[_N_CODES] - n_codes, control, limits)
             n_sets, n_codes = state[_N_SETS], state[_N_CODES]
         for m in range(state[_N_MEMBERS]):
-            inside[members[m]] = False
+            flip(outside, places[members[m]])
         state[_N_MEMBERS] = 0
         fetch_add(control, N_ROOTS_DONE, 1)
     return ends[: state[_N_SETS]], codes[: state[_N_CODES]], counts[: state[_N_SETS]]
@@ -130,7 +137,8 @@ def _open_projected_root(
     root: int,
     root_count: int,
     members: np.ndarray,
-    inside: np.ndarray,
+    places: np.ndarray,
+    outside: np.ndarray,
     ends: np.ndarray,
     counts: np.ndarray,
     codes: np.ndarray,
@@ -154,7 +162,7 @@ def _open_projected_root(
     if is_anothers:
         return
     for m in range(n_members):
-        inside[members[m]] = True
+        flip(outside, places[members[m]])
     if limits[MIN_LEN] <= n_members <= limits[MAX_LEN]:
         write_set(members, n_members, root_count, ends, counts, codes, state)
 
@@ -166,10 +174,10 @@ def _descend(
     arena: np.ndarray,
     digits: np.ndarray,
     digit_words: np.ndarray,
-    base_items: np.ndarray,
-    base_counts: np.ndarray,
+    masks: np.ndarray,
+    places: np.ndarray,
+    outside: np.ndarray,
     members: np.ndarray,
-    inside: np.ndarray,
     ends: np.ndarray,
     counts: np.ndarray,
     codes: np.ndarray,
@@ -184,7 +192,7 @@ def _descend(
     while depth >= 0 and control[STOP] == RUNNING:
         while n_members > levels[depth, _MEMBERS]:
             n_members -= 1
-            inside[members[n_members]] = False
+            flip(outside, places[members[n_members]])
         j = levels[depth, _CURSOR]
         if j == levels[depth, _SIZE]:
             depth -= 1
@@ -202,17 +210,18 @@ def _descend(
             status = _ARENA_FULL
             break
         levels[depth, _CURSOR] = j + 1
-        if _belongs_to_another(arena, row, count, item, base_items, base_counts, inside):
+        # The closure would add an item of higher rank than the one the set grew by: it is another's.
+        if lies_in_another(arena, row, masks, outside, places[item] + 1):
             continue
         members[n_members] = item
-        inside[item] = True
+        flip(outside, places[item])
         n_members += 1
         n_new = 0
         for i in range(first, first + j):
             common = intersect(arena, row, ext[i, _ROW], used + n_new, digits, digit_words)
             if common == count:
                 members[n_members] = ext[i, _ITEM]
-                inside[ext[i, _ITEM]] = True
+                flip(outside, places[ext[i, _ITEM]])
                 n_members += 1
             elif common >= min_count:
                 new = base + n_new
@@ -226,26 +235,6 @@ def _descend(
             levels[depth, _ROWS], levels[depth, _MEMBERS] = used + n_new, n_members
     state[_DEPTH], state[_N_MEMBERS] = depth, n_members
     return status
-
-
-@kernel
-def _belongs_to_another(
-    arena: np.ndarray,
-    row: int,
-    count: int,
-    item: int,
-    base_items: np.ndarray,
-    base_counts: np.ndarray,
-    inside: np.ndarray,
-) -> bool:
-    """Whether the closure of a set would add an item of higher rank than the one it grew by."""
-    for b in range(len(base_items) - 1, -1, -1):
-        other = base_items[b]
-        if other <= item:
-            break
-        if base_counts[b] >= count and not inside[other] and is_subset(arena, row, b):
-            return True
-    return False
 
 
 @kernel
