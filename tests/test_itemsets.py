@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import lattice as naive
 
-from itemix import InvalidInputError, Itemsets, Transactions, UnknownItemError, rules
+from itemix import InvalidInputError, Itemsets, Transactions, UnknownItemError, mine, rules
 
 BASKETS = [["milk", "bread"], ["milk", "bread", "beer"], ["milk", "bread"], ["beer"], ["milk"]]
 baskets = st.lists(st.sets(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=12).filter(any)
@@ -290,6 +290,12 @@ def test_repr(itemsets):
     )
     assert itemsets.table(2).as_text().endswith("\n... 5 more")
     assert repr(itemsets.closed()).startswith("Itemsets: 4 closed itemsets, support >= 20%")
+
+
+def test_repr_of_a_count_that_nothing_can_have():
+    """A count above the number of transactions is said as a count, not as a share above 100%."""
+    transactions = Transactions.from_lists([["a"], ["a", "b"]])
+    assert repr(mine(transactions, 7)) == "Itemsets: 0 itemsets, count >= 7, of 2 transactions"
 
 
 def test_repr_of_model_itemsets():

@@ -61,6 +61,14 @@ def test_a_threshold_that_is_just_met(run, tmp_path):
     assert [row[2] for row in run("mine", path, "-s", "28%").rows] == ["2", "1"]
 
 
+@pytest.mark.parametrize("command", ["mine", "rules"])
+def test_a_count_that_nothing_can_have(run, baskets, command):
+    """A count above the number of transactions finds nothing, as in Python, and is said as it was asked."""
+    result = run(command, baskets, "-s", "6")
+    assert result.code == 0
+    assert "0 itemsets in at least 6 of 5 transactions, mined in " in result.err
+
+
 def test_every_option_reaches_the_miner(run, baskets):
     """Each option gives what the same argument of `itemix.mine` gives."""
     transactions = itemix.read_transactions(baskets)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from itemix.cli.compiling import Stopwatch, stopwatch
 from itemix.cli.completing import data_sources, one_of
-from itemix.cli.options import ModelOrData, Output, Reading, Searching, check_choice, option
+from itemix.cli.options import ModelOrData, Output, Reading, Searching, as_support, check_choice, option
 from itemix.cli.output import check_output, note, save
 from itemix.cli.results import SORTS, show_itemsets
 from itemix.cli.sources import read_model_or_data, read_source
@@ -145,7 +145,8 @@ def _threshold(itemsets: "Itemsets", search: Searching) -> str:
         return f" of probability >= {least:.3%}"
     from itemix.mining.options import min_count
 
-    return f" in at least {min_count(least, n):,} of {n:,} transactions ({least:.3%})"
+    share = f" ({least:.3%})" if least <= 1 else ""
+    return f" in at least {min_count(as_support(search.min_support), n):,} of {n:,} transactions{share}"
 
 
 def _uncertain(source: "StoredModel | Transactions") -> "Uncertain":
