@@ -104,6 +104,35 @@ def test_warm_start_of_a_chain(data):
     assert model.lower_bounds_[0] > before - 0.5
 
 
+@pytest.mark.parametrize("parameters", [{}, GIBBS], ids=["variational", "gibbs"])
+def test_a_start_of_another_number_of_components_is_refused(parameters, data):
+    """A finite model goes on, and starts, only from as many components as it has."""
+    model = BayesianMixture(6, random_state=0, warm_start=True, **parameters).fit(data)
+    last = model.posterior_.mixture()
+    message = "expected a mixture of n_components=4 to start from, got 6; make the two equal"
+    with pytest.raises(InvalidInputError, match=message):
+        model.set_params(n_components=4).fit(data)
+    with pytest.raises(InvalidInputError, match=message):
+        BayesianMixture(4, init=last, **parameters).fit(data)
+    with pytest.raises(InvalidInputError, match="expected labels from 0 to 3 in init, got 5 to 5"):
+        BayesianMixture(4, init=np.full(600, 5), **parameters).fit(data)
+
+
+def test_a_process_starts_from_any_mixture(data):
+    """The sampler of the process takes the components of a mixture, however many there are."""
+    start = BernoulliMixture(6, random_state=0).fit(data).mixture_
+    for n_components in (4, 20):
+        model = DirichletProcessMixture(n_components, init=start, random_state=0, **GIBBS).fit(data)
+        assert np.isfinite(model.score(data))
+
+
+def test_variational_inference_goes_on_from_a_sampler(data):
+    """A warm start after sampling starts from the last sample, which has the model's number of components."""
+    model = BayesianMixture(3, random_state=0, warm_start=True, **GIBBS).fit(data)
+    model.set_params(inference="variational").fit(data)
+    assert model.mixture_.n_components == 3
+
+
 @pytest.mark.parametrize("cls", BAYESIAN)
 @pytest.mark.parametrize("parameters", [{}, GIBBS], ids=["variational", "gibbs"])
 def test_hyperparameters_can_be_learned(cls, parameters, data):

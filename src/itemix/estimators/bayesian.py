@@ -14,6 +14,7 @@ from itemix.inference.labels import PROCESS_LABELS, label_starter
 from itemix.inference.priors import Prior, Weights, make_prior
 from itemix.inference.sampling import Schedule, sample
 from itemix.inference.variational import Variational
+from itemix.mixture import Mixture
 from itemix.threads import count_threads
 
 if TYPE_CHECKING:
@@ -98,13 +99,16 @@ class _Bayesian(MixtureEstimator):
     def _sample_chains(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
         n_components = self._checked_components(transactions)
         settings = self._settings()
-        start = label_starter(*self._first_labels(transactions, n_components))
+        start = self._start()
+        # The process starts from any number of components that a mixture has.
+        is_any = isinstance(start, Mixture) and self._weights == "sticks"
+        labels = label_starter(start, transactions, None if is_any else n_components)
         prior = self._prior(transactions.item_counts(), transactions.n_transactions)
         learn_alpha, learn_strength = self._learned()
         sampler = GibbsSampler(
             transactions,
             prior,
-            start,
+            labels,
             n_components,
             learn_alpha=learn_alpha,
             learn_strength=learn_strength,
@@ -129,15 +133,10 @@ class _Bayesian(MixtureEstimator):
         self._warn(interrupted=chains.interrupted, stopped=chains.stopped)
 
     def _start(self) -> Any:  # noqa: ANN401 - see starter
-        start = super()._start()
-        return "k-means++" if start is None else start
-
-    def _first_labels(self, transactions: Transactions, n_components: int) -> tuple[Any, Transactions, int]:
-        """Return what the labels of a chain start from; a chain goes on from its last sample."""
+        """Return what to start from; one that goes on: the last sample, not the average of all."""
         if self.warm_start and hasattr(self, "posterior_"):
-            last = self.posterior_.mixture()
-            return last, transactions, last.n_components
-        return self._start(), transactions, n_components
+            return self.posterior_.mixture()
+        return "k-means++" if self.init is None else self.init
 
     def _keep(self, fitted: Fitted) -> None:
         super()._keep(fitted)

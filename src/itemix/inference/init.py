@@ -139,13 +139,18 @@ def _seeded_counts(transactions: Transactions, n_components: int, rng: np.random
     return Counts(hard.sizes, (1 - _SOFTNESS) * hard.item_counts + _SOFTNESS * soft)
 
 
-def _counts_of_mixture(mixture: Mixture, rows: Rows, n_components: int) -> Counts:
-    require_same_items(mixture.items, rows.items)
+def require_components(mixture: Mixture, n_components: int) -> None:
+    """Raise InvalidInputError if a mixture to start from has another number of components."""
     if mixture.n_components != n_components:
         raise InvalidInputError(
             f"expected a mixture of n_components={n_components} to start from, got {mixture.n_components}; "
             "make the two equal"
         )
+
+
+def _counts_of_mixture(mixture: Mixture, rows: Rows, n_components: int) -> Counts:
+    require_same_items(mixture.items, rows.items)
+    require_components(mixture, n_components)
     tables = tables_of_mixture(mixture.weights, np.ascontiguousarray(mixture.probs.T), rows.flipped)
     return rows.expected_counts(tables)[0]
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.inference.init import Init, checked_labels, random_labels, seeded_labels
+from itemix.inference.init import Init, checked_labels, random_labels, require_components, seeded_labels
 from itemix.mixture import Mixture
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def label_starter(
     transactions : Transactions
         The data, one label for each transaction.
     n_components : int or None
-        How many labels there are; None for the Dirichlet process, which has 50 at random or seeded.
+        How many labels there are; None for the Dirichlet process, which has 50 at random or seeded, and as
+        many as a mixture has.
 
     Raises
     ------
@@ -43,8 +44,9 @@ def label_starter(
     n = transactions.n_transactions
     most = n if n_components is None else n_components
     if isinstance(init, Mixture):
-        most = init.n_components if n_components is None else n_components
-        init = init.labels(transactions)
+        if n_components is not None:
+            require_components(init, n_components)
+        most, init = init.n_components, init.labels(transactions)
     if not isinstance(init, str):
         labels = checked_labels(init, transactions, most)
         return lambda _: labels
