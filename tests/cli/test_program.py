@@ -193,6 +193,19 @@ def test_closed_streams(arguments, closed, code, err):
     assert (done.returncode, done.stderr.strip()) == (code, err)
 
 
+@pytest.mark.parametrize(("encoding", "color"), [("cp1252", ""), ("ascii", "1")])
+def test_names_that_the_output_cannot_hold(start, tmp_path, encoding, color):
+    """Where the encoding of the output has no place for a name, its characters are escaped."""
+    path = tmp_path / "pictures.csv"
+    path.write_text("\N{RED APPLE},\N{GREEN APPLE}\n\N{RED APPLE},\N{GREEN APPLE}\n", encoding="utf-8")
+    environment = {"PYTHONIOENCODING": encoding, "FORCE_COLOR": color}
+    program = start("mine", path, "-s", "1", stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    out, err = program.communicate(timeout=60)
+    assert program.returncode == 0, err
+    assert r"\U0001f34e, \U0001f34f" in out
+    assert r"\u2501" not in out  # bars
+
+
 def test_help_names_arguments_and_sections(run):
     """The usage names what is typed, and not its type; options come in sections."""
     out = run("recommend", "--help").out

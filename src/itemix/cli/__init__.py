@@ -6,6 +6,7 @@ Nothing heavy is imported before a command runs, so that ``itemix --help`` is qu
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from pathlib import Path
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     gc.set_threshold(_NEW_OBJECTS_PER_COLLECTION)
     _replace_closed_streams()
+    _escape_what_cannot_be_written()
     try:
         from itemix.cli.app import run
 
@@ -64,6 +66,13 @@ def _replace_closed_streams() -> None:
     """Let what is written to a closed stream go nowhere, as `print` does."""
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as above
+
+
+def _escape_what_cannot_be_written() -> None:
+    """Let names that the encoding of a stream cannot hold be written as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _drop_what_nobody_reads() -> None:

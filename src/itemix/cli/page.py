@@ -33,6 +33,7 @@ class Page:
     def __init__(self) -> None:
         self._console = Console(highlight=False)
         self._is_plain = not self._console.is_terminal
+        self._draws_bars = not self._is_plain and self._console.encoding.startswith("utf")
         if self._is_plain:
             self._console = Console(highlight=False, width=_WIDTH_IN_PIPES, color_system=None)
 
@@ -75,7 +76,7 @@ class Page:
         ]
         widths = [max(map(len, column)) for column in columns]
         room = self._console.width - sum(widths) - _PADDING * (len(widths) + 1)
-        has_bars = bool(bars) and not self._is_plain and room - _BAR_WIDTH - _PADDING >= _LEAST_BESIDE_BARS
+        has_bars = bool(bars) and self._draws_bars and room - _BAR_WIDTH - _PADDING >= _LEAST_BESIDE_BARS
         if has_bars:
             columns.append(["", *map(_bar, bars)])
             widths.append(_BAR_WIDTH)
