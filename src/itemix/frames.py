@@ -90,6 +90,8 @@ def check_different(transaction: str, item: str) -> None:
 
 def columns_shown(columns: Sequence[str]) -> str:
     """Return the names of columns for a message, the first few of them."""
+    if not columns:
+        return "no columns"
     shown = ", ".join(repr(column) for column in columns[:_COLUMNS_SHOWN])
     return f"columns {shown}{', ...' if len(columns) > _COLUMNS_SHOWN else ''}"
 

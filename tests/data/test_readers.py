@@ -134,6 +134,44 @@ def test_options_of_tables():
     assert read("0,1\n1,1\n", format="onehot", header=True).to_lists() == [[0, 1]]
 
 
+def test_a_denied_header_is_not_looked_at():
+    """Names in a first line that is no header do not make a table of two columns long."""
+    assert read("order_id,item\n1,a\n", header=False).to_lists() == [["item", "order_id"], ["1", "a"]]
+
+
+@pytest.mark.parametrize("role", ["transaction", "item"])
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ("1 2 3\n", "columns '1 2 3'"),
+        ("milk\nbread\n", "columns 'milk'"),
+        ("milk,bread\nmilk\nmilk\n", "columns 'milk', 'bread'"),
+        ("order_id,item\n1,a\n", "columns 'order_id', 'item'"),
+        ("bread,milk\n1,1\n0,1\n", "columns 'bread', 'milk'"),
+        ('["milk", "bread"]\n', "no columns"),
+        ('{"order": 1, "items": ["milk"]}\n', "columns 'order', 'items'"),
+        (RECOGNISED["parquet lists"], "columns 'items'"),
+        (RECOGNISED["parquet long"], "columns 'order_id', 'product'"),
+        (RECOGNISED["parquet onehot"], "columns 'bread', 'milk'"),
+    ],
+)
+def test_a_missing_column_is_refused(content, columns, role):
+    """Whatever the format is, a column that was named and is not there is an error that names it."""
+    with pytest.raises(InvalidInputError, match=f"expected a column 'x', got {columns}; name the right one"):
+        read(content, **{role: "x"})
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [("fimi", "transaction"), ("fimi", "item"), ("basket", "transaction"), ("onehot", "item")],
+)
+def test_columns_of_formats_without_them_are_refused(name, role):
+    """A column is not forgotten where the format that was asked for has none."""
+    message = f"expected no column of {role}s with format='{name}', got {role}='x'; leave one out"
+    with pytest.raises(InvalidInputError, match=message):
+        read("1 2 3\n", format=name, **{role: "x"})
+
+
 def test_numbers_in_csv_are_integers():
     """Names that are all whole numbers without leading zeros are integers, as in FIMI."""
     assert read("5,3\n12\n").to_lists() == [[3, 5], [12]]

@@ -80,6 +80,7 @@ def recognise(
     InvalidInputError
         If the file is empty, or binary and of no known kind, or not of the format that was asked for.
     """
+    _refuse_columns(wanted, options)
     if not source.head.removeprefix(codecs.BOM_UTF8).strip():
         raise InvalidInputError(
             f"expected {content}, got {source.label} which is empty; check how it was made"
@@ -125,15 +126,24 @@ def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
     first, body = rows[0], rows[1 : 1 + _ROWS_LOOKED_AT] or rows
     if options.item is not None:
         return "long"
+    without_columns = "basket" if options.transaction is None else "long"
     whole = [row for row in body if len(row) == len(first)]
     if len(first) == 1 or 2 * len(whole) < len(body):
-        return "basket"
+        return without_columns
     share = _share_of_yes_or_no([cell for row in whole for cell in row[0 if first[0] else 1 :]])
-    if share < 1 and looks_long(first):
+    if share < 1 and options.header is not False and looks_long(first):
         return "long"
-    if share >= _MOST:
-        return "onehot"
-    return "basket" if options.transaction is None else "long"
+    return "onehot" if share >= _MOST else without_columns
+
+
+def _refuse_columns(wanted: str | None, options: ReadOptions) -> None:
+    """Refuse the name of a column with a format that has no such column."""
+    without = {"transaction": ("fimi", "basket"), "item": ("fimi", "basket", "onehot")}
+    for role, column in (("transaction", options.transaction), ("item", options.item)):
+        if column is not None and wanted in without[role]:
+            raise InvalidInputError(
+                f"expected no column of {role}s with format={wanted!r}, got {role}={column!r}; leave one out"
+            )
 
 
 def _refuse_foreign(source: Source, encoding: str) -> None:

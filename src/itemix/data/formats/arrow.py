@@ -124,6 +124,8 @@ def _read_lists(schema: pa.Schema, batches: Batches, options: ReadOptions) -> En
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if options.transaction is not None:
+        check_column(options.transaction, schema.names, "transaction")
     name = options.item or _list_column(schema)
     lengths, values = [np.empty(0, dtype=np.int64)], []
     for batch in batches([name]):

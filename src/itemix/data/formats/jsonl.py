@@ -9,7 +9,7 @@ from itemix.data.options import LIST_NAMES, find_column
 from itemix.data.text import text_lines
 from itemix.encoding import Encoded, encode_lists
 from itemix.errors import InvalidInputError
-from itemix.frames import columns_shown
+from itemix.frames import check_column, columns_shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +35,7 @@ def read_jsonl(source: Source, options: ReadOptions) -> Encoded:
 def _lists(source: Source, options: ReadOptions) -> Iterator[list[Label]]:
     field = options.item
     kinds: set[type] = set()
+    checked = False
     for number, line in enumerate(text_lines(source, options.encoding), start=1):
         if not line.strip():
             continue
@@ -45,6 +46,9 @@ def _lists(source: Source, options: ReadOptions) -> Iterator[list[Label]]:
                 f"expected JSON in every line, got {_shortened(line)} ({error.msg}) in line {number:,} of "
                 f"{source.label}; write one list per line"
             ) from None
+        if not checked:
+            _check_fields(value, options)
+            checked = True
         if isinstance(value, dict):
             field = field or _list_field(value, number, source.label)
             value = value.get(field)
@@ -62,6 +66,14 @@ def _lists(source: Source, options: ReadOptions) -> Iterator[list[Label]]:
                 f"{number:,} of {source.label}; put all of them in quotes"
             )
         yield value
+
+
+def _check_fields(value: object, options: ReadOptions) -> None:
+    """Check that the first value has the fields that were named; a plain list has none."""
+    fields = list(value) if isinstance(value, dict) else []
+    for role, name in (("transaction", options.transaction), ("item", options.item)):
+        if name is not None:
+            check_column(name, fields, role)
 
 
 def _list_field(value: dict[str, Any], number: int, label: str) -> str:
