@@ -11,7 +11,7 @@ from inference.planted import planted_mixture, random_data
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from itemix import Transactions
+from itemix import Transactions, load
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
 from itemix.mixture import Mixture
@@ -167,6 +167,45 @@ def test_a_stream_makes_intervals_narrower(cls):
         widths.append(found.upper - found.lower)
     assert (np.diff(widths) < 0).all()
     assert widths[-1] == pytest.approx(widths[0] / 2, rel=0.2)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_batches_are_matched_by_the_names_of_their_items(cls, data):
+    """A batch may have its items in another order, or not all of them; it may not have new ones."""
+    known, half = data.split(0.5, random_state=0)
+    other_order = half.align_items(list(reversed(half.items)))
+    expected = cls(3, random_state=0).fit(known).partial_fit(half)
+    found = cls(3, random_state=0).fit(known).partial_fit(other_order)
+    assert found.mixture_ == expected.mixture_
+    fewer = Transactions.from_lists([["item3", "item1"], ["item1"]])
+    assert found.partial_fit(fewer).mixture_.items == data.items
+    new = Transactions.from_lists([["gin", "vodka"]] * 5)
+    for batch in (new, new.to_lists()):
+        with pytest.raises(UnknownItemError, match="one of 9 known items, got 'gin'; give the first"):
+            found.partial_fit(batch)
+    knowing = cls(1, random_state=0).partial_fit(known.align_items([*known.items, "gin", "vodka"]))
+    assert "vodka" in knowing.partial_fit(new).mixture_.items
+
+
+@pytest.mark.parametrize("cls", BAYESIAN)
+def test_a_stream_goes_on_from_a_sample(cls, data, tmp_path):
+    """After sampling, batches are blended into the counts of the last sample, also from a file."""
+    sampled = cls(3, random_state=0, **GIBBS).fit(data)
+    sampled.save(tmp_path / "sampled.itemix")
+    for model in (sampled, load(tmp_path / "sampled.itemix")):
+        model.set_params(inference="variational").partial_fit(data)
+        assert model.counts_.n_transactions == pytest.approx(1200)
+        assert not hasattr(model, "chains_")
+        assert np.isfinite(model.interval(["item0"]).upper)
+
+
+def test_what_another_fit_does_not_learn_is_forgotten(data):
+    """Chains, choices and batches are those of the last fit."""
+    model = BayesianMixture("auto", criterion="bic", correction="auto", random_state=0).fit(data)
+    assert {"selection_", "correction_choice_", "n_batches_"} <= vars(model).keys()
+    model.set_params(n_components=3, correction=None, **GIBBS).fit(data)
+    assert not {"selection_", "correction_choice_", "n_batches_"} & vars(model).keys()
+    assert "chains_" not in vars(model.set_params(inference="variational").fit(data))
 
 
 def test_samplers_take_no_batches():

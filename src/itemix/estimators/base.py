@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from itemix.correction import Choice, check_order, choose, correct
-from itemix.errors import InvalidInputError
+from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators import parameters
 from itemix.estimators.answers import MixtureAnswers
 from itemix.estimators.reading import read_input
@@ -72,6 +72,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         transactions = read_input(self, X)
         if not (self.correction is None or (isinstance(self.correction, str) and self.correction == "auto")):
             check_order(self.correction)
+        self._forget("chains_", "selection_", "correction_choice_", "n_batches_", "_totals")
         with interruptible():
             self._fit_batch(transactions, [*printers(self.verbose), *callbacks])
             self._correct(transactions)
@@ -124,15 +125,18 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             )
         if not hasattr(self, "mixture_"):
             return self.fit(X)
-        transactions = self._transactions(X)
+        transactions = self._batch(X)
+        if not hasattr(self, "n_batches_"):
+            self._begin_stream()
         with Workers(count_threads(self.n_jobs)) as workers:
             rows = Rows(transactions, workers)
-            self._totals += _Totals(rows.item_totals, rows.n_transactions)
-            algorithm = self._algorithm(rows, lambda _: self.counts_, self._totals)
-            new, bound = algorithm.expect(algorithm.state_of(self._open(self.counts_)))
+            totals = self._totals + _Totals(rows.item_totals, rows.n_transactions)
+            algorithm = self._algorithm(rows, lambda _: self.counts_, totals)
+            new, bound = algorithm.expect(algorithm.state_of(self._open(self.counts_, totals)))
         rate = (self.n_batches_ + 1) ** -_FORGETTING
         mean = self.counts_.scaled((1 - rate) / self.counts_.n_transactions)
-        counts = (mean + new.scaled(rate / new.n_transactions)).scaled(self._totals.n_transactions)
+        counts = (mean + new.scaled(rate / new.n_transactions)).scaled(totals.n_transactions)
+        self._totals = totals
         self.n_batches_ += 1
         self.n_iter_ += 1
         self.lower_bound_ = bound / rows.n_transactions
@@ -140,7 +144,31 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         self._keep(algorithm.finish(algorithm.state_of(counts)))
         return self
 
-    def _open(self, counts: Counts) -> Counts:
+    def _batch(self, X: Any) -> Transactions:  # noqa: ANN401 - whatever users have
+        """Return a batch with the items of the first, matched by their names; it need not have all."""
+        items = self.mixture_.items
+        try:
+            return self._transactions(X).align_items(items)
+        except UnknownItemError as error:
+            raise UnknownItemError(
+                f"{str(error).partition(';')[0]}; give the first batch the names of all items, as in "
+                "partial_fit(first.align_items(names))"
+            ) from None
+
+    def _begin_stream(self) -> None:
+        """Go on from the last sample of a sampler, whose components share out all transactions."""
+        totals = self.counts_.item_counts.sum(axis=0).astype(np.int64)
+        self._totals = _Totals(totals, round(self.counts_.n_transactions))
+        self.n_batches_ = 1
+        self._forget("chains_")
+
+    def _forget(self, *attributes: str) -> None:
+        """Drop what an earlier fit has learned, and another one does not."""
+        for name in attributes:
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _open(self, counts: Counts, totals: _Totals) -> Counts:
         """Return counts under which the next batch may hold what no batch has held yet."""
         return counts
 

@@ -80,7 +80,11 @@ class _Bayesian(MixtureEstimator):
         """Take in a batch of a stream (stochastic variational inference).
 
         The first batch is fitted; each later one adjusts the mean expected counts, and the posterior is that
-        of all transactions so far. Every call counts as new transactions.
+        of all transactions so far. Every call counts as new transactions. After sampling, a stream goes on
+        from the last sample.
+
+        The items of a batch are matched with those of the first by their names, of which it need not have
+        all. So that no later batch has a new one, begin with ``partial_fit(first.align_items(names))``.
         """
         return self._partial_fit(X)
 

@@ -116,7 +116,11 @@ class BernoulliMixture(MixtureEstimator):
         self.correction = correction
 
     def partial_fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401 - scikit-learn's signature
-        """Take in a batch of a stream (stepwise EM): the first is fitted, later ones adjust the model."""
+        """Take in a batch of a stream (stepwise EM): the first is fitted, later ones adjust the model.
+
+        The items of a batch are matched with those of the first by their names, of which it need not have
+        all. So that no later batch has a new one, begin with ``partial_fit(first.align_items(names))``.
+        """
         return self._partial_fit(X)
 
     def _algorithm(
@@ -130,19 +134,19 @@ class BernoulliMixture(MixtureEstimator):
     def _tolerance(self) -> float:
         return parameters.check_tol(self.tol)
 
-    def _open(self, counts: Counts) -> Counts:
+    def _open(self, counts: Counts, totals: _Totals) -> Counts:
         """Add one average transaction to each component: EM never leaves a probability of zero or one.
 
         Items that never or always occurred count as half a transaction away from that.
         """
-        n_transactions = self._totals.n_transactions
+        n_transactions = totals.n_transactions
         edge = 0.5 / n_transactions
-        frequency = np.clip(self._totals.item_totals / n_transactions, edge, 1 - edge)
+        frequency = np.clip(totals.item_totals / n_transactions, edge, 1 - edge)
         extra = np.ones(counts.n_components), np.tile(frequency, (counts.n_components, 1))
         return counts + Counts(*extra)
 
     def _predictive(self) -> Mixture:
-        weights, probs = maximise(self._open(self.counts_))
+        weights, probs = maximise(self._open(self.counts_, self._totals))
         return Mixture(weights, probs.T, self.mixture_.items)
 
     def _keep(self, fitted: Fitted) -> None:
