@@ -166,6 +166,21 @@ def test_names_of_several_types_are_refused():
         Transactions.from_long(frame, "t", "i")
 
 
+def test_columns_named_by_numbers():
+    """A file that pandas read without a header has columns 0 and 1, and they can be named."""
+    frame = pd.DataFrame([[1, "milk"], [1, "bread"], [2, "milk"]])
+    assert Transactions.from_long(frame, transaction=0, item=1).to_lists() == [["bread", "milk"], ["milk"]]
+
+
+@pytest.mark.parametrize("column", ["order", "sku"])
+def test_values_that_are_lists_are_refused(column):
+    """Ids and names are plain values."""
+    frame = pd.DataFrame({"order": [1, 2], "sku": ["a", "b"]})
+    frame[column] = [(1, 2), (3, 4)]
+    with pytest.raises(InvalidInputError, match=r"expected strings or numbers in every column, got list<.*"):
+        Transactions.from_long(frame, "order", "sku")
+
+
 def test_missing_columns_are_named():
     """The message says which columns there are, and which argument names them."""
     frame = pd.DataFrame(PAIRS)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
     import pyarrow as pa
 
+    from itemix.items import Label
+
 _COLUMNS_SHOWN = 8
 
 
@@ -44,7 +46,7 @@ def encode_onehot_frame(frame: Any) -> Encoded:  # noqa: ANN401 - pandas, polars
     return Encoded(*csr.rows_of_pairs(rows, codes, table.shape[0]), items)
 
 
-def encode_long_frame(frame: Any, transaction: str, item: str) -> Encoded:  # noqa: ANN401 - as above
+def encode_long_frame(frame: Any, transaction: Label, item: Label) -> Encoded:  # noqa: ANN401 - as above
     """Encode a long data frame with a row for each (transaction, item) pair.
 
     Raises
@@ -59,7 +61,7 @@ def encode_long_frame(frame: Any, transaction: str, item: str) -> Encoded:  # no
     return encode_arrow_pairs(_as_arrow(table, transaction), _as_arrow(table, item))
 
 
-def check_column(name: str, columns: Sequence[str], role: str) -> None:
+def check_column(name: Label, columns: Sequence[str], role: str) -> None:
     """Refuse a column that is not there.
 
     Raises
@@ -73,7 +75,7 @@ def check_column(name: str, columns: Sequence[str], role: str) -> None:
         )
 
 
-def check_different(transaction: str, item: str) -> None:
+def check_different(transaction: Label, item: Label) -> None:
     """Refuse one column for both.
 
     Raises
@@ -139,6 +141,11 @@ def number_values(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.in
     """Return the number of each entry, by first appearance, and the values in that order.
 
     Equivalent to pandas.factorize(column).
+
+    Raises
+    ------
+    InvalidInputError
+        If the entries are lists, or of another type that cannot be compared.
     """
     import pyarrow as pa
 
@@ -146,7 +153,12 @@ def number_values(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.in
     if pa.types.is_null(chunks.type):  # no entries, and so no type
         chunks = chunks.cast(pa.string())
     if not pa.types.is_dictionary(chunks.type):
-        chunks = chunks.dictionary_encode()
+        try:
+            chunks = chunks.dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            raise InvalidInputError(
+                f"expected strings or numbers in every column, got {chunks.type}; write them as strings"
+            ) from None
     array = chunks.unify_dictionaries().combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0)
@@ -189,11 +201,11 @@ def _as_narwhals(frame: Any) -> nw.DataFrame[Any]:  # noqa: ANN401 - any data fr
         ) from None
 
 
-def _as_arrow(table: nw.DataFrame[Any], name: str) -> pa.Array | pa.ChunkedArray:
+def _as_arrow(table: nw.DataFrame[Any], name: Any) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401 - pandas has numbers too
     import pyarrow as pa
 
     try:
-        return table[name].to_arrow()
+        return table.get_column(name).to_arrow()  # for pandas, table[0] would be a row
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         reason = " ".join(str(error).split())
         raise InvalidInputError(

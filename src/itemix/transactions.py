@@ -80,7 +80,7 @@ class Transactions(CompressedRows):
         return cls(*frames.encode_onehot_frame(frame))
 
     @classmethod
-    def from_long(cls, frame: Any, transaction: str, item: str) -> Transactions:  # noqa: ANN401 - as above
+    def from_long(cls, frame: Any, transaction: Label, item: Label) -> Transactions:  # noqa: ANN401 - as above
         """Make transactions from a long data frame with a row for each (transaction, item) pair."""
         return cls(*frames.encode_long_frame(frame, transaction, item))
 
