@@ -43,6 +43,14 @@ def check_number(name: str, value: object, example: float) -> float:
     return float(value)
 
 
+def as_written(number: float | Real | np.floating[Any]) -> float:
+    """Return a number as a float; one of NumPy's narrower ones as its shortest decimal says.
+
+    float(np.float32(0.4)) is a little more than 0.4, and would miss what is 0.4 exactly.
+    """
+    return float(str(number) if isinstance(number, np.floating) else number)
+
+
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
     """Return one of some words.
 

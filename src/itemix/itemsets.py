@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import exchange
-from itemix.checks import check_whole
+from itemix.checks import as_written, check_whole
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.interrupts import interruptible
 from itemix.items import Items
@@ -200,7 +200,7 @@ class Itemsets(ItemsetColumns):
             if support >= 0:
                 return int(support) / max(self._n_transactions, 1)
         elif isinstance(support, float | np.floating) and 0 <= support <= 1:
-            return float(support)
+            return as_written(support)
         raise InvalidInputError(
             f"expected {name} as a fraction from 0 to 1 or a whole number of transactions, got "
             f"{support!r}; try 0.1"

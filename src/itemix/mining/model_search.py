@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from itemix.checks import as_written
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.itemsets import Itemsets
 from itemix.mining.columns import Columns
@@ -133,7 +134,7 @@ def min_probability(min_support: object) -> float:
         If it is not a fraction in (0, 1].
     """
     if isinstance(min_support, float | np.floating) and 0 < min_support <= 1:
-        return float(min_support)
+        return as_written(min_support)
     raise InvalidInputError(
         f"expected min_support as a fraction in (0, 1], for a model has no transactions to count, got "
         f"{min_support!r}; try 0.01"

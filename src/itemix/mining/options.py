@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
+from itemix.checks import as_written
 from itemix.errors import InvalidInputError
 from itemix.itemsets import TARGETS
 from itemix.mining.memory import free_memory
@@ -117,7 +118,7 @@ def min_count(min_support: object, n_transactions: int) -> int:
                 "try 1"
             )
         return int(min_support)
-    fraction = float(min_support)
+    fraction = as_written(min_support)
     if not 0 < fraction <= 1:
         raise InvalidInputError(
             "expected min_support as a fraction in (0, 1] or a whole number of transactions, got "

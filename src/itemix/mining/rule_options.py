@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
+from itemix.checks import as_written
 from itemix.errors import InvalidInputError
 from itemix.mining import measures
 
@@ -70,8 +72,8 @@ class RuleOptions:
 
 
 def _checked_threshold(value: object) -> float:
-    if isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
+    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value):
+        return as_written(value)
     raise InvalidInputError(f"expected min_threshold as a finite number, got {value!r}; try 0.8")
 
 

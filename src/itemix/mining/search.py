@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+import numpy as np
+
+from itemix.checks import as_written
 from itemix.corrected import CorrectedMixture
 from itemix.errors import InvalidInputError
 from itemix.interrupts import interruptible
@@ -147,7 +150,11 @@ def mine(
         else:
             n = data.n_transactions
             threshold = 1 if min_support is None else min_count(min_support, n)
-            fraction = float(min_support) if isinstance(min_support, float) else threshold / max(n, 1)
+            fraction = (
+                as_written(min_support)
+                if isinstance(min_support, float | np.floating)
+                else threshold / max(n, 1)
+            )
             found = _found(ExactSearch(data, options, n_threads, on_progress), threshold, options.top_k)
     is_whole = min_len == 1 and all(option is None for option in (max_len, include, exclude, top_k))
     return Itemsets(
