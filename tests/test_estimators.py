@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from itemix import Transactions, load
+from itemix.data.synthetic import grocery_store
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
 from itemix.mixture import Mixture
@@ -154,6 +155,28 @@ def test_a_stream_in_batches_approaches_the_whole(cls):
     assert stream.score(everything) == pytest.approx(whole.score(everything), abs=0.03)
     assert stream.counts_.n_transactions == pytest.approx(4000)
     assert stream.n_iter_ >= 10
+
+
+def test_a_stream_leaves_the_mode_of_its_first_batch():
+    """Components take in items that no transaction of the first batch has brought them, as in EM."""
+    everything = grocery_store(5000, random_state=0)
+    matrix = everything.to_scipy()
+    streams = [cls(8, random_state=0) for cls in CLASSES]
+    for first in range(0, 5000, 500):
+        batch = Transactions.from_matrix(matrix[first : first + 500], items=everything.items)
+        for stream in streams:
+            stream.partial_fit(batch)
+    em, *bayesian = (stream.score(everything) for stream in streams)
+    assert bayesian == pytest.approx([em, em], abs=0.2)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_a_batch_counts_by_its_size(cls, data):
+    """A few transactions after many change little, whatever they hold."""
+    model = cls(3, random_state=0).fit(data)
+    before = model.probability(["item0"])
+    model.partial_fit(np.ones((1, 9), dtype=int))
+    assert model.probability(["item0"]) == pytest.approx(before, abs=0.02)
 
 
 @pytest.mark.parametrize("cls", BAYESIAN)

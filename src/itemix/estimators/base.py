@@ -17,7 +17,7 @@ from itemix.estimators import parameters
 from itemix.estimators.answers import MixtureAnswers
 from itemix.estimators.reading import read_input
 from itemix.estimators.running import printers, warn_of
-from itemix.expectation import Rows
+from itemix.expectation import Rows, tables_of_mixture
 from itemix.inference.init import starter
 from itemix.inference.run import Callback, Settings, run
 from itemix.inference.selection import select_components
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from itemix.mixture import Mixture
     from itemix.transactions import Transactions
 
-_FORGETTING = 0.7  # a new batch counts (t + 2)^-0.7 (Hoffman et al. 2013: between 0.5 and 1)
+# A batch counts as its share of all transactions so far to the power of 0.7, which is t^-0.7 for the t-th of
+# equal batches (Hoffman et al. 2013: between 0.5 and 1).
+_FORGETTING = 0.7
 
 
 class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ignore[misc]
@@ -117,7 +119,12 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         self.corrected_ = None if is_none else correct(self.mixture_, transactions, order)
 
     def _partial_fit(self, X: Any) -> Self:  # noqa: ANN401 - whatever users have
-        """Take in a batch: the first is fitted, each later one blended into the mean expected counts."""
+        """Take in a batch: the first is fitted, each later one blended into the mean expected counts.
+
+        The counts of a batch are those expected under the mean parameters, also in variational inference.
+        Expected logarithms would be the coordinate ascent, but shut a component off from all items that the
+        few transactions of the first batches did not bring it: where the prior is 0.01, that is -100.
+        """
         if self.correction is not None:
             raise InvalidInputError(
                 f"expected correction=None for data in batches, got {self.correction!r}; correct the mixture "
@@ -132,8 +139,10 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             rows = Rows(transactions, workers)
             totals = self._totals + _Totals(rows.item_totals, rows.n_transactions)
             algorithm = self._algorithm(rows, lambda _: self.counts_, totals)
-            new, bound = algorithm.expect(algorithm.state_of(self._open(self.counts_, totals)))
-        rate = (self.n_batches_ + 1) ** -_FORGETTING
+            before = algorithm.finish(algorithm.state_of(self._open(self.counts_, totals))).mixture
+            probs = np.ascontiguousarray(before.probs.T)
+            new, bound = rows.expected_counts(tables_of_mixture(before.weights, probs, rows.flipped, workers))
+        rate = (rows.n_transactions / totals.n_transactions) ** _FORGETTING
         mean = self.counts_.scaled((1 - rate) / self.counts_.n_transactions)
         counts = (mean + new.scaled(rate / new.n_transactions)).scaled(totals.n_transactions)
         self._totals = totals

@@ -85,6 +85,8 @@ class _Bayesian(MixtureEstimator):
 
         The items of a batch are matched with those of the first by their names, of which it need not have
         all. So that no later batch has a new one, begin with ``partial_fit(first.align_items(names))``.
+
+        `lower_bound_` becomes the mean log-likelihood of the batch before it was taken in.
         """
         return self._partial_fit(X)
 
