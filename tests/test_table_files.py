@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import lattice as naive
 
-from itemix import InvalidInputError, Itemsets, MissingFileError
+from itemix import InvalidInputError, Itemsets, MissingFileError, rules
 from itemix.table_files import kind_of
 
 EXTENSIONS = ["parquet", "csv", "jsonl", "csv.gz", "jsonl.gz"]
@@ -47,17 +47,22 @@ def itemsets_values(draw):
     codes = st.lists(st.integers(0, len(items) - 1), unique=True)
     family = draw(st.lists(codes, unique_by=frozenset, max_size=6))
     n = len(family)
-    optional = {"count": st.integers(0, 2**62), "lower": fractions, "upper": fractions}
+    n_transactions = draw(st.none() | st.integers(1, 2**62))
+    counts = st.integers(0, n_transactions or 2**62)
+    optional = {"count": counts, "lower": fractions, "upper": fractions}
     columns = {
         name: draw(st.lists(values, min_size=n, max_size=n))
         for name, values in optional.items()
         if draw(st.booleans())
     }
+    support = draw(st.lists(fractions, min_size=n, max_size=n))
+    if n_transactions is not None and "count" in columns:
+        support = [count / n_transactions for count in columns["count"]]
     return Itemsets(
         *naive.as_arrays(family),
-        draw(st.lists(fractions, min_size=n, max_size=n)),
+        support,
         items,
-        n_transactions=draw(st.none() | st.integers(1, 10**9)),
+        n_transactions=n_transactions,
         min_support=draw(st.none() | fractions),
         target=draw(st.none() | st.sampled_from(["all", "closed", "maximal"])),
         **columns,
@@ -73,7 +78,7 @@ def itemsets():
         np.stack([np.arange(n), (np.arange(n) + 1) % n], axis=1).ravel(),
         1 / np.arange(1, n + 1),
         [*HOSTILE, "in no set"],
-        count=np.arange(n),
+        count=np.rint(1000 / np.arange(1, n + 1)),
         n_transactions=1000,
         min_support=0.1,
         target="maximal",
@@ -230,6 +235,22 @@ def test_foreign_files(extension, tmp_path):
         Itemsets.load(path)
 
 
+@pytest.mark.parametrize("make", [lambda value: value, lambda value: rules(value, min_threshold=0.1)])
+def test_edited_supports(make, tmp_path):
+    """A support that is not the one of its count is refused, of itemsets and of rules."""
+    path = tmp_path / "x.csv"
+    value = make(
+        Itemsets([0, 1, 2, 4], [0, 1, 0, 1], [0.7, 0.7, 0.5], ["a", "b"], count=[7, 7, 5], n_transactions=10)
+    )
+    value.save(path)
+    path.write_text(path.read_text().replace("0.5,", "0.6,"))
+    message = (
+        r"x\.csv: expected supports that are count / n_transactions, got support 0\.6 with count 5 of 10 at"
+    )
+    with pytest.raises(InvalidInputError, match=message):
+        type(value).load(path)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -242,6 +263,7 @@ def test_foreign_files(extension, tmp_path):
         ({"columns": {"support": "sets", "itemsets": "sets"}}, "got a damaged file"),
         ({"columns": {"support": "float64", "itemsets": "int64"}}, "got a damaged file"),
         ({"n_transactions": "many", "colour": "red"}, "got a damaged file"),
+        ({"n_transactions": "many"}, "expected n_transactions as a whole number of 0 or more, got 'many'"),
     ],
 )
 def test_headers_that_lie(changes, message, tmp_path):

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
 
 _LARGEST = 2**63 - 1
+_ROUNDING = 1e-9
 
 
 def check_whole(name: str, value: object, example: int, *, least: int | None = None) -> int:
@@ -64,6 +66,30 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
             f"expected {name} to be one of {', '.join(map(repr, choices))}, got {value!r}; try {choices[0]!r}"
         )
     return value
+
+
+def check_counts(
+    support: npt.NDArray[np.float64], count: npt.NDArray[np.int64] | None, n_transactions: int | None
+) -> None:
+    """Check that counts are those that go with the supports, which may be rounded.
+
+    Raises
+    ------
+    InvalidInputError
+        If the number of transactions is none, or a count is another one.
+    """
+    if n_transactions is None:
+        return
+    n = check_whole("n_transactions", n_transactions, 1000, least=0)
+    if count is None:
+        return
+    fits = np.abs(support * n - count) <= 0.5 + _ROUNDING * n
+    if not fits.all():
+        first = int(np.argmin(fits))
+        raise InvalidInputError(
+            f"expected supports that are count / n_transactions, got support {support[first]:.6g} with count "
+            f"{count[first]:,} of {n:,} at position {first:,}; correct one of them, or make the file again"
+        )
 
 
 def as_path(path: Any) -> Path:  # noqa: ANN401 - checked here

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import display, exchange
-from itemix.checks import check_whole
+from itemix.checks import check_counts, check_whole
 from itemix.errors import InvalidInputError
 from itemix.sets import Sets, readonly
 from itemix.tabular import Tabular
@@ -76,6 +76,7 @@ class ItemsetColumns(Tabular):
             raise InvalidInputError(
                 f"expected supports from 0 to 1, got {low:.6g} to {high:.6g}; divide counts by n_transactions"
             )
+        check_counts(self._support, self.count, self._n_transactions)
         if self._target not in (None, *TARGETS):
             raise InvalidInputError(
                 f"expected a target that is one of {', '.join(TARGETS)}, got {self._target!r}; leave it out "

@@ -256,6 +256,8 @@ class Itemsets(ItemsetColumns):
         InvalidInputError
             If it is no data frame, or one of the two columns is missing or holds something else.
         """
+        if n_transactions is not None:
+            check_whole("n_transactions", n_transactions, 1000, least=0)
         columns = exchange.from_mlxtend(frame, None if items is None else Items(items))
         if n_transactions is not None and "count" not in columns.values:
             columns.values["count"] = np.rint(columns.numbers("support") * n_transactions).astype(np.int64)

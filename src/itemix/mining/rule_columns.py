@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import display
-from itemix.checks import check_whole
+from itemix.checks import check_counts, check_whole
 from itemix.errors import InvalidInputError
 from itemix.exchange import Columns
 from itemix.mining import measures
@@ -68,6 +68,7 @@ class RuleColumns(Tabular):
                     f"expected {len(self):,} values in {name}, one for each rule, got {len(column):,}; "
                     "all columns must have the same length"
                 )
+        check_counts(self._columns["support"], self._count, n_transactions)
         if antecedents.items != consequents.items:
             raise InvalidInputError(
                 "expected antecedents and consequents over the same items, got others; use one Items for both"

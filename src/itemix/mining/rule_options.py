@@ -72,9 +72,9 @@ class RuleOptions:
 
 
 def _checked_threshold(value: object) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value):
-        return as_written(value)
-    raise InvalidInputError(f"expected min_threshold as a finite number, got {value!r}; try 0.8")
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise InvalidInputError(f"expected min_threshold as a finite number, got {value!r}; try 0.8")
+    return as_written(value)
 
 
 def _checked_whole(name: str, value: object) -> int:
