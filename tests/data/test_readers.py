@@ -334,7 +334,12 @@ BAD = {
     "a bad delimiter": (
         "a\n",
         {"delimiter": "::"},
-        r"expected one character as the delimiter, got '::'; try ','",
+        r"expected one ASCII character as the delimiter, got '::'; try ','",
+    ),
+    "a delimiter of two bytes": (
+        "a§b\n",
+        {"delimiter": "§"},
+        r"expected one ASCII character as the delimiter, got '§'; try ','",
     ),
     "no encoding of text": (
         "a\n",

@@ -176,7 +176,7 @@ def test_gzipped_files_are_the_same_every_time(tmp_path):
             {"format": "xml"},
             r"expected a format, one of fimi, .*, got 'xml'; leave it out to go by",
         ),
-        ([["a"]], "x.csv", {"delimiter": "ab"}, r"expected one character as the delimiter, got 'ab'"),
+        ([["a"]], "x.csv", {"delimiter": "ab"}, r"expected one ASCII character as the delimiter, got 'ab'"),
         ([["a"]], "no/x.csv", {}, r"expected an existing folder to write to, got '.*no'; create it first"),
     ],
 )

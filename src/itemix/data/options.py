@@ -107,13 +107,13 @@ def checked_delimiter(delimiter: str | None) -> str | None:
     Raises
     ------
     InvalidInputError
-        If it is not one plain character.
+        If it is not one ASCII character, or one that CSV needs itself.
     """
     if delimiter is None:
         return None
     is_one = isinstance(delimiter, str) and len(delimiter) == 1
     if not is_one or not delimiter.isascii() or delimiter in '"\r\n':
         raise InvalidInputError(
-            f"expected one character as the delimiter, got {delimiter!r}; try ',' or '\\t'"
+            f"expected one ASCII character as the delimiter, got {delimiter!r}; try ',' or '\\t'"
         )
     return delimiter

@@ -64,7 +64,8 @@ def read_transactions(
     encoding : str
         Of text files; an open text file has its own.
     delimiter : str, optional
-        Between the cells of CSV: by default the one of comma, semicolon, tab and ``|`` that is there.
+        Between the cells of CSV, one ASCII character: by default the one of comma, semicolon, tab and ``|``
+        that is there.
     header : bool, optional
         Whether the first line of CSV has the names of the columns, where that should not be recognised. A
         basket CSV has none by default.
