@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naive.moments import itemset_moments
 
 from itemix.errors import InvalidInputError
 from itemix.posterior import Posterior
@@ -41,17 +42,52 @@ def test_moments_agree_with_draws(dirichlet):
     draws = [posterior.sample(random_state=rng) for _ in range(40_000)]
     joint = np.array([m.weights @ (m.probs[:, 0] * (1 - m.probs[:, 2]) * m.probs[:, 1]) for m in draws])
     condition = np.array([m.weights @ m.probs[:, 1] for m in draws])
-    found = posterior.moments(sets([0, 0]), sets([2]), codes(1), codes())[0]
+    found = np.exp(posterior.log_moments(sets([0, 0]), sets([2]), codes(1), codes())[0, :3])
     np.testing.assert_allclose(
         found, [joint.mean(), (joint**2).mean(), (joint * condition).mean()], rtol=0.02
     )
+
+
+@given(st.integers(0, 500), st.booleans(), st.lists(st.sampled_from("pagn-"), min_size=3, max_size=3))
+def test_moments_are_double_sums_over_the_components(seed, dirichlet, roles):
+    """The steps from stick to stick give what all pairs of components add up to (see the twin)."""
+    posterior = random_posterior(seed, dirichlet=dirichlet)
+    present, absent, given_present, given_absent = (
+        [i for i, role in enumerate(roles) if role == kind] for kind in "pagn"
+    )
+    found = posterior.log_moments(
+        sets([*present, *given_present, *present], present),
+        sets([*absent, *given_absent], [*absent, *absent]),
+        codes(*given_present),
+        codes(*given_absent),
+    )
+    expected = itemset_moments(
+        posterior.rho.tolist(),
+        posterior.rest.tolist(),
+        posterior.eta.tolist(),
+        posterior.nu.tolist(),
+        (set(present), set(absent)),
+        (set(given_present), set(given_absent)),
+    )
+    np.testing.assert_allclose(np.exp(found), [expected, expected], rtol=1e-9)
+
+
+def test_moments_far_below_the_least_number():
+    """Of 400 items in one component the logarithms are the sums of the items' logarithms."""
+    eta, nu = np.full((1, 400), 0.5), np.full((1, 400), 999.5)
+    posterior = Posterior([3.0], [0.0], eta, nu, range(400))
+    everything, nothing = np.arange(400, dtype=np.int32), codes()
+    found = posterior.log_moments(sets(everything[:300]), sets([]), everything[300:], nothing)
+    once, twice = np.log(0.5 / 1000), np.log(0.5 * 1.5 / (1000 * 1001))
+    expected = [400 * once, 400 * twice, 300 * once + 100 * twice, 300 * twice + 100 * once]
+    np.testing.assert_allclose(found[0], expected)
 
 
 @given(st.integers(0, 500), st.booleans())
 def test_the_mean_is_the_predictive_mixture(seed, dirichlet):
     """The first moment of an itemset is its probability in the mixture of expectations (eq. DPPredict)."""
     posterior = random_posterior(seed, dirichlet=dirichlet)
-    found = posterior.moments(sets([0, 2], [1]), sets([], [0]), codes(), codes())
+    found = np.exp(posterior.log_moments(sets([0, 2], [1]), sets([], [0]), codes(), codes()))
     model = posterior.mixture()
     assert found[0, 0] == pytest.approx(model.probability(["a", "c"]))
     assert found[1, 0] == pytest.approx(model.probability(["b"], absent=["a"]))

@@ -142,18 +142,19 @@ class Posterior:
         weights = sticks * np.concatenate([[1.0], np.cumprod(1 - sticks[:-1])])
         return Mixture(weights / weights.sum(), rng.beta(self._eta, self._nu), self._items)
 
-    def moments(
+    def log_moments(
         self,
         present: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]],
         absent: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]],
         given: npt.NDArray[np.int32],
         given_absent: npt.NDArray[np.int32],
     ) -> Floats:
-        """Return moments of the probabilities p of many events and c of one condition, shape (n, 3).
+        """Return logarithms of moments of the probabilities of many events under one condition, shape (n, 4).
 
-        An event is the condition with more items. Its columns are E[p c], E[(p c)^2] and E[(p c) c], where
-        p c is the joint probability; without a condition c = 1. Each costs K steps (the moments of sticks and
-        Betas have closed forms).
+        With g_k the probability of the condition in component k and e_k that of the event's other items, the
+        columns are E[f], E[f^2], E[f g] and E[h], where f = sum_k pi_k g_k e_k is the joint probability,
+        g = sum_k pi_k g_k, which is 1 without a condition, and h = sum_k pi_k g_k e_k^2. Each costs K steps
+        (the moments of sticks and Betas have closed forms).
 
         Parameters
         ----------
@@ -162,14 +163,32 @@ class Posterior:
         given, given_absent : array of int
             Item codes of the condition.
         """
-        by_item = self._eta.T, self._nu.T
-        total = by_item[0] + by_item[1]
-        mean = np.ascontiguousarray(by_item[0] / total)
-        second = np.ascontiguousarray(mean * ((by_item[0] + 1) / (total + 1)))
-        sticks = _stick_moments(self._rho, self._rest)
-        out = np.empty((len(present[0]) - 1, 3))
-        probability.itemset_moments(*present, *absent, given, given_absent, mean, second, sticks, out)
+        asked = np.zeros(len(self._items), dtype=bool)
+        for codes in (present[1], absent[1], given, given_absent):
+            asked[codes] = True
+        place = (np.cumsum(asked) - 1).astype(np.int32)
+        eta, nu = self._eta.T[asked], self._nu.T[asked]
+        out = np.empty((len(present[0]) - 1, 4))
+        probability.itemset_log_moments(
+            present[0],
+            place[present[1]],
+            absent[0],
+            place[absent[1]],
+            place[given],
+            place[given_absent],
+            _log_beta_moments(eta, nu),
+            _log_beta_moments(nu, eta),
+            _stick_moments(self._rho, self._rest),
+            out,
+        )
         return out
+
+
+def _log_beta_moments(eta: Floats, nu: Floats) -> Floats:
+    """Return the logarithms of E[p] and E[p^2] of p ~ Beta(eta, nu), both (D, K), shape (D, 2, K)."""
+    total = eta + nu
+    first = np.log(eta / total)
+    return np.stack([first, first + np.log((eta + 1) / (total + 1))], axis=1)
 
 
 def _stick_moments(rho: Floats, rest: Floats) -> Floats:

@@ -11,6 +11,7 @@ from itemix.mixture import Mixture
 from itemix.posterior import Posterior
 
 NAMES = [f"i{j}" for j in range(8)]
+SHORT_CHAIN = {"inference": "gibbs", "max_iter": 60, "n_samples": 10, "thin": 2}
 
 
 def random_posterior(seed=0):
@@ -52,7 +53,7 @@ def dirichlet(rng):
     [
         (BayesianMixture, dirichlet, {"n_init": 3}, 300),
         (DirichletProcessMixture, sticks, {"n_init": 3}, 300),
-        (BayesianMixture, dirichlet, {"inference": "gibbs", "max_iter": 60, "n_samples": 10, "thin": 2}, 100),
+        (BayesianMixture, dirichlet, SHORT_CHAIN, 100),
     ],
 )
 def test_coverage_is_the_stated_one(cls, draw_weights, parameters, n_fits):
@@ -68,6 +69,96 @@ def test_coverage_is_the_stated_one(cls, draw_weights, parameters, n_fits):
         known = truth.probabilities(sets)
         hits.append((lower <= known) & (known <= upper))
     assert np.mean(hits) == pytest.approx(0.9, abs=0.03)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("cls", "draw_weights", "parameters"),
+    [
+        (BayesianMixture, dirichlet, {"n_init": 3}),
+        (DirichletProcessMixture, sticks, {"n_init": 3}),
+        (BayesianMixture, dirichlet, SHORT_CHAIN),
+        (DirichletProcessMixture, sticks, SHORT_CHAIN),
+    ],
+)
+def test_coverage_under_conditions(cls, draw_weights, parameters):
+    """Of 60 transactions, 90% intervals given one to three items hold the truth 86 to 95% of the time."""
+    rng = np.random.default_rng(0)
+    hits = []
+    for seed in range(60):
+        truth = Mixture(draw_weights(rng), rng.beta(0.5, 0.5, (3, 8)), NAMES)
+        model = cls(3, beta=0.5, gamma=0.5, random_state=seed, **parameters)
+        model.fit(truth.sample(60, random_state=rng))
+        for n_given in (1, 2, 3) * 5:
+            names = rng.permutation(NAMES).tolist()
+            event = {"itemset": names[n_given : n_given + 1], "given": names[:n_given]}
+            found = model.interval(**event)
+            assert found.lower <= found.probability <= found.upper
+            hits.append(found.lower <= truth.probability(**event) <= found.upper)
+    assert 0.86 < np.mean(hits) < 0.95
+
+
+def never_seen_together():
+    """Return a posterior of a component for each of two items, of which no transaction held both."""
+    eta = np.array([[30.0, 1e-3, 10.0], [1e-3, 30.0, 20.0]])
+    return Posterior.dirichlet([30.0, 30.0], eta, 30.002 - eta, ["left", "right", "other"])
+
+
+def test_little_is_known_under_an_unlikely_condition():
+    """Given what never occurred together, the interval spans what each component may say."""
+    found = interval(never_seen_together(), ["other"], given=["left", "right"])
+    assert found.probability == pytest.approx(0.5, abs=1e-3)
+    assert found.lower < 0.3
+    assert found.upper > 0.7
+
+
+def test_a_correction_knows_nothing_where_nothing_was_counted():
+    """Of a corrected model, the interval under a condition that never occurred is all from 0 to 1."""
+    rng = np.random.default_rng(0)
+    data = [["left", *rng.choice(["x", "y"], 1)] for _ in range(50)]
+    data += [["right", *rng.choice(["x", "y"], 1)] for _ in range(50)]
+    model = DirichletProcessMixture(2, random_state=0, correction=2).fit(data)
+    found = model.interval(["x"], given=["left", "right"])
+    assert (found.lower, found.upper) == (0.0, 1.0)
+
+
+def test_one_transaction_holds_an_itemset_or_not():
+    """The frequency in one new transaction is 0 or 1; in more of them the interval is never wider."""
+    ends = [interval(random_posterior(), ["i0"], n_transactions=n) for n in (1, 2, 5, 20, 1000)]
+    assert ends[0][1:] == (0.0, 1.0)
+    widths = [found.upper - found.lower for found in ends]
+    assert widths == sorted(widths, reverse=True)
+
+
+@pytest.mark.parametrize("level", [0.01, 0.5, 0.9, 0.999])
+def test_the_probability_lies_in_its_interval(level):
+    """Also where the mean comes from values that are rare and large, at any level."""
+    rng = np.random.default_rng(2)
+    eta = rng.choice([1e-3, 0.1, 5.0, 50.0], (3, 8))
+    posterior = Posterior.dirichlet([5.0, 20.0, 50.0], eta, rng.choice([1e-3, 1.0, 60.0], (3, 8)), NAMES)
+    sets = [rng.choice(NAMES[:6], size=n, replace=False).tolist() for n in (1, 2, 3, 4, 5, 6) * 20]
+    for condition in ({}, {"given": ["i6"]}, {"given": ["i6"], "given_absent": ["i7"]}):
+        mean, lower, upper = intervals(posterior, sets, **condition, level=level)
+        assert ((lower <= mean) & (mean <= upper) & (lower < upper)).all()
+        assert (upper <= 1).all()
+
+
+def test_rare_sets_have_an_upper_end_above_their_probability():
+    """A product of Betas that are almost surely almost 0 is not said to be so small for certain."""
+    eta = np.full((1, 8), 1e-3)
+    found = interval(Posterior([9.0], [0.0], eta, 9 + eta, NAMES), NAMES[:3])
+    assert found.lower == 0
+    assert found.upper > 2 * found.probability
+
+
+def test_long_sets_have_intervals():
+    """Where squares of probabilities are below the least number, ends scale with the probability."""
+    eta = np.full((1, 200), 2.0)
+    posterior = Posterior([1000.0], [0.0], eta, 1000 + eta, range(200))
+    of_60 = interval(posterior, range(60))
+    assert 0 <= of_60.lower < of_60.probability < of_60.upper < 1e-100
+    known = interval(posterior, [199], given=range(150))
+    assert known == pytest.approx(interval(posterior, [199]))
 
 
 def test_several_posteriors_are_averaged():

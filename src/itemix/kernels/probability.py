@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from itemix.kernels.jit import kernel
+from itemix.kernels.jit import inlined, kernel
+
+_LARGEST_EXPONENT = 600.0
 
 
 @kernel
@@ -59,67 +61,69 @@ def itemset_probabilities(
 
 
 @kernel
-def itemset_moments(
+def itemset_log_moments(
     present_ptr: np.ndarray,
     present: np.ndarray,
     absent_ptr: np.ndarray,
     absent: np.ndarray,
     given: np.ndarray,
     given_absent: np.ndarray,
-    mean: np.ndarray,
-    second: np.ndarray,
+    held: np.ndarray,
+    missing: np.ndarray,
     sticks: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write E[f], E[f^2] and E[f g] of every set into `out` (n, 3), g being the probability of the condition.
+    """Write the logarithms of E[f], E[f^2], E[f g] and E[h] of every set into `out` (n, 4).
 
-    f = sum_k pi_k f_k is the probability of condition and set together. `mean` and `second` (D, K) are the
-    first two moments of the item probabilities, `sticks` (4, K) E[v], E[v^2], E[v (1 - v)], E[(1 - v)^2].
-    From the last component backwards, what lies behind stick k is R_k = v f_k + (1 - v) R_(k+1), of
-    independent parts.
+    g = sum_k pi_k g_k is the probability of the condition, f = sum_k pi_k g_k e_k that of condition and set
+    together, and h = sum_k pi_k g_k e_k^2. `held` and `missing` (D, 2, K) are the logarithms of the first two
+    moments of the item probabilities and of one less these, `sticks` (4, K) E[v], E[v^2], E[v (1 - v)],
+    E[(1 - v)^2]. From the last component backwards, what lies behind stick k is
+    R_k = v f_k + (1 - v) R_(k+1), of independent parts.
     """
-    K = mean.shape[1]
-    g1, g2 = np.ones(K), np.ones(K)
-    known = np.zeros(len(mean), dtype=np.bool_)
+    K = sticks.shape[1]
+    log_g = np.zeros((2, K))
+    known = np.zeros(len(held), dtype=np.bool_)
     for i in given:
         known[i] = True
-        for k in range(K):
-            g1[k] *= mean[i, k]
-            g2[k] *= second[i, k]
+        log_g += held[i]
     for i in given_absent:
         known[i] = True
-        for k in range(K):
-            g1[k] *= 1.0 - mean[i, k]
-            g2[k] *= 1.0 - 2.0 * mean[i, k] + second[i, k]
-    e1, e2 = np.empty(K), np.empty(K)
-    stamp = np.full(len(mean), -1, dtype=np.int64)
+        log_g += missing[i]
+    top_g = log_g[0].max()
+    log_e = np.empty((2, K))
+    stamp = np.full(len(held), -1, dtype=np.int64)
     for s in range(len(present_ptr) - 1):
-        for k in range(K):
-            e1[k] = 1.0
-            e2[k] = 1.0
+        log_e[:] = 0.0
         for j in range(present_ptr[s], present_ptr[s + 1]):
             i = present[j]
             if stamp[i] != s and not known[i]:
                 stamp[i] = s
-                for k in range(K):
-                    e1[k] *= mean[i, k]
-                    e2[k] *= second[i, k]
+                log_e += held[i]
         for j in range(absent_ptr[s], absent_ptr[s + 1]):
             i = absent[j]
             if stamp[i] != s and not known[i]:
                 stamp[i] = s
-                for k in range(K):
-                    e1[k] *= 1.0 - mean[i, k]
-                    e2[k] *= 1.0 - 2.0 * mean[i, k] + second[i, k]
-        f = ff = g = fg = 0.0
+                log_e += missing[i]
+        top_f = (log_e[0] + log_g[0]).max()
+        f = ff = g = fg = h = 0.0
         for back in range(K):
             k = K - 1 - back
             v, v2, vw, w2 = sticks[0, k], sticks[1, k], sticks[2, k], sticks[3, k]
-            f_k = e1[k] * g1[k]
-            fg = v2 * e1[k] * g2[k] + vw * (f_k * g + g1[k] * f) + w2 * fg
-            ff = v2 * e2[k] * g2[k] + 2.0 * vw * f_k * f + w2 * ff
+            e1, e2, g1, g2 = log_e[0, k], log_e[1, k], log_g[0, k], log_g[1, k]
+            f_k, g_k = np.exp(e1 + g1 - top_f), np.exp(g1 - top_g)
+            fg = v2 * _scaled(e1 + g2 - top_f - top_g) + vw * (f_k * g + g_k * f) + w2 * fg
+            ff = v2 * _scaled(e2 + g2 - 2.0 * top_f) + 2.0 * vw * f_k * f + w2 * ff
             f = v * f_k + (1.0 - v) * f
-            g = v * g1[k] + (1.0 - v) * g
-        out[s, 0] = f
-        out[s, 1] = ff
-        out[s, 2] = fg
+            g = v * g_k + (1.0 - v) * g
+            h = v * _scaled(e2 + g1 - 2.0 * top_f + top_g) + (1.0 - v) * h
+        out[s, 0] = np.log(f) + top_f
+        out[s, 1] = np.log(ff) + 2.0 * top_f
+        out[s, 2] = np.log(fg) + top_f + top_g
+        out[s, 3] = np.log(h) + 2.0 * top_f - top_g
+
+
+@inlined
+def _scaled(exponent: float) -> float:
+    """Return exp(exponent), and where that would overflow a number so large that nothing else matters."""
+    return float(np.exp(min(exponent, _LARGEST_EXPONENT)))

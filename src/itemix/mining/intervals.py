@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Source: TypeAlias = "Posterior | Sequence[Posterior] | CorrectedMixture"
 
+_ROUNDING = 1e-13
+_WEAKEST = 1e-9
+_SKEWED = 0.2
+_FAR = 1e12
+
 
 class Interval(NamedTuple):
     """A probability with the ends of its credible interval."""
@@ -60,9 +65,11 @@ def intervals(
     """Return the probabilities of many itemsets and the ends of their credible intervals, shape (n,) each.
 
     Mean and variance are exact for the posterior and cost K steps an itemset; the ends are those of the Beta
-    distribution with that mean and variance. Of a conditional probability the variance is that of the ratio
-    to first order. A corrected mixture is as sure as the counts behind it: its variance is that of a
-    frequency in as many transactions, and what its estimates of held-out data were off beyond that.
+    distribution with that mean and variance, moved where they must be to hold the mean. Of a conditional
+    probability the variance is that of the ratio to first order, or, where that is less, that of an item's
+    probability in a component which is known only as far as the condition tells. A corrected mixture is as
+    sure as the counts behind it: its variance is that of a frequency in as many transactions, and what its
+    estimates of held-out data were off beyond that.
 
     Parameters
     ----------
@@ -76,27 +83,51 @@ def intervals(
         Give intervals of the frequency in so many new transactions, which differs by chance too, rather than
         of the probability itself.
     """
-    from scipy.special import betaincinv
-
     if not 0 < check_number("level", level, 0.9) < 1:
         raise InvalidInputError(f"expected a level between 0 and 1, got {level!r}; try 0.9")
     if n_transactions is not None:
         n_transactions = check_whole("n_transactions", n_transactions, 1000, least=1)
     if isinstance(source, CorrectedMixture):
-        mean, variance = _of_counts(source, itemsets, absent, given, given_absent)
+        mean, spread = _of_counts(source, itemsets, absent, given, given_absent)
     else:
         samples = [source] if isinstance(source, Posterior) else list(source)
-        mean, variance = _mean_and_variance(samples, itemsets, absent, given, given_absent)
+        mean, spread = _of_posteriors(samples, itemsets, absent, given, given_absent)
     if n_transactions is not None:
-        variance = variance + mean * (1 - mean) / n_transactions
-    spread = (mean > 0) & (mean < 1) & (variance > 1e-14 * mean * mean)
-    strength = np.divide(mean * (1 - mean), variance, out=np.full_like(mean, np.inf), where=spread) - 1
+        spread = spread + _of_one_transaction(mean) / n_transactions
+    return mean, *_ends(mean, spread, level)
+
+
+def _ends(mean: Floats, spread: Floats, level: float) -> tuple[Floats, Floats]:
+    """Return the ends of the intervals of probabilities with these means and relative variances."""
     lower, upper = mean.copy(), mean.copy()
-    usable = spread & (strength > 0)
-    a, b = mean[usable] * strength[usable], (1 - mean[usable]) * strength[usable]
-    lower[usable] = betaincinv(a, b, (1 - level) / 2)
-    upper[usable] = betaincinv(a, b, (1 + level) / 2)
-    return mean, lower, upper
+    unsure = np.flatnonzero((mean > 0) & (mean < 1) & (spread > _ROUNDING))
+    strength = np.maximum(_of_one_transaction(mean[unsure]) / spread[unsure] - 1, _WEAKEST)
+    # A Beta that is more skewed than this has its mean in one tail, and its other tail shrinks: the ends are
+    # never nearer than those of the Beta with the same mean that is not.
+    least = _SKEWED / np.minimum(mean, 1 - mean)[unsure]
+    skewed = strength < least
+    for where, s in ((unsure, strength), (unsure[skewed], least[skewed])):
+        a, b = mean[where] * s, (1 - mean[where]) * s
+        lower[where] = np.minimum(lower[where], _beta_quantile(a, b, (1 - level) / 2))
+        upper[where] = np.maximum(upper[where], _beta_quantile(a, b, (1 + level) / 2))
+    return lower, upper
+
+
+def _beta_quantile(a: Floats, b: Floats, q: float) -> Floats:
+    from scipy.special import betaincinv
+
+    # With b so far above a, b times a Beta is a Gamma variable whatever b is, and SciPy is at its limits.
+    largest = np.minimum(b, _FAR * np.maximum(a, 1.0))
+    found = betaincinv(a, largest, q)
+    # SciPy gives the least normal number for all that is less.
+    found[found <= np.finfo(np.float64).tiny] = 0.0
+    ends: Floats = found * (largest / b)
+    return ends
+
+
+def _of_one_transaction(mean: Floats) -> Floats:
+    """Return the relative variance of what holds in one transaction or not, which is the largest there is."""
+    return np.divide(1 - mean, mean, out=np.zeros_like(mean), where=mean > 0)
 
 
 def with_intervals(itemsets: Itemsets, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Itemsets:
@@ -124,11 +155,11 @@ def _of_counts(
     given_absent: Names,
 ) -> tuple[Floats, Floats]:
     mean = model.probabilities(itemsets, absent=absent, given=given, given_absent=given_absent)
-    n = model.correction.n_transactions * model.probability(given, absent=given_absent)
-    return mean, mean * (1 - mean) * (1 + model.correction.excess_variance) / n
+    n = max(model.correction.n_transactions * model.probability(given, absent=given_absent), 1.0)
+    return mean, _of_one_transaction(mean) * (1 + model.correction.excess_variance) / n
 
 
-def _mean_and_variance(
+def _of_posteriors(
     samples: Sequence[Posterior],
     itemsets: Itemsets | Iterable[Names],
     absent: Iterable[Names] | None,
@@ -140,11 +171,14 @@ def _mean_and_variance(
     against = encode_absent(items, absent, len(present[0]) - 1)
     condition = items.codes(given), items.codes(given_absent)
     require_consistent(items, present, against, *condition)
-    moments = np.mean([p.moments(present, against, *condition) for p in samples], axis=0)
-    whole = np.mean([p.moments(no_sets(1), no_sets(1), *condition) for p in samples], axis=0)[0]
-    mean_f, mean_g = moments[:, 0], whole[0]
-    var_f, var_g = moments[:, 1] - mean_f**2, whole[1] - mean_g**2
-    covariance = moments[:, 2] - mean_f * mean_g
-    ratio = mean_f / mean_g
-    variance = (var_f - 2 * ratio * covariance + ratio**2 * var_g) / mean_g**2
-    return ratio, np.maximum(variance, 0.0)
+    f, ff, fg, h = _averaged([p.log_moments(present, against, *condition) for p in samples]).T
+    g, gg = _averaged([p.log_moments(no_sets(1), no_sets(1), *condition) for p in samples])[0, :2]
+    of_ratio = np.exp(ff - 2 * f) - 2 * np.exp(fg - f - g) + np.exp(gg - 2 * g)
+    of_component = np.expm1(h + g - 2 * f)
+    return np.minimum(np.exp(f - g), 1.0), np.minimum(of_ratio, of_component)
+
+
+def _averaged(logs: list[Floats]) -> Floats:
+    """Return the logarithm of the average of numbers of which the logarithms are given."""
+    average: Floats = np.logaddexp.reduce(logs, axis=0) - np.log(len(logs))
+    return average
