@@ -89,9 +89,7 @@ def test_the_size_is_checked_where_no_checksum_is_known(server, size, wrong):
     """Items and transactions must be as many as the catalogue says."""
     folder, address = server
     (folder / "toy.dat").write_text("1 2\n3\n")
-    with pytest.raises(
-        DatasetUnavailableError, match=f"got a file with {wrong}; if that is right, save it as"
-    ):
+    with pytest.raises(DatasetUnavailableError, match=f"got a file with {wrong}; try again later, or"):
         datasets._load_file(entry_of(f"{address}/toy.dat", **size), "all")
 
 
@@ -127,16 +125,20 @@ def test_a_file_saved_by_hand_is_used(server):
 
 
 def test_a_local_file_comes_first(server, tmp_path, monkeypatch):
-    """Plain or gzipped, without a download and without a check."""
+    """Plain or gzipped, without a download, but it must be the data set."""
     _, address = server
-    entry = entry_of(f"{address}/toy.dat", fingerprint="other")
+    entry = entry_of(f"{address}/toy.dat", fingerprint=fetch.fingerprint(TOY))
     local = tmp_path / "local"
     (local / "toy").mkdir(parents=True)
-    (local / "toy" / "toy.dat.gz").write_bytes(gzip.compress(b"7\n"))
+    (local / "toy" / "toy.dat.gz").write_bytes(gzip.compress(b"1 2\n3\n"))
     monkeypatch.setenv("ITEMIX_DATA", str(local))
-    assert datasets._load_file(entry, "all").to_lists() == [[7]]
-    (local / "toy" / "toy.dat").write_text("8\n")
-    assert datasets._load_file(entry, "all").to_lists() == [[8]]
+    assert datasets._load_file(entry, "all") == TOY
+    plain = local / "toy" / "toy.dat"
+    plain.write_text("1 2\n4\n")
+    message = f"expected toy in {str(plain)!r}, got a file with other transactions .*; replace it, or read it"
+    with pytest.raises(DatasetUnavailableError, match=message):
+        datasets._load_file(entry, "all")
+    assert plain.exists()
 
 
 def test_some_files_cannot_be_downloaded(server):

@@ -75,7 +75,7 @@ class DatasetInfo:
 
     @property
     def verified_by(self) -> str:
-        """How a download is checked."""
+        """How its files are checked."""
         if not self.files:
             return "nothing to download: it is generated"
         if all(file.fingerprint for file in self.files.values()):

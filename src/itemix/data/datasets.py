@@ -1,7 +1,7 @@
 """Data sets by name: ``itemix.datasets.load("mushroom")``.
 
 The folder that the environment variable ITEMIX_DATA names is looked at first; what is not there is downloaded
-from its official source, checked, and kept in the user's cache.
+from its official source and kept in the user's cache. Both are checked.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def load(name: str, part: str | None = None) -> Transactions:
     InvalidInputError
         If there is no such data set or part.
     DatasetUnavailableError
-        If the data set is not on this machine and cannot be downloaded.
+        If the data set is not on this machine and cannot be downloaded, or the file is another one.
 
     Examples
     --------
@@ -94,21 +94,25 @@ def _load_file(entry: DatasetInfo, part: str) -> Transactions:
         transactions, titles = read_msweb(path)
     else:
         transactions = read_transactions(path)
-    if local is None:
-        wrong = _difference(entry, part, transactions)
-        if wrong:
-            fetch.forget(path)
-            raise DatasetUnavailableError(
-                f"expected {entry.name} at {file.url}, got a file with {wrong}; if that is right, save it as "
-                f"{file.local!r} in the folder that {fetch.DATA_VARIABLE} names"
-            )
+    wrong = _difference(entry, part, transactions)
+    if wrong and local is not None:
+        raise DatasetUnavailableError(
+            f"expected {entry.name} in {str(local)!r}, got a file with {wrong}; replace it, or read it by "
+            "its own name as any other file"
+        )
+    if wrong:
+        fetch.forget(path)
+        raise DatasetUnavailableError(
+            f"expected {entry.name} at {file.url}, got a file with {wrong}; try again later, or fetch it "
+            "by hand and read it as any other file"
+        )
     if titles is None:
         return transactions
     return named(transactions.align_items(sorted(titles)), titles)
 
 
 def _difference(entry: DatasetInfo, part: str, transactions: Transactions) -> str | None:
-    """Say how a download differs from what is known of it."""
+    """Say how a file differs from what is known of it."""
     known = entry.files[part].fingerprint
     if known is not None:
         found = fetch.fingerprint(transactions)
