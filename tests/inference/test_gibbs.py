@@ -192,6 +192,15 @@ def test_the_process_keeps_within_its_bound():
     assert most == [500, 200, 50]
 
 
+def test_moves_take_no_longer_than_a_sweep_on_large_data():
+    """A step tries ten moves or more, but fewer where they would look at large components again and again."""
+    small, large = (planted(n=n, n_items=6)[0] for n in (600, 500_000))
+    states = [steps(make_sampler(data, None, init="one"), 6) for data in (small, large)]
+    assert [chain[0].n_tries for chain in states] == [20, 2]
+    assert min(state.n_tries for state in states[0]) >= 10
+    assert np.median([state.n_tries for state in states[1]]) <= 3
+
+
 def test_merged_transactions_have_labels_of_their_own():
     """Identical transactions stored once are sampled as if each were stored."""
     merged = planted(n=200, n_items=5)[0].merge_identical()

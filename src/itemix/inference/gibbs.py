@@ -36,7 +36,12 @@ if TYPE_CHECKING:
 
 _FIRST_TRIES = 20
 _FEWEST_TRIES, _MOST_TRIES = 10, 100
+_LARGEST_RISE = 10
 _TUNED_FOR = 30
+# Looks at points that moves may take whatever a sweep takes: in the first step, and in each of the others.
+_FIRST_LOOKS, _CHEAP_LOOKS = 1_000_000, 300_000
+# A look at a point costs about as much as a sweep spends on it with so many components.
+_COMPONENTS_PER_LOOK = 16
 _N_SCANS = 2
 _MOST_COMPONENTS = 50, 500
 _MOST_CELLS = 4_000_000
@@ -174,7 +179,8 @@ class GibbsSampler:
         labels, tables = self._make_tables(labels, prior_tables)
         value = collapsed.log_joint(prior_tables, self.prior.alpha, tables)
         key = int(rng.integers(2**63))
-        return State(labels, tables, self.prior, prior_tables, value, key, 0, _FIRST_TRIES)
+        n_tries = int(np.clip(_FIRST_LOOKS // max(len(labels), 1), 1, _FIRST_TRIES))
+        return State(labels, tables, self.prior, prior_tables, value, key, 0, n_tries)
 
     def step(self, state: State) -> tuple[State, Info]:
         """Draw every label once, and try to split and merge components."""
@@ -267,7 +273,7 @@ class GibbsSampler:
     def _split_and_merge(
         self, state: State, labels: Labels, tables: Tables, rng: np.random.Generator
     ) -> tuple[Labels, Tables, float, int]:
-        """Try moves; the first steps tune their number, so that splits look at about all points once."""
+        """Try moves; the first steps tune their number."""
         sides = collapsed.no_tables(state.prior_tables)
         left, seen, total = state.n_tries, 0, 0.0
         while True:
@@ -288,7 +294,7 @@ class GibbsSampler:
             labels, tables = self._make_tables(labels, state.prior_tables, room=len(tables.sizes))
         n_tries = state.n_tries
         if state.iteration < _TUNED_FOR:
-            n_tries = int(np.clip(round(len(labels) * n_tries / max(seen, 1)), _FEWEST_TRIES, _MOST_TRIES))
+            n_tries = _tuned(n_tries, seen, tables.sizes)
         return labels, tables, total, n_tries
 
     def _with_new_prior(self, state: State, rng: np.random.Generator) -> State:
@@ -305,3 +311,15 @@ class GibbsSampler:
         labels, tables = self._make_tables(state.labels, prior_tables)
         value = collapsed.log_joint(prior_tables, prior.alpha, tables)
         return State(labels, tables, prior, prior_tables, value, state.key, state.iteration, state.n_tries)
+
+
+def _tuned(n_tries: int, n_looks: int, sizes: npt.NDArray[np.int64]) -> int:
+    """Return how many tries look at all points once, if that takes no longer than a sweep or is cheap."""
+    if n_looks == 0:
+        return n_tries
+    looks = n_looks / n_tries
+    n_points = sizes.sum()
+    as_a_sweep = n_points * np.count_nonzero(sizes) / _COMPONENTS_PER_LOOK
+    aim = min(n_points, max(as_a_sweep, _CHEAP_LOOKS))
+    fewest = np.clip(_CHEAP_LOOKS / looks, 1, _FEWEST_TRIES)
+    return int(np.clip(round(aim / looks), fewest, min(_LARGEST_RISE * n_tries, _MOST_TRIES)))
