@@ -3,8 +3,8 @@
 import pytest
 
 import itemix
-from itemix.cli.rules import MEASURES
-from itemix.mining import measures
+from itemix.cli.rules import MEASURES, METRICS
+from itemix.mining import measures, rule_options
 
 
 def rules_of(path, min_support=1, **arguments):
@@ -131,6 +131,7 @@ def test_maximal_itemsets_need_the_data(run, baskets, tmp_path):
 def test_measures_are_those_of_the_library():
     """What completion offers is what rules have."""
     assert sorted(MEASURES) == sorted(name.replace(" ", "_") for name in measures.MEASURES)
+    assert sorted(METRICS) == sorted(name.replace(" ", "_") for name in rule_options.METRICS)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,10 @@ def test_measures_are_those_of_the_library():
     [
         ([], "expected --min-support or --top-k, got neither"),
         (["-s", "1", "--metric", "confidenze"], "expected --metric to be one of confidence, lift, "),
-        (["-s", "1", "--metric", "p_value"], "expected a measure, got 'p_value'; try one of "),
+        (
+            ["-s", "1", "--metric", "p_value"],
+            "expected --metric of which more is better, got 'p_value'; try --where 'p_value<=0.05'",
+        ),
         (
             ["-s", "1", "--where", "lift>1"],
             "expected --where with a measure, >= or <=, and a number, got 'lift>1'",

@@ -305,7 +305,10 @@ def test_no_rules():
             {"metric": "confidense"},
             r"expected a measure, got 'confidense'; try one of .*confidence.*chi_squared$",
         ),
-        ({"metric": "p_value"}, "expected a measure, got 'p_value'"),
+        (
+            {"metric": "p_value"},
+            r"expected a measure of which more is better, got 'p_value'; .*try filter\(max_p_value=0.05\)",
+        ),
         ({"metric": None}, "expected a measure, got None"),
         ({"min_threshold": "high"}, "expected min_threshold as a finite number, got 'high'; try 0.8"),
         ({"min_threshold": math.nan}, "expected min_threshold as a finite number, got nan"),

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import lattice as naive_lattice
 
-from itemix import InvalidInputError, Itemsets, Rules
+from itemix import InvalidInputError, Itemsets, Rules, mine
 from itemix.items import Items
 from itemix.mining.measures import LOWER_IS_BETTER, MEASURES
 from itemix.mining.rules import rules
@@ -47,6 +47,16 @@ def test_to_pandas(found):
     assert list(frame.columns) == ["antecedents", "consequents", *MEASURES, "count"]
     assert frame["antecedents"][0] == frozenset({"bread"})
     assert frame["confidence"].tolist() == found.confidence.tolist()
+
+
+def test_names_with_a_blank_may_have_an_underscore(found):
+    """As on the command line and in conditions, antecedent_support is mlxtend's antecedent support."""
+    assert found.measure("antecedent_support").tolist() == found.measure("antecedent support").tolist()
+    assert found.sort_by("consequent_support") == found.sort_by("consequent support")
+    itemsets = mine([["bread", "milk"], ["milk"]], 1)
+    chosen = rules(itemsets, metric="antecedent_support", min_threshold=0.6)
+    assert chosen.metric == "antecedent support"
+    assert [rule.antecedents for rule in chosen] == [("milk",)]
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -23,6 +23,8 @@ MEASURES = (
     "q_value",
 )  # fmt: skip
 
+METRICS = tuple(name for name in MEASURES if name not in ("p_value", "q_value"))
+
 _PANEL = "Which rules"
 _CONDITION = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
 
@@ -38,7 +40,7 @@ class Splitting:
             "-m",
             panel=_PANEL,
             metavar="MEASURE",
-            autocompletion=one_of(MEASURES),
+            autocompletion=one_of(METRICS),
             help="The measure that selects: confidence (the default), lift, leverage, conviction, ...",
         ),
     ] = "confidence"
@@ -101,7 +103,12 @@ class Splitting:
     ] = 10_000_000
 
     def __post_init__(self) -> None:
-        check_choice("--metric", self.metric, MEASURES)
+        if self.metric in MEASURES and self.metric not in METRICS:
+            raise InvalidInputError(
+                f"expected --metric of which more is better, got {self.metric!r}; try --where "
+                f"'{self.metric}<=0.05'"
+            )
+        check_choice("--metric", self.metric, METRICS)
         self.bounds()
 
     def check(self) -> None:
@@ -123,7 +130,7 @@ class Splitting:
 
     def _options(self) -> dict[str, Any]:
         return {
-            "metric": _in_library(self.metric),
+            "metric": self.metric,
             "min_threshold": self.min_threshold,
             "min_antecedent_len": self.min_antecedent_len,
             "max_antecedent_len": self.max_antecedent_len,
@@ -196,14 +203,9 @@ def rules(
     if split.where:
         found = found.filter(**split.bounds())
     note(f"{plural(len(found), 'rule')} with {found.metric} >= {split.min_threshold:g}", quiet=output.quiet)
-    found = found.sort_by(_in_library(sort))
+    found = found.sort_by(sort)
     if not save(found, "rule", output):
         show_rules(found, output.limit)
-
-
-def _in_library(measure: str) -> str:
-    """Return what the library calls a measure: two of mlxtend's names have a blank."""
-    return measure.replace("_support", " support")
 
 
 def _itemsets(

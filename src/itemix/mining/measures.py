@@ -36,16 +36,17 @@ _CODES = {name: code for code, name in enumerate(MEASURES)}
 
 
 def check_measure(name: object, choices: tuple[str, ...] = MEASURES) -> str:
-    """Return the name of a measure.
+    """Return the name of a measure; the two with a blank may be written with an underscore.
 
     Raises
     ------
     InvalidInputError
         If it is none; the message lists the choices.
     """
-    if not isinstance(name, str) or name not in choices:
+    found = name.replace("_support", " support") if isinstance(name, str) else ""
+    if found not in choices:
         raise InvalidInputError(f"expected a measure, got {name!r}; try one of {', '.join(choices)}")
-    return name
+    return found
 
 
 def measure_code(name: str) -> int:

@@ -136,7 +136,7 @@ def recommend(rules: Rules, baskets: object, n: int, metric: str) -> Recommendat
     InvalidInputError
         If n or the metric is not valid, or the baskets are not lists of names.
     """
-    measures.check_measure(metric)
+    metric = measures.check_measure(metric)
     n = check_whole("n", n, 5, least=1)
     if hasattr(baskets, "columns") or hasattr(baskets, "shape"):
         baskets = as_transactions(baskets)

@@ -146,7 +146,7 @@ class RuleColumns(Tabular):
         InvalidInputError
             If there is no such measure.
         """
-        measures.check_measure(name)
+        name = measures.check_measure(name)
         if name in self._columns:
             return self._columns[name]
         if name == "q_value" and self._q_value is not None:

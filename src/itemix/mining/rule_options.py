@@ -49,7 +49,7 @@ class RuleOptions:
             If one has no meaning.
         """
         return cls(
-            metric="support" if support_only else measures.check_measure(metric, METRICS),
+            metric="support" if support_only else _checked_metric(metric),
             min_threshold=_checked_threshold(min_threshold),
             support_only=bool(support_only),
             max_rules=_checked_whole("max_rules", max_rules),
@@ -69,6 +69,15 @@ class RuleOptions:
                 f"expected itemsets with a number of transactions for metric={self.metric!r}, got itemsets "
                 "without; a model has no sample size: try metric='lift'"
             )
+
+
+def _checked_metric(metric: object) -> str:
+    if isinstance(metric, str) and metric in measures.LOWER_IS_BETTER:
+        raise InvalidInputError(
+            f"expected a measure of which more is better, got {metric!r}; select by another one, then try "
+            f"filter(max_{metric}=0.05)"
+        )
+    return measures.check_measure(metric, METRICS)
 
 
 def _checked_threshold(value: object) -> float:

@@ -61,7 +61,7 @@ def rules(
         of the itemsets are, as with ``target="all"``; they follow from the others if these are all closed
         itemsets (``itemsets.target == "closed"``); otherwise `data` is needed.
     metric : str, default "confidence"
-        The measure that selects: see `Rules.measure`.
+        The measure that selects: see `Rules.measure`; any but the p-value and the q-value.
     min_threshold : float, default 0.8
         Rules with at least this much of the metric are returned.
     data : Transactions, data frame, matrix or list of lists, optional
