@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Names = Iterable[Label] | Label
 Sets = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
 
+_NAMES_SHOWN = 5
+
 
 def as_names(names: object) -> Sequence[Any]:
     """Return names as a sequence; one string or number is one name."""
@@ -79,6 +81,12 @@ def encode_absent(items: Items, absent: Iterable[Names] | None, n: int) -> Sets:
             "use [] where there are none"
         )
     return against
+
+
+def few_names(names: Sequence[object]) -> str:
+    """Write names for a message: the first, and how many more there are."""
+    rest = len(names) - _NAMES_SHOWN
+    return f"{list(names[:_NAMES_SHOWN])}{f' and {rest:,} more' if rest > 0 else ''}"
 
 
 def no_sets(n: int) -> Sets:

@@ -13,7 +13,7 @@ from itemix.errors import InvalidInputError
 from itemix.events import no_sets, require_same_items
 from itemix.kernels import csr, scaling
 from itemix.known_sets import KnownSets
-from itemix.model import Model
+from itemix.model import Model, one_set
 from itemix.transactions import Transactions, as_transactions
 
 if TYPE_CHECKING:
@@ -153,17 +153,30 @@ class MaxEntropy(Model):
         """
         if absent_offsets is None or absent_codes is None:
             absent_offsets, absent_codes = no_sets(len(offsets) - 1)
-        return self._answers((offsets, codes), (absent_offsets, absent_codes), codes[:0], codes[:0])[0]
+        asked = (offsets, codes), (absent_offsets, absent_codes)
+        owner, found = self._answers(*asked, codes[:0], codes[:0])
+        return _products(owner, found[:, 0], len(offsets) - 1)
+
+    def log_probability_of_codes(self, held: Codes, missing: Codes) -> float:
+        """Return the log-probability that some items are present and others absent; -inf if impossible."""
+        _, found = self._answers(one_set(held), one_set(missing), held[:0], held[:0])
+        with np.errstate(divide="ignore"):
+            return float(np.log(found[:, 0]).sum())
 
     def _conditional(self, present: events.Sets, against: events.Sets, held: Codes, missing: Codes) -> Floats:
-        self._probability_of_condition(held, missing)
-        joint, condition = self._answers(present, against, held, missing)
-        return np.divide(joint, condition, out=np.zeros_like(joint), where=condition > 0)
+        self._log_probability_of_condition(held, missing)
+        owner, found = self._answers(present, against, held, missing)
+        joint, condition = found.T
+        ratio = np.divide(joint, condition, out=np.zeros_like(joint), where=condition > 0)
+        return _products(owner, ratio, len(present[0]) - 1)
 
     def _answers(
         self, present: events.Sets, against: events.Sets, held: Codes, missing: Codes
-    ) -> tuple[Floats, Floats]:
-        """Return the probabilities of events and conditions together, and of the conditions, (n,) each."""
+    ) -> tuple[Offsets, Floats]:
+        """Return the events that parts belong to, and the parts' probabilities, with and without the event.
+
+        Shapes are (n_parts,) and (n_parts, 2); an event's probability is the product of those of its parts.
+        """
         parts = self._parts(*_questions(present, against, held, missing))
         found = np.empty((len(parts.owner), 2))
         leader = csr.group_equal_rows(parts.offsets, parts.codes)[0]
@@ -171,10 +184,7 @@ class MaxEntropy(Model):
         for first in range(0, len(order), _PARTS_AT_A_TIME):
             some = order[first : first + _PARTS_AT_A_TIME]
             scaling.part_probabilities(*self._known.trie, *parts[1:], leader, some, found)
-        joint, condition = np.ones(len(present[0]) - 1), np.ones(len(present[0]) - 1)
-        np.multiply.at(joint, parts.owner, found[:, 0])
-        np.multiply.at(condition, parts.owner, found[:, 1])
-        return joint, condition
+        return parts.owner, found
 
     def _parts(self, offsets: Offsets, codes: Codes, status: npt.NDArray[np.int8]) -> _Parts:
         """Take questions apart into items that hang together."""
@@ -255,6 +265,13 @@ class MaxEntropy(Model):
                 "support, or use another model"
             )
         return [scaling.state_probabilities(*self._known.trie, own) for own in self._known.parts()]
+
+
+def _products(owner: Offsets, values: Floats, n: int) -> Floats:
+    """Return the product of the values of each of n owners, 1 where there are none."""
+    out = np.ones(n)
+    np.multiply.at(out, owner, values)
+    return out
 
 
 def _questions(

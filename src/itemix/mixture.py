@@ -14,7 +14,7 @@ from itemix.events import Names, no_sets, require_consistent, require_same_items
 from itemix.expectation import Tables, tables_of_mixture
 from itemix.items import Items, Label
 from itemix.kernels import estep, probability
-from itemix.model import Model
+from itemix.model import NEAR_THE_LEAST, Model
 from itemix.ranking import ranks_by
 from itemix.sets import as_positions
 from itemix.transactions import Transactions, as_transactions
@@ -272,12 +272,34 @@ class Mixture(Model):
         return self._given(held, missing)
 
     def _given(self, held: npt.NDArray[np.int32], missing: npt.NDArray[np.int32]) -> Mixture:
-        total = self._probability_of_condition(held, missing)
-        joint = self._weights * self._probs[:, held].prod(axis=1) * (1 - self._probs[:, missing]).prod(axis=1)
+        total = self._log_probability_of_condition(held, missing)
+        if total > NEAR_THE_LEAST:
+            joint = self._joint(held, missing)
+        else:
+            joint = np.exp(self._log_joint(held, missing) - total)
         probs = self._probs.copy()
         probs[:, held] = 1.0
         probs[:, missing] = 0.0
-        return Mixture(joint / total, probs, self._items)
+        return Mixture(joint / joint.sum(), probs, self._items)
+
+    def log_probability_of_codes(self, held: npt.NDArray[np.int32], missing: npt.NDArray[np.int32]) -> float:
+        """Return the log-probability that some items are present and others absent; -inf if impossible."""
+        total = self._joint(held, missing).sum()
+        if total > np.exp(NEAR_THE_LEAST):
+            return float(np.log(total))
+        return float(np.logaddexp.reduce(self._log_joint(held, missing)))
+
+    def _joint(self, held: npt.NDArray[np.int32], missing: npt.NDArray[np.int32]) -> Floats:
+        """Return the probability of each component with some items present and others absent, shape (K,)."""
+        present, absent = self._probs[:, held], 1 - self._probs[:, missing]
+        joint: Floats = self._weights * present.prod(axis=1) * absent.prod(axis=1)
+        return joint
+
+    def _log_joint(self, held: npt.NDArray[np.int32], missing: npt.NDArray[np.int32]) -> Floats:
+        with np.errstate(divide="ignore"):
+            present, absent = np.log(self._probs[:, held]), np.log1p(-self._probs[:, missing])
+            joint: Floats = np.log(self._weights) + present.sum(axis=1) + absent.sum(axis=1)
+        return joint
 
     def pair_probabilities(self, codes: npt.NDArray[np.int32]) -> Floats:
         """Return the probability of some items with each of all items, shape (len(codes), n_items).
@@ -305,7 +327,7 @@ class Mixture(Model):
         impossible = np.flatnonzero(np.isneginf(values))
         if len(impossible):
             first, last = offsets[impossible[0] : impossible[0] + 2]
-            self._probability_of_condition(codes[first:last], codes[:0])
+            self._log_probability_of_condition(codes[first:last], codes[:0])
         found: Floats = resp @ self._probs
         found[np.repeat(np.arange(n), np.diff(offsets)), codes] = 1.0
         return found

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.events import Names, encode_absent, encode_sets, no_sets, require_consistent
+from itemix.events import Names, encode_absent, encode_sets, few_names, no_sets, require_consistent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +25,8 @@ Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
 _SETS_AT_A_TIME = 1 << 20
+# Logarithms of probabilities from which on quotients are taken of logarithms: the least number is near.
+NEAR_THE_LEAST = -600.0
 
 
 class Model(ABC):
@@ -133,19 +135,36 @@ class Model(ABC):
 
     def _conditional(self, present: Sets, against: Sets, held: Codes, missing: Codes) -> Floats:
         """Return the probabilities of sets given that some items are present and others absent."""
-        joint = self.probabilities_of_codes(*_with_codes(*present, held), *_with_codes(*against, missing))
-        return np.minimum(joint / self._probability_of_condition(held, missing), 1.0)
+        condition = self._log_probability_of_condition(held, missing)
+        joint = _with_codes(*present, held), _with_codes(*against, missing)
+        if condition > NEAR_THE_LEAST:
+            found = self.probabilities_of_codes(*joint[0], *joint[1]) / np.exp(condition)
+        else:
+            sets = zip(*([codes[i:j] for i, j in pairwise(ends)] for ends, codes in joint), strict=True)
+            logs = [self.log_probability_of_codes(np.unique(own), np.unique(other)) for own, other in sets]
+            found = np.exp(np.array(logs) - condition)
+        bounded: Floats = np.minimum(found, 1.0)
+        return bounded
 
-    def _probability_of_condition(self, held: Codes, missing: Codes) -> float:
-        """Return the probability that some items are present and others absent, which must be positive."""
-        found = float(self.probabilities_of_codes(*_one_set(held), *_one_set(missing))[0])
-        if not found > 0:
+    def _log_probability_of_condition(self, held: Codes, missing: Codes) -> float:
+        """Return the log-probability that some items are present and others absent, if that is possible."""
+        found = self.log_probability_of_codes(held, missing)
+        if not found > -np.inf:
             names = [*self.items.names(held), *(f"not {name}" for name in self.items.names(missing))]
             raise InvalidInputError(
-                f"expected a condition of positive probability, got one that the model rules out ({names}); "
-                "leave out one of these items"
+                "expected a condition of positive probability, got one that the model rules out "
+                f"({few_names(names)}); leave out one of these items"
             )
         return found
+
+    def log_probability_of_codes(self, held: Codes, missing: Codes) -> float:
+        """Return the log-probability that some items are present and others absent; -inf if impossible.
+
+        Mixtures, trees and models of maximum entropy give it also where the probability itself is less than
+        the least number.
+        """
+        found = self.probabilities_of_codes(*one_set(held), *one_set(missing))[0]
+        return float(np.log(found)) if found > 0 else -np.inf
 
     def pair_probabilities(self, codes: Codes) -> Floats:
         """Return the probability of some items with each of all items, shape (len(codes), n_items)."""
@@ -196,7 +215,8 @@ def as_model(source: Any) -> Model | None:  # noqa: ANN401 - anything at all
     return model if isinstance(model, Model) else None
 
 
-def _one_set(codes: Codes) -> Sets:
+def one_set(codes: Codes) -> Sets:
+    """Return one set of codes in compressed form."""
     return np.array([0, len(codes)], dtype=np.int64), codes.astype(np.int32)
 
 

@@ -14,7 +14,7 @@ from itemix.events import no_sets, require_same_items
 from itemix.items import Items, Label
 from itemix.kernels import trees
 from itemix.mixture import checked_weights
-from itemix.model import Model
+from itemix.model import Model, one_set
 from itemix.sets import readonly
 from itemix.transactions import Transactions, as_transactions
 from itemix.tree_tables import shares, tables_of_trees
@@ -241,13 +241,16 @@ class TreeMixture(Model):
         out *= self.item_probabilities[codes][:, None]
         return out
 
+    def log_probability_of_codes(self, held: Codes, missing: Codes) -> float:
+        """Return the log-probability that some items are present and others absent; -inf if impossible."""
+        return float(self._given(*one_set(held), *one_set(missing), np.empty((1, self.n_items)))[0])
+
     def items_given(self, held: Codes, missing: Codes) -> Floats:
         """Return the probability of each item given some present and others absent, shape (n_items,)."""
         out = np.empty((1, self.n_items))
-        ends = (np.array([0, len(codes)], dtype=np.int64) for codes in (held, missing))
-        values = self._given(next(ends), held, next(ends), missing, out)
+        values = self._given(*one_set(held), *one_set(missing), out)
         if np.isneginf(values[0]):
-            self._probability_of_condition(held, missing)
+            self._log_probability_of_condition(held, missing)
         found: Floats = out[0]
         return found
 
@@ -256,7 +259,8 @@ class TreeMixture(Model):
         out = np.empty((len(offsets) - 1, self.n_items))
         values = self._given(offsets, codes, *no_sets(len(out)), out)
         for impossible in np.flatnonzero(np.isneginf(values)):
-            self._probability_of_condition(codes[offsets[impossible] : offsets[impossible + 1]], codes[:0])
+            own = codes[offsets[impossible] : offsets[impossible + 1]]
+            self._log_probability_of_condition(own, codes[:0])
         return out
 
     def _given(

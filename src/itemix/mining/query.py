@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from itemix.checks import check_choice, check_whole
 from itemix.errors import InvalidInputError
-from itemix.events import Names, Sets, encode_sets, no_sets, require_consistent, require_same_items
+from itemix.events import Names, Sets, encode_sets, few_names, no_sets, require_consistent, require_same_items
 from itemix.kernels import csr
 from itemix.mining import measures, pairs
+from itemix.model import NEAR_THE_LEAST
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -71,13 +72,18 @@ class Explanation(NamedTuple):
 def lift(model: Model, itemset: Names) -> float:
     """Return the probability of an itemset over that of its items if they were independent."""
     codes = model.items.codes(itemset)
-    independent = float(model.item_probabilities[codes].prod())
-    if independent == 0:
+    alone = model.item_probabilities[codes]
+    impossible = codes[alone == 0]
+    if len(impossible):
         raise InvalidInputError(
-            f"expected items that the model allows, got {model.items.names(codes)} of which one has "
-            "probability zero; leave it out"
+            f"expected items that the model allows, got {few_names(model.items.names(impossible))} of "
+            "probability zero; leave out what it rules out"
         )
-    return model.probability(model.items.names(codes)) / independent
+    independent = np.log(alone).sum()
+    if independent > NEAR_THE_LEAST:
+        return model.probability(model.items.names(codes)) / float(alone.prod())
+    with np.errstate(over="ignore"):  # a lift above the largest number is infinite
+        return float(np.exp(model.log_probability_of_codes(codes, codes[:0]) - independent))
 
 
 def rule_measures(model: Model, antecedent: Names, consequent: Names) -> dict[str, float]:
