@@ -66,6 +66,16 @@ def test_iteration_over_many():
     assert itemsets[0].count is None
 
 
+@pytest.mark.parametrize("position", [[0, 1], np.array([True, False]), "milk", None, 1.0])
+def test_several_positions_are_taken(itemsets, position):
+    """Square brackets take a position or a slice, of itemsets and rules; the message says what takes more."""
+    message = r"expected a position or a slice, got .*; for a list of positions or a mask try take\(\)"
+    for value in (itemsets, rules(itemsets, min_threshold=0.1)):
+        with pytest.raises(InvalidInputError, match=message):
+            value[position]
+    assert itemsets[np.int64(-1)] == itemsets[len(itemsets) - 1]
+
+
 def test_lookup(itemsets):
     """A set is found whatever the order and kind of its names."""
     assert itemsets.support_of(["bread", "milk"]) == 0.6

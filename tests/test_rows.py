@@ -29,6 +29,17 @@ def test_codes_are_positions_in_items(codes, message):
         as_codes(codes, 3)
 
 
+@pytest.mark.parametrize("multiplicities", [[2**62, 2**62], np.array([2**63 + 5, 1], dtype=np.uint64)])
+def test_multiplicities_can_be_counted(multiplicities):
+    """More transactions than whole numbers that floats hold are refused rather than wrapped around."""
+    message = (
+        "expected at most 9,007,199,254,740,992 transactions in all, got multiplicities that add up to 9"
+    )
+    with pytest.raises(InvalidInputError, match=message):
+        as_multiplicities(multiplicities, 2)
+    assert as_multiplicities([2**53 - 1, 1], 2).sum() == 2**53
+
+
 @pytest.mark.parametrize("multiplicities", [[1], [1, 0], [1, -2], [1.0, 2.0], [[1, 2]]])
 def test_multiplicities_are_positive_whole_numbers(multiplicities):
     """There is one for each row."""

@@ -296,6 +296,10 @@ def test_wrong_paths(itemsets, tmp_path):
         Itemsets.load(tmp_path / "folder.csv")
     with pytest.raises(InvalidInputError, match="expected an existing folder to write to"):
         itemsets.save(tmp_path / "nowhere" / "x.csv")
+    with pytest.raises(InvalidInputError, match=r"expected the name of a file, got None; try 'baskets\.csv'"):
+        itemsets.save(None)
+    with pytest.raises(InvalidInputError, match="expected the name of a file, got 5"):
+        Itemsets.load(5)
 
 
 @every_format

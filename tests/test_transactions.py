@@ -285,6 +285,15 @@ def test_samples_are_not_larger_than_the_data(n):
         transactions.sample(n)
 
 
+def test_nothing_cannot_be_sampled():
+    """With replacement or without, there must be something to draw from."""
+    empty = Transactions.from_lists([])
+    with pytest.raises(
+        InvalidInputError, match="expected a sample of 0 to 0 transactions, got 3; there are none"
+    ):
+        empty.sample(3, replace=True)
+
+
 def test_models_are_no_transactions():
     """A model that was not fitted yet is told so."""
     message = "expected transactions or a fitted model, got BernoulliMixture before fit; fit it first"

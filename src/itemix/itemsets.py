@@ -13,7 +13,7 @@ from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.interrupts import interruptible
 from itemix.items import Items
 from itemix.itemset_columns import TARGETS, ItemsetColumns
-from itemix.sets import Sets, as_positions
+from itemix.sets import Sets, as_position, as_positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,9 +91,7 @@ class Itemsets(ItemsetColumns):
     def __getitem__(self, position: int | slice) -> Itemset | Itemsets:
         if isinstance(position, slice):
             return self.take(np.arange(len(self))[position])
-        if not -len(self) <= position < len(self):
-            raise IndexError(f"expected a position below {len(self):,}, got {position}")
-        position %= len(self)
+        position = as_position(position, len(self))
         count = None if self.count is None else int(self.count[position])
         return Itemset(self._sets[position], float(self._support[position]), count)
 

@@ -12,6 +12,9 @@ import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
 
+# Counts are exact also where they are added up as floats.
+_MOST_TRANSACTIONS = 2**53
+
 S = TypeVar("S", bound=np.generic)
 
 
@@ -45,7 +48,7 @@ def as_multiplicities(values: npt.ArrayLike | None, n_rows: int) -> npt.NDArray[
     Raises
     ------
     InvalidInputError
-        If they are not positive whole numbers, one for each row.
+        If they are not positive whole numbers, one for each row, or too many in all to be counted.
     """
     if values is None:
         return None
@@ -54,6 +57,12 @@ def as_multiplicities(values: npt.ArrayLike | None, n_rows: int) -> npt.NDArray[
         raise InvalidInputError(
             f"expected a positive whole number for each of the {n_rows:,} rows, got {array.shape} of "
             f"{array.dtype}; leave out multiplicities if every row is one transaction"
+        )
+    total = float(array.sum(dtype=np.float64))
+    if total > _MOST_TRANSACTIONS:
+        raise InvalidInputError(
+            f"expected at most {_MOST_TRANSACTIONS:,} transactions in all, got multiplicities that add up to "
+            f"{total:.4g}; divide them by a common factor"
         )
     return array.astype(np.int64)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -215,6 +216,27 @@ class Sets:
         if len(self.codes) <= np.iinfo(np.int32).max:
             return pa.ListArray.from_arrays(pa.array(self.offsets, pa.int32()), values)
         return pa.LargeListArray.from_arrays(pa.array(self.offsets), values)
+
+
+def as_position(position: object, n: int) -> int:
+    """Turn a position, or a negative one, into one from 0 to n - 1.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no position; the message says how several are taken.
+    IndexError
+        If there is no such position.
+    """
+    try:
+        found = operator.index(position)  # type: ignore[arg-type] # checked here
+    except TypeError:
+        raise InvalidInputError(
+            f"expected a position or a slice, got {position!r}; for a list of positions or a mask try take()"
+        ) from None
+    if not -n <= found < n:
+        raise IndexError(f"expected a position below {n:,}, got {found}")
+    return found % n
 
 
 def as_positions(positions: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:

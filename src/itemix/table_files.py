@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import exchange
+from itemix.checks import as_path
 from itemix.errors import InvalidInputError, MissingFileError
 from itemix.exchange import Columns
 from itemix.files import checked_target, replacing
@@ -123,7 +124,7 @@ def _format_of(path: str | os.PathLike[str]) -> tuple[_Format, bool]:
         ".csv": _Format(_write_csv, _read_csv, _csv_header),
         ".jsonl": _Format(_write_jsonl, _read_jsonl, lambda stream: _jsonl_start(stream)[1]),
     }
-    name = Path(path).name.lower()
+    name = as_path(path).name.lower()
     plain = name.removesuffix(".gz")
     extension = Path(plain).suffix
     is_gzip = plain != name

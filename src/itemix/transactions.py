@@ -123,10 +123,12 @@ class Transactions(CompressedRows):
         self, n: int, *, replace: bool = False, random_state: int | np.random.Generator | None = None
     ) -> Transactions:
         """Draw n transactions at random, with or without replacement."""
-        if check_whole("n", n, 10) < 0 or (n > self.n_transactions and not replace):
+        if check_whole("n", n, 10) < 0 or (n > self.n_transactions and not (replace and self.n_transactions)):
+            hint = (
+                "try replace=True for a larger one" if self.n_transactions else "there are none to draw from"
+            )
             raise InvalidInputError(
-                f"expected a sample of 0 to {self.n_transactions:,} transactions, got {n!r}; "
-                "try replace=True for a larger one"
+                f"expected a sample of 0 to {self.n_transactions:,} transactions, got {n!r}; {hint}"
             )
         rng = as_generator(random_state)
         return self._take(rng.choice(self._row_of_each_transaction(), size=n, replace=replace))

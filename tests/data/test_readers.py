@@ -459,6 +459,19 @@ def test_missing_files_and_folders(tmp_path):
         read_transactions("https://example.org/baskets.csv")
 
 
+def test_file_objects_that_cannot_be_read(tmp_path):
+    """Closed ones and those for writing are told so."""
+    with (
+        (tmp_path / "x.csv").open("w") as file,
+        pytest.raises(InvalidInputError, match="expected an open file object to read, got one for writing"),
+    ):
+        read_transactions(file)
+    with pytest.raises(
+        InvalidInputError, match="expected an open file object to read, got a closed one; open"
+    ):
+        read_transactions(file)
+
+
 def test_files_that_cannot_be_opened():
     """The reason of the system is passed on."""
     with pytest.raises(

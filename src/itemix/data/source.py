@@ -125,11 +125,19 @@ def open_source(path: PathOrStream, on_bytes: Callable[[int], None] | None = Non
             size = file.stat().st_size
             yield _gunzipped(Source(stream, file.name, path=plain, size=size, on_bytes=on_bytes))
     elif hasattr(path, "read"):
+        _refuse_unreadable(path)
         yield _gunzipped(Source(_as_binary(path), _stream_label(path), on_bytes=on_bytes))
     else:
         raise InvalidInputError(
             f"expected a path or a file object, got {type(path).__name__}; for lists use Transactions"
         )
+
+
+def _refuse_unreadable(stream: Any) -> None:  # noqa: ANN401 - whatever can read
+    is_closed = getattr(stream, "closed", False)
+    if is_closed or (hasattr(stream, "readable") and not stream.readable()):
+        got = "a closed one" if is_closed else "one for writing"
+        raise InvalidInputError(f"expected an open file object to read, got {got}; open it again")
 
 
 def encoding_of(path: PathOrStream, encoding: str) -> str:

@@ -11,6 +11,7 @@ from itemix.checks import check_number, check_whole
 from itemix.errors import InvalidInputError
 from itemix.mining import measures
 from itemix.mining.rule_columns import RuleColumns
+from itemix.sets import as_position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,9 +87,7 @@ class Rules(RuleColumns):
     def __getitem__(self, position: int | slice) -> Rule | Rules:
         if isinstance(position, slice):
             return self.take(np.arange(len(self))[position])
-        if not -len(self) <= position < len(self):
-            raise IndexError(f"expected a position below {len(self):,}, got {position}")
-        return next(iter(self.take([position])))
+        return next(iter(self.take([as_position(position, len(self))])))
 
     def __iter__(self) -> Iterator[Rule]:
         columns = (self.support, self.confidence, self.lift)
