@@ -28,7 +28,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/gibbs.py --output docs/benchmarks/gibbs.md
 	$(BIN)/python benchmarks/verification.py --output docs/benchmarks/verification.md
 	$(BIN)/python benchmarks/rules.py --output docs/benchmarks/rules.md
-	$(BIN)/python benchmarks/read_fimi.py
+	$(BIN)/python benchmarks/reading.py --output docs/benchmarks/reading.md
 	$(BIN)/python benchmarks/serving.py --output docs/benchmarks/serving.md
 	$(BIN)/python benchmarks/explorer.py --output docs/benchmarks/explorer.md
 
