@@ -1,7 +1,10 @@
 """The estimators: what they take, what they learn, what they answer and what they refuse."""
 
+import os
 import pickle
 import re
+import signal
+import threading
 
 import numpy as np
 import pandas as pd
@@ -14,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from itemix import Transactions, load
 from itemix.data.synthetic import grocery_store
 from itemix.errors import InvalidInputError, UnknownItemError
-from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
+from itemix.estimators import BayesianMixture, BernoulliMixture, ChowLiuMixture, DirichletProcessMixture
 from itemix.mixture import Mixture
 
 CLASSES = [BernoulliMixture, BayesianMixture, DirichletProcessMixture]
@@ -301,6 +304,94 @@ def test_an_interrupt_keeps_the_model_and_says_so(data):
     with pytest.warns(ConvergenceWarning, match="was interrupted; the best state so far is kept"):
         model.fit(data, callbacks=[interrupt])
     assert np.isfinite(model.score(data))
+
+
+class Interrupting:
+    """A callback that is Ctrl-C at the first stage of some name, and hears of all stages."""
+
+    def __init__(self, at):
+        self.at = at
+        self.heard = []
+
+    def __call__(self, report):
+        """Let the fit go on."""
+
+    def stage(self, text):
+        """Be Ctrl-C, once."""
+        self.heard.append(text)
+        if self.at is not None and text.startswith(self.at):
+            self.at = None
+            raise KeyboardInterrupt
+
+
+def test_stages_are_told(data, capsys):
+    """Callbacks that have a method for it hear what a fit does besides iterating; verbose prints it."""
+    heard = Interrupting(None)
+    BernoulliMixture("auto", criterion="bic", correction="auto", random_state=0, verbose=100).fit(
+        data, callbacks=[heard]
+    )
+    assert heard.heard[:2] == [f"choosing the number of components: trying {k}" for k in (1, 2)]
+    assert heard.heard[-1] == "choosing the correction"
+    assert [line for line in capsys.readouterr().err.splitlines() if "start" not in line] == heard.heard
+
+
+@pytest.mark.parametrize(
+    ("correction", "stage"), [("auto", "choosing the correction"), (2, "correcting by the counts")]
+)
+def test_an_interrupted_correction_is_left_out(correction, stage, data):
+    """Ctrl-C during the correction keeps the model as it was fitted, and says so."""
+    model = BernoulliMixture(3, correction=correction, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="correction of BernoulliMixture was interrupted; the model"):
+        model.fit(data, callbacks=[Interrupting(stage)])
+    assert model.converged_
+    assert model.corrected_ is None
+    assert not hasattr(model, "correction_choice_")
+
+
+def test_an_interrupted_fit_is_not_corrected(data):
+    """After Ctrl-C there is no more work to wait for."""
+    told = Interrupting(None)
+
+    def interrupt(report):
+        raise KeyboardInterrupt
+
+    model = BayesianMixture(3, correction="auto", random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"is kept \(1 iteration\), without a correction"):
+        model.fit(data, callbacks=[interrupt, told])
+    assert model.corrected_ is None
+    assert told.heard == []
+
+
+@pytest.mark.parametrize("criterion", ["held-out", "bic"])
+def test_an_interrupted_choice_takes_the_best_so_far(criterion, data):
+    """Ctrl-C while the number of components is chosen: the best of those tried is fitted."""
+    at = Interrupting("choosing the number of components: trying 3")
+    model = BernoulliMixture("auto", criterion=criterion, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="was interrupted; 2, the best of 2 tried, is taken"):
+        model.fit(data, callbacks=[at])
+    assert model.n_components_ == 2
+    assert model.selection_.interrupted
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(data, callbacks=[Interrupting("choosing the number of components: trying 1")])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pthread_kill")
+@pytest.mark.parametrize("cls", [BayesianMixture, ChowLiuMixture])
+def test_ctrl_c_in_a_candidate_ends_the_choice(cls, data):
+    """A candidate that is interrupted itself has no score: the first leaves nothing to keep."""
+    endless = cls("auto", tol=0, max_iter=10**9, random_state=0)
+    main = threading.main_thread().ident
+    threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        endless.fit(data)
+
+
+def test_warnings_point_at_the_caller(data):
+    """A warning names the line that asked for the fit, whichever way led there."""
+    for parameters in ({}, GIBBS | {"max_iter": 1}):
+        with pytest.warns(ConvergenceWarning) as warned:
+            BayesianMixture(3, random_state=0, **{"max_iter": 1, **parameters}).fit(data)
+        assert [warning.filename for warning in warned] == [__file__]
 
 
 def test_too_few_iterations_warn(data):

@@ -10,6 +10,7 @@ import pytest
 
 import itemix
 from itemix.cli.fitting import CRITERIA, INITS, METHODS, Fitting
+from itemix.data.synthetic import grocery_store
 from itemix.storage import load
 
 FEW = ["--max-iter", "20", "--seed", "0"]
@@ -236,6 +237,30 @@ def test_ctrl_c_keeps_the_best_so_far(start, baskets, tmp_path):
     assert process.returncode == 0
     assert b"was interrupted; the best state so far is kept" in shown
     assert load(path).n_iter_ >= 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_ctrl_c_in_other_stages_keeps_what_there_is(start, tmp_path):
+    """The terminal shows what a fit does besides iterating, and Ctrl-C there loses nothing."""
+    path, data = tmp_path / "m.itemix", tmp_path / "store.csv"
+    itemix.write_transactions(grocery_store(5000, random_state=0), data)
+    ours, theirs = pty.openpty()
+    streams = {"stdout": theirs, "stderr": theirs, "env": {"TERM": "xterm", "COLUMNS": "120"}}
+    with start("fit", data, "--method", "nbm", "-K", "auto", "--seed", "0", "-o", path, **streams) as process:
+        os.close(theirs)
+        shown = read_until(ours, b"choosing the number of components: trying 3")
+        process.send_signal(signal.SIGINT)
+        shown += read_until(ours, b"choosing the correction")
+        process.send_signal(signal.SIGINT)
+        shown += read_until(ours, b"shows what it has found")
+    os.close(ours)
+    assert process.returncode == 0
+    assert (
+        b"the choice of the number of components was interrupted; 2, the best of 2 tried, is taken" in shown
+    )
+    assert b"the correction of BernoulliMixture was interrupted; the model is kept without one" in shown
+    assert b"at most  left" not in shown
+    assert load(path).n_components_ == 2
 
 
 def read_until(terminal, words, seconds=60):

@@ -16,11 +16,11 @@ from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators import parameters
 from itemix.estimators.answers import MixtureAnswers
 from itemix.estimators.reading import read_input
-from itemix.estimators.running import printers, warn_of
+from itemix.estimators.running import forget, printers, warn, warn_of, warn_of_choice
 from itemix.expectation import Rows, tables_of_mixture
 from itemix.inference.init import starter
-from itemix.inference.run import Callback, Settings, run
-from itemix.inference.selection import select_components
+from itemix.inference.run import Callback, Settings, run, tell_stage
+from itemix.inference.selection import COMPONENTS, select_components
 from itemix.interrupts import interruptible
 from itemix.threads import Workers, count_threads
 
@@ -70,14 +70,23 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             For scikit-learn's sake.
         callbacks : sequence of callables
             Each is told every iteration (`itemix.inference.run.Report`); one that returns True stops the fit.
+            One that has a method `stage` is also told, in words, what comes before and after the iterations.
+
+        Notes
+        -----
+        Ctrl-C ends what is being done, and what there is by then is kept, with a warning: the choice of the
+        number of components (the best so far is fitted), the fit (the model is not corrected), or the
+        correction. It is a KeyboardInterrupt only where there is nothing to keep yet.
         """
         transactions = read_input(self, X)
         if not (self.correction is None or (isinstance(self.correction, str) and self.correction == "auto")):
             check_order(self.correction)
-        self._forget("chains_", "selection_", "correction_choice_", "n_batches_", "_totals")
+        forget(self, "chains_", "selection_", "correction_choice_", "n_batches_", "_totals")
         with interruptible():
-            self._fit_batch(transactions, [*printers(self.verbose), *callbacks])
-            self._correct(transactions)
+            observers = [*printers(self.verbose), *callbacks]
+            interrupted = self._fit_batch(transactions, observers)
+            if self.correction is not None and not interrupted:
+                self._correct(transactions, observers)
         return self
 
     def fit_predict(self, X: Any, y: object = None) -> npt.NDArray[np.int64]:  # noqa: ANN401
@@ -90,8 +99,9 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
 
         save(self, path)
 
-    def _fit_batch(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
-        n_components = self._checked_components(transactions)
+    def _fit_batch(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
+        """Fit the mixture, and return whether Ctrl-C ended that."""
+        n_components = self._checked_components(transactions, callbacks)
         settings = self._settings()
         with Workers(count_threads(self.n_jobs)) as workers:
             rows = Rows(transactions, workers)
@@ -107,16 +117,25 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         self.n_batches_ = 1
         self._totals = _Totals(rows.item_totals, rows.n_transactions)
         self._keep(fitted)
-        self._warn(interrupted=result.interrupted, stopped=result.stopped)
+        warn_of(self, interrupted=result.interrupted, stopped=result.stopped)
+        return result.interrupted
 
-    def _correct(self, transactions: Transactions) -> None:
-        """Correct the mixture by the counts of short itemsets, as far as that was asked for and helps."""
+    def _correct(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
+        """Correct the mixture by the counts of short itemsets, as far as that helps and Ctrl-C lets it."""
         order = self.correction
-        if order == "auto":
-            rng = np.random.default_rng(parameters.as_seed(self.random_state))
-            order = self.correction_choice_ = choose(self.mixture_, transactions, rng)
-        is_none = order is None or (isinstance(order, Choice) and order.best.order == 0)
-        self.corrected_ = None if is_none else correct(self.mixture_, transactions, order)
+        try:
+            if order == "auto":
+                tell_stage(callbacks, "choosing the correction")
+                rng = np.random.default_rng(parameters.as_seed(self.random_state))
+                order = choose(self.mixture_, transactions, rng)
+            if not isinstance(order, Choice) or order.best.order > 0:
+                tell_stage(callbacks, "correcting by the counts of itemsets")
+                self.corrected_ = correct(self.mixture_, transactions, order)
+        except KeyboardInterrupt:
+            warn(f"the correction of {type(self).__name__} was interrupted; the model is kept without one")
+            return
+        if isinstance(order, Choice):
+            self.correction_choice_ = order
 
     def _partial_fit(self, X: Any) -> Self:  # noqa: ANN401 - whatever users have
         """Take in a batch: the first is fitted, each later one blended into the mean expected counts.
@@ -169,13 +188,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         totals = self.counts_.item_counts.sum(axis=0).astype(np.int64)
         self._totals = _Totals(totals, round(self.counts_.n_transactions))
         self.n_batches_ = 1
-        self._forget("chains_")
-
-    def _forget(self, *attributes: str) -> None:
-        """Drop what an earlier fit has learned, and another one does not."""
-        for name in attributes:
-            if hasattr(self, name):
-                delattr(self, name)
+        forget(self, "chains_")
 
     def _open(self, counts: Counts, totals: _Totals) -> Counts:
         """Return counts under which the next batch may hold what no batch has held yet."""
@@ -188,18 +201,23 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         self.posteriors_ = () if fitted.posterior is None else (fitted.posterior,)
         self.corrected_ = None
 
-    def _checked_components(self, transactions: Transactions) -> int:
+    def _checked_components(self, transactions: Transactions, callbacks: Sequence[Callback]) -> int:
         if isinstance(self.n_components, str) and self.n_components == "auto":
-            return self._select_components(transactions)
+            return self._select_components(transactions, callbacks)
         return parameters.check_components(self.n_components, transactions.n_transactions)
 
-    def _select_components(self, transactions: Transactions) -> int:
+    def _select_components(self, transactions: Transactions, callbacks: Sequence[Callback]) -> int:
         """Choose the number of components by the criterion; `selection_` keeps how."""
         seed = parameters.as_seed(self.random_state)
-        self.selection_ = select_components(
-            self._candidate, transactions, criterion=self.criterion, random_state=np.random.default_rng(seed)
+        found = self.selection_ = select_components(
+            self._candidate,
+            transactions,
+            criterion=self.criterion,
+            random_state=np.random.default_rng(seed),
+            callbacks=callbacks,
         )
-        return self.selection_.best
+        warn_of_choice(found, len(found.scores), COMPONENTS, found.best)
+        return found.best
 
     def _candidate(self, transactions: Transactions, n_components: int) -> Mixture:
         """Fit a copy with some number of components, for the selection."""
@@ -207,7 +225,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         model: Self = clone(self).set_params(**changes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(transactions)
+            if model._fit_batch(transactions, ()):
+                raise KeyboardInterrupt
         return model._predictive()
 
     def _predictive(self) -> Mixture:
@@ -223,9 +242,6 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             parameters.check_whole("max_iter", self.max_iter),
             self._tolerance(),
         )
-
-    def _warn(self, *, interrupted: bool, stopped: bool) -> None:
-        warn_of(self, interrupted=interrupted, stopped=stopped, stacklevel=5)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's Tags
         tags = super().__sklearn_tags__()

@@ -8,6 +8,7 @@ from sklearn.utils.metaestimators import available_if
 
 from itemix.estimators import parameters
 from itemix.estimators.base import MixtureEstimator
+from itemix.estimators.running import warn_of
 from itemix.estimators.wording import with_shared_words
 from itemix.inference.gibbs import GibbsSampler
 from itemix.inference.labels import PROCESS_LABELS, label_starter
@@ -90,11 +91,10 @@ class _Bayesian(MixtureEstimator):
         """
         return self._partial_fit(X)
 
-    def _fit_batch(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
+    def _fit_batch(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
         if parameters.check_choice("inference", self.inference, _INFERENCES) == "variational":
-            super()._fit_batch(transactions, callbacks)
-        else:
-            self._sample_chains(transactions, callbacks)
+            return super()._fit_batch(transactions, callbacks)
+        return self._sample_chains(transactions, callbacks)
 
     def _algorithm(
         self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: _Totals
@@ -102,8 +102,8 @@ class _Bayesian(MixtureEstimator):
         prior = self._prior(totals.item_totals, totals.n_transactions)
         return Variational(rows, prior, start, *self._learned())
 
-    def _sample_chains(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
-        n_components = self._checked_components(transactions)
+    def _sample_chains(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
+        n_components = self._checked_components(transactions, callbacks)
         settings = self._settings()
         start = self._start()
         # The process starts from any number of components that a mixture has.
@@ -136,7 +136,8 @@ class _Bayesian(MixtureEstimator):
         self.lower_bound_ = float(self.lower_bounds_[-1])
         self._keep(fitted)
         self.posteriors_ = tuple(fitted.posteriors())
-        self._warn(interrupted=chains.interrupted, stopped=chains.stopped)
+        warn_of(self, interrupted=chains.interrupted, stopped=chains.stopped)
+        return chains.interrupted
 
     def _start(self) -> Any:  # noqa: ANN401 - see starter
         """Return what to start from; one that goes on: the last sample, not the average of all."""
@@ -257,7 +258,7 @@ class DirichletProcessMixture(_Bayesian):
 
     _weights: Weights = "sticks"
 
-    def _checked_components(self, transactions: Transactions) -> int:
+    def _checked_components(self, transactions: Transactions, callbacks: Sequence[Callback]) -> int:
         if self.n_components is None:
             return min(PROCESS_LABELS, transactions.n_transactions)
         return parameters.check_components(self.n_components, transactions.n_transactions)

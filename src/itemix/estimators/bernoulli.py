@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from itemix.counts import Counts
 from itemix.estimators import parameters
 from itemix.estimators.base import MixtureEstimator
+from itemix.estimators.running import warn
 from itemix.inference.em import EM, maximise
 from itemix.mixture import Mixture
 
@@ -155,9 +154,7 @@ class BernoulliMixture(MixtureEstimator):
         super()._keep(fitted)
         n_empty = int((fitted.counts.sizes < _EMPTY).sum())
         if n_empty:
-            warnings.warn(
+            warn(
                 f"{n_empty} of {fitted.mixture.n_components} components hold no transaction; "
-                "ask for fewer components",
-                ConvergenceWarning,
-                stacklevel=5,
+                "ask for fewer components"
             )

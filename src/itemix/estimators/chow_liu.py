@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from itemix.estimators import parameters
-from itemix.estimators.running import printers, warn_of
+from itemix.estimators.running import forget, printers, warn_of, warn_of_choice
 from itemix.estimators.single import ModelEstimator, check_amount
 from itemix.inference.held_out import held_out_scores
 from itemix.inference.run import Settings, run
-from itemix.inference.selection import GRID, PATIENCE, Selection
+from itemix.inference.selection import COMPONENTS, GRID, PATIENCE, Selection
 from itemix.inference.tree_mixture import Prior, TreeEM
 from itemix.inference.tree_rows import TreeRows
 from itemix.inference.tree_start import tree_starter
@@ -219,7 +219,12 @@ class ChowLiuMixture(_TreeEstimator):
         return self.fit(X, y).predict(X)
 
     def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
-        K, pooling = self._chosen(transactions)
+        forget(self, "selection_")
+        self._run(transactions, [*printers(self.verbose), *callbacks])
+
+    def _run(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
+        """Fit the trees, and return whether Ctrl-C ended that."""
+        K, pooling = self._chosen(transactions, callbacks)
         prior = self._prior(pooling, transactions.n_transactions)
         settings = Settings(
             parameters.check_whole("n_init", self.n_init),
@@ -235,7 +240,7 @@ class ChowLiuMixture(_TreeEstimator):
                 rows.n_transactions,
                 settings,
                 parameters.as_seed(self.random_state),
-                callbacks=[*printers(self.verbose), *callbacks],
+                callbacks=callbacks,
             )
             self.trees_ = algorithm.finish(result.state)
         self.n_components_, self.pooling_ = K, pooling
@@ -243,31 +248,46 @@ class ChowLiuMixture(_TreeEstimator):
         self.converged_ = result.converged
         self.lower_bounds_ = result.bounds / rows.n_transactions
         self.lower_bound_ = float(self.lower_bounds_[-1])
-        warn_of(self, interrupted=result.interrupted, stopped=result.stopped, stacklevel=4)
+        warn_of(self, interrupted=result.interrupted, stopped=result.stopped)
+        return result.interrupted
 
-    def _chosen(self, transactions: Transactions) -> tuple[int, float]:
+    def _chosen(self, transactions: Transactions, callbacks: Sequence[Callback]) -> tuple[int, float]:
         """Return the number of components and the pooling, as given or chosen: first one, then the other."""
-        n = transactions.n_transactions
         seed = parameters.as_seed(self.random_state)
         split = int(np.random.default_rng(seed).integers(2**31)) if "auto" in self._words() else None
         pooling = _DEFAULT_POOLING if self.pooling == "auto" else check_amount("pooling", self.pooling)
         if self.n_components == "auto":
-            tried = [k for k in GRID if k <= max(1, n // 4)]
-            scores = held_out_scores(
-                lambda part, k: self._candidate(part, k, pooling),
-                transactions, tried, random_state=split, patience=PATIENCE,
-            )  # fmt: skip
-            self.selection_ = Selection("held-out", np.array(tried[: len(scores)]), np.array(scores))
-            K = self.selection_.best
+            K = self._choose_components(transactions, pooling, split, callbacks)
         else:
-            K = parameters.check_components(self.n_components, n)
+            K = parameters.check_components(self.n_components, transactions.n_transactions)
         if self.pooling == "auto":
-            scores = held_out_scores(
-                lambda part, strength: self._candidate(part, K, strength),
-                transactions, _POOLINGS, random_state=split,
-            )  # fmt: skip
-            pooling = _POOLINGS[int(np.argmax(scores))]
+            pooling = self._choose_pooling(transactions, K, split, callbacks)
         return K, pooling
+
+    def _choose_components(
+        self, transactions: Transactions, pooling: float, split: int | None, callbacks: Sequence[Callback]
+    ) -> int:
+        tried = [k for k in GRID if k <= max(1, transactions.n_transactions // 4)]
+        scores = held_out_scores(
+            lambda part, k: self._candidate(part, k, pooling),
+            transactions, tried, COMPONENTS, random_state=split, patience=PATIENCE, callbacks=callbacks,
+        )  # fmt: skip
+        n_tried = len(scores.values)
+        found = Selection("held-out", np.array(tried[:n_tried]), np.array(scores.values), scores.interrupted)
+        warn_of_choice(scores, n_tried, COMPONENTS, found.best)
+        self.selection_ = found
+        return found.best
+
+    def _choose_pooling(
+        self, transactions: Transactions, n_components: int, split: int | None, callbacks: Sequence[Callback]
+    ) -> float:
+        scores = held_out_scores(
+            lambda part, strength: self._candidate(part, n_components, strength),
+            transactions, _POOLINGS, "the pooling", random_state=split, callbacks=callbacks,
+        )  # fmt: skip
+        best = _POOLINGS[int(np.argmax(scores.values))]
+        warn_of_choice(scores, len(scores.values), "the pooling", best)
+        return best
 
     def _words(self) -> list[str]:
         return [value for value in (self.n_components, self.pooling) if isinstance(value, str)]
@@ -278,4 +298,6 @@ class ChowLiuMixture(_TreeEstimator):
         model: Self = clone(self).set_params(**changes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return model.fit(transactions).trees_
+            if model._run(transactions, ()):
+                raise KeyboardInterrupt
+        return model.trees_

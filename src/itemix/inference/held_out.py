@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from itemix.errors import InvalidInputError
+from itemix.inference.trying import Scores, try_candidates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
+
+    from itemix.inference.run import Callback
     from itemix.model import Model
     from itemix.transactions import Transactions
 
@@ -23,10 +25,12 @@ def held_out_scores(
     fit: Callable[[Transactions, T], Model],
     data: Transactions,
     candidates: Sequence[T],
+    what: str,
     *,
     random_state: int | np.random.Generator | None = None,
     patience: int | None = None,
-) -> list[float]:
+    callbacks: Sequence[Callback] = (),
+) -> Scores:
     """Return the mean log-likelihood of a fifth of the data, left out, for each candidate.
 
     Parameters
@@ -37,15 +41,19 @@ def held_out_scores(
         The data.
     candidates : sequence
         What to try.
+    what : str
+        What is chosen, in words.
     random_state : int, Generator or None
         Which transactions are left out.
-    patience : int, optional
-        Stop when so many candidates in a row have not been better than the best; scores are then fewer.
+    patience, callbacks
+        As in `try_candidates`.
 
     Raises
     ------
     InvalidInputError
         If there are too few transactions to leave any out.
+    KeyboardInterrupt
+        If Ctrl-C comes before any candidate has its score; after that it ends the trying.
     """
     rest, left_out = data.split(1 - _LEFT_OUT, random_state=random_state)
     if not rest.n_transactions or not left_out.n_transactions:
@@ -53,9 +61,10 @@ def held_out_scores(
             f"expected enough transactions to leave some out, got {data.n_transactions}; give a number "
             "instead of 'auto'"
         )
-    scores: list[float] = []
-    for candidate in candidates:
-        scores.append(float(fit(rest, candidate).log_likelihood(left_out).mean()))
-        if patience is not None and len(scores) - 1 - int(np.argmax(scores)) >= patience:
-            break
-    return scores
+    return try_candidates(
+        lambda candidate: float(fit(rest, candidate).log_likelihood(left_out).mean()),
+        candidates,
+        what,
+        patience=patience,
+        callbacks=callbacks,
+    )

@@ -18,6 +18,8 @@ from itemix.transactions import Transactions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from itemix.trees import TreeMixture
+
 METHODS = ("k-means++", "random")
 _ROWS_SEEDED = 20_000
 _SOFTNESS = 0.2
@@ -139,7 +141,7 @@ def _seeded_counts(transactions: Transactions, n_components: int, rng: np.random
     return Counts(hard.sizes, (1 - _SOFTNESS) * hard.item_counts + _SOFTNESS * soft)
 
 
-def require_components(mixture: Mixture, n_components: int) -> None:
+def require_components(mixture: Mixture | TreeMixture, n_components: int) -> None:
     """Raise InvalidInputError if a mixture to start from has another number of components."""
     if mixture.n_components != n_components:
         raise InvalidInputError(

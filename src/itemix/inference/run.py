@@ -13,7 +13,8 @@ restart and `tol` is None: every iteration is run).
 
 Every restart has a random stream of its own, spawned from one `numpy.random.SeedSequence`, so that restart r
 is the same whatever n_init is and whichever thread runs it. `Report` is what a progress display or callback
-is told after every iteration; a callback that returns True stops the run. On Ctrl-C the best state so far is
+is told after every iteration; a callback that returns True stops the run. A callback may have a method
+`stage`, which is told in words what a fit does before and after the run. On Ctrl-C the best state so far is
 finished and `Run.interrupted` is set.
 """
 
@@ -98,6 +99,14 @@ class Report:
 
 
 Callback = Callable[[Report], bool | None]
+
+
+def tell_stage(callbacks: Sequence[Callback], text: str) -> None:
+    """Tell callbacks that have a method `stage` what a fit is doing, apart from the iterations of a run."""
+    for callback in callbacks:
+        stage = getattr(callback, "stage", None)
+        if stage is not None:
+            stage(text)
 
 
 @dataclass(frozen=True)

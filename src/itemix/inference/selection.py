@@ -9,18 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
+from itemix.inference.trying import try_candidates
 from itemix.kernels import csr
 from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from itemix.inference.run import Callback
     from itemix.mixture import Mixture
 
 Criterion = Literal["held-out", "bic", "aic"]
 CRITERIA = ("held-out", "bic", "aic")
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 PATIENCE = 3
+COMPONENTS = "the number of components"
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,14 @@ class Selection:
         The numbers of components that were tried.
     scores : array of float, shape (n,)
         Minus half the information criterion, or the held-out log-likelihood, a transaction: higher is better.
+    interrupted : bool
+        Whether Ctrl-C ended the choice before all were tried.
     """
 
     criterion: str
     candidates: npt.NDArray[np.int64]
     scores: npt.NDArray[np.float64]
+    interrupted: bool = False
 
     @property
     def best(self) -> int:
@@ -55,6 +61,7 @@ def select_components(
     candidates: Sequence[int] | None = None,
     n_folds: int = 5,
     random_state: int | np.random.Generator | None = None,
+    callbacks: Sequence[Callback] = (),
 ) -> Selection:
     """Fit models with growing numbers of components and score them.
 
@@ -73,11 +80,15 @@ def select_components(
         How many folds "held-out" uses.
     random_state : int, Generator or None
         Where the folds come from.
+    callbacks : sequence of callables
+        Each that has a method `stage` is told what is being tried.
 
     Raises
     ------
     InvalidInputError
         If the criterion is unknown, or there are fewer transactions than folds.
+    KeyboardInterrupt
+        If Ctrl-C comes before any number has its score; after that it ends the choice.
     """
     if criterion not in CRITERIA:
         raise InvalidInputError(
@@ -85,17 +96,18 @@ def select_components(
         )
     folds = _folds(data, n_folds, random_state) if criterion == "held-out" else []
     smallest = min((len(train) for train, _ in folds), default=data.n_transactions)
-    patient = candidates is None
     tried = [k for k in candidates or GRID if k <= max(1, smallest if candidates else smallest // 2)]
-    scores: list[float] = []
-    for n_components in tried:
+
+    def score(n_components: int) -> float:
         if criterion == "held-out":
-            scores.append(_held_out(fit, folds, n_components))
-        else:
-            scores.append(_information(fit(data, n_components), data, n_components, criterion))
-        if patient and len(scores) - 1 - int(np.argmax(scores)) >= PATIENCE:
-            break
-    return Selection(criterion, np.array(tried[: len(scores)]), np.array(scores))
+            return _held_out(fit, folds, n_components)
+        return _information(fit(data, n_components), data, n_components, criterion)
+
+    patience = PATIENCE if candidates is None else None
+    scores = try_candidates(score, tried, COMPONENTS, patience=patience, callbacks=callbacks)
+    return Selection(
+        criterion, np.array(tried[: len(scores.values)]), np.array(scores.values), scores.interrupted
+    )
 
 
 def _information(mixture: Mixture, data: Transactions, n_components: int, criterion: str) -> float:

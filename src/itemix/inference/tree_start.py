@@ -11,7 +11,7 @@ from itemix.errors import InvalidInputError
 from itemix.events import require_same_items
 from itemix.expectation import Rows
 from itemix.inference.em import EM
-from itemix.inference.init import random_labels, seeded_labels, starter
+from itemix.inference.init import random_labels, require_components, seeded_labels, starter
 from itemix.inference.run import Settings, run
 from itemix.kernels import csr
 from itemix.mixture import Mixture
@@ -66,17 +66,16 @@ def tree_starter(init: Init, rows: TreeRows, n_components: int) -> Start:
 
 def _check_model(model: Mixture | TreeMixture, rows: TreeRows, n_components: int) -> None:
     require_same_items(model.items, rows.merged.items)
-    if model.n_components != n_components:
-        raise InvalidInputError(
-            f"expected a mixture of n_components={n_components} to start from, got {model.n_components}; "
-            "make the two equal"
-        )
+    require_components(model, n_components)
 
 
 def _bernoulli(rows: TreeRows, n_components: int, rng: np.random.Generator) -> Mixture:
     data = Rows(rows.merged, rows.workers)
     algorithm = EM(data, starter("k-means++", rows.merged, data, n_components))
-    return algorithm.finish(run(algorithm, rows.n_transactions, _BERNOULLI, rng).state).mixture
+    result = run(algorithm, rows.n_transactions, _BERNOULLI, rng)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    return algorithm.finish(result.state).mixture
 
 
 def _of_model(model: Mixture | TreeMixture, rows: TreeRows) -> Callable[[int, int], Floats]:
