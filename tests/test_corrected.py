@@ -120,6 +120,17 @@ def test_mining_finds_what_the_probabilities_say(seed, order, threshold, options
         }
 
 
+def test_long_sets_fall():
+    """However long a set, it is no more probable than with an item less, whichever."""
+    model, _ = corrected(6, n_items=24)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        names = [f"i{i}" for i in rng.permutation(24)]
+        values = model.probabilities([names[:n] for n in range(25)])
+        assert (np.diff(values) <= 1e-15).all()
+        assert model.probability(names[:20]) == values[20]
+
+
 def test_absent_items_complete_present_ones():
     """With an item and without it are all cases; so are the four cases of two items."""
     model, _ = corrected(3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.kernels import residuals, sorting
+from itemix.kernels import least, residuals, sorting
 from itemix.lowering import lower_to_subsets
 from itemix.mixture import Mixture
 from itemix.model import Model
@@ -26,9 +26,9 @@ Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
 
-# From this many sets on it pays to look for subsets among them.
+# From this many sets on it pays to look for subsets among them, if there are items alone to start from.
 _A_FAMILY = 512
-_SETS_AT_A_TIME = 1 << 18
+_WORK_AT_A_TIME = 1 << 15
 _MOST_ABSENT = 10
 
 
@@ -152,6 +152,10 @@ class CorrectedMixture(Model):
         by_rank[self.ranks] = self.tilted.probs.T
         return by_rank
 
+    @cached_property
+    def _further_shifts(self) -> Floats:
+        return least.further_shifts(*self._residuals.trie, self._residuals.shift)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CorrectedMixture):
             return NotImplemented
@@ -224,7 +228,8 @@ class CorrectedMixture(Model):
     def _of_present(self, offsets: Offsets, ranks: Codes) -> Floats:
         if self.n_pivots == 0:
             return self._of_paths(offsets, ranks)
-        if len(offsets) <= _A_FAMILY or not np.diff(offsets).all():
+        lengths = np.diff(offsets)
+        if len(offsets) <= _A_FAMILY or lengths.min() != 1:
             return self._lowered_alone(offsets, ranks)
         order = sorting.colex_order(offsets[1:], ranks, self.n_items)
         everything = np.arange(self.n_items, dtype=np.int32)
@@ -233,9 +238,7 @@ class CorrectedMixture(Model):
         out = np.empty(len(order))
         out[order] = lower_to_subsets(sorted_offsets, sorted_ranks, everything, estimates, self.n_pivots)
         alone = np.flatnonzero(out < 0)
-        for first in range(0, len(alone), _SETS_AT_A_TIME):
-            some = alone[first : first + _SETS_AT_A_TIME]
-            out[some] = self._lowered_alone(*_taken(offsets, ranks, some))
+        out[alone] = self._lowered_alone(*_taken(offsets, ranks, alone))
         return out
 
     def _of_paths(self, offsets: Offsets, ranks: Codes) -> Floats:
@@ -253,39 +256,23 @@ class CorrectedMixture(Model):
         return out
 
     def _lowered_alone(self, offsets: Offsets, ranks: Codes) -> Floats:
-        """Return the least of the estimates of each set and of its subsets that count, found one by one."""
-        lengths = np.diff(offsets)
-        out = np.ones(len(lengths))
-        for length in np.unique(lengths[lengths > 0]):
-            chosen = np.flatnonzero(lengths == length)
-            patterns = _subsets_that_count(int(length), self.n_pivots)
-            step = max(1, _SETS_AT_A_TIME // len(patterns))
-            for first in range(0, len(chosen), step):
-                some = chosen[first : first + step]
-                rows = ranks[offsets[some][:, None] + np.arange(length)]
-                sizes = np.array([len(pattern) for pattern in patterns])
-                flat = np.concatenate([rows[:, pattern] for pattern in patterns], axis=1).ravel()
-                ends = np.concatenate([[0], np.cumsum(np.tile(sizes, len(some)))])
-                estimates = self._of_paths(ends, flat).reshape(len(some), len(patterns))
-                out[some] = estimates.min(axis=1)
+        """Return the least of the estimates of each set and of its subsets, found one by one."""
+        n = len(offsets) - 1
+        out = np.empty(n)
+        # Ctrl-C waits for a kernel to return: the longer the sets, the fewer at a time.
+        step = max(1, _WORK_AT_A_TIME // max(1, int(np.diff(offsets).max(initial=0))) ** 2)
+        for first in range(0, n, step):
+            ends = offsets[first : first + step + 1]
+            least.least_probabilities(
+                ends,
+                ranks,
+                self._mixture.weights,
+                self._table,
+                (*self._residuals.trie, self._residuals.shift, self._further_shifts),
+                self.n_pivots,
+                out[first : first + step],
+            )
         return out
-
-
-@cache
-def _subsets_that_count(length: int, n_pivots: int) -> tuple[list[int], ...]:
-    """Return the positions of the subsets to which a set is lowered, itself among them.
-
-    Ranks ascend, so that the path starts at the last position. Taking away pivots again and again leaves the
-    rest of the path from some place on, and before it at most one item less than there are pivots.
-    """
-    found = set()
-    for end in range(1, length + 1):
-        for n in range(min(n_pivots - 1, length - end) + 1):
-            for before in combinations(range(end, length), n):
-                found.add((*range(end), *before))
-    for n in range(1, min(n_pivots - 1, length) + 1):
-        found.update(combinations(range(length), n))
-    return tuple(list(positions) for positions in sorted(found))
 
 
 def _taken(offsets: Offsets, ranks: Codes, chosen: npt.NDArray[np.int64]) -> Sets:

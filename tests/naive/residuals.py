@@ -61,3 +61,22 @@ def all_probabilities(model):
             value = lowered(path, model.mixture.weights, table, shifts, model.n_pivots)
             found[frozenset(int(code_of[r]) for r in ranks)] = value
     return found
+
+
+def further(path, shifts, stored):
+    """Return the lowest sum of shifts that pivots before the last item of a path add to its own, at most 0.
+
+    It is -inf where a path of fewer pivots is not stored, so that nobody would look for its shift.
+    """
+    if len(path) < 2:
+        return 0.0
+    pivots, last = path[:-1], path[-1]
+    deeper = [other for other in stored if other[: len(pivots)] == pivots and len(other) > len(path)]
+    if any((*pivots, other[-1]) not in stored for other in deeper):
+        return -np.inf
+    sums = [
+        sum(shifts.get((*other[:n], last), 0.0) for n in range(len(path), len(other)))
+        for other in deeper
+        if other[-1] == last
+    ]
+    return min([0.0, *sums])
