@@ -2,6 +2,8 @@ import pickle
 from collections import Counter
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -315,6 +317,14 @@ def test_whatever_users_have_becomes_transactions():
     assert as_transactions(transactions.to_dataframe()) == transactions
     assert as_transactions(pa.table({"a": [1, 0], "b": [1, 1]})) == transactions
     assert as_transactions(transactions.to_scipy()).to_lists() == [[0, 1], [1]]
+    assert as_transactions(pd.Series([["b", "a"], ["b"]], index=[7, 9])) == transactions
+    assert as_transactions(pl.Series([["b", "a"], ["b"]])) == transactions
+    with pytest.raises(InvalidInputError, match=r"expected a matrix with a row for each .*, got 1 dimension"):
+        as_transactions(np.array([0, 1]))
+    with pytest.raises(
+        InvalidInputError, match="expected every transaction to be a list of item names, got 'a'"
+    ):
+        as_transactions(pd.Series(["a", "b"]))
     with pytest.raises(
         InvalidInputError, match=r"expected transactions, got the name 'a.csv'; read the file first"
     ):

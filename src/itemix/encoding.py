@@ -72,6 +72,14 @@ def encode_lists(transactions: Iterable[Iterable[Label]]) -> Encoded:
     )
 
 
+def is_matrix(source: Any) -> bool:  # noqa: ANN401 - whatever users have
+    """Whether a source is an array of numbers; a column of names, or of lists of them, is none."""
+    if not hasattr(source, "shape"):
+        return False
+    kind = getattr(getattr(source, "dtype", None), "kind", "O")
+    return len(source.shape) != 1 or kind in "biufc"
+
+
 def encode_matrix(matrix: Any, items: Iterable[Label] | None = None) -> Encoded:  # noqa: ANN401 - any matrix
     """Encode a 0/1 matrix (NumPy, or SciPy sparse without densifying it), a row for each transaction.
 

@@ -103,19 +103,25 @@ class Items(Sequence[Label]):
         named: list[Label] = self._labels[chosen.astype(np.intp)].tolist()
         return named
 
-    def code(self, label: object) -> int:
-        """Return the code of one name.
+    def find(self, label: object) -> int | None:
+        """Return the code of one name, or None if there is no such item.
 
         A string of digits finds an integer name, so that what is typed on a command line works.
+        """
+        found = self._find(label)
+        if found is None and self.are_integers and isinstance(label, str) and _is_number(label):
+            return self._find(int(label))
+        return found
+
+    def code(self, label: object) -> int:
+        """Return the code of one name, which `find` finds.
 
         Raises
         ------
         UnknownItemError
             If there is no such item; the message offers the nearest names.
         """
-        found = self._find(label)
-        if found is None and self.are_integers and isinstance(label, str) and _is_number(label):
-            found = self._find(int(label))
+        found = self.find(label)
         if found is None:
             raise UnknownItemError(self._unknown(label))
         return found

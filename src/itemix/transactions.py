@@ -276,7 +276,7 @@ def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever use
         )
     if hasattr(source, "columns"):
         return Transactions.from_dataframe(source)
-    if hasattr(source, "shape"):
+    if encoding.is_matrix(source):
         return Transactions.from_matrix(source)
     if hasattr(source, "__iter__"):
         return Transactions.from_lists(source)

@@ -1,9 +1,11 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import lattice as naive_lattice
 from naive import rules as naive
+from scipy import sparse
 
 from itemix import InvalidInputError, Itemsets, Transactions
 from itemix.mining.rules import rules
@@ -43,6 +45,29 @@ def test_baskets_in_a_frame(found):
     """A one-hot data frame is one basket a row."""
     tx = Transactions.from_lists(BASKETS)
     assert found.recommend(tx.to_dataframe()).to_pandas().equals(found.recommend(tx).to_pandas())
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_baskets_in_a_matrix(found, make):
+    """The columns of a matrix are the items of the rules, and as many as these."""
+    tx = Transactions.from_lists(BASKETS).align_items(found.items)
+    assert found.recommend(make(tx.to_numpy())).to_pandas().equals(found.recommend(tx).to_pandas())
+    with pytest.raises(InvalidInputError, match="expected a name for each of the 2 columns, got 3 names"):
+        found.recommend(make(tx.to_numpy()[:, :2]))
+
+
+def test_baskets_in_a_column(found):
+    """A column of lists, as groupby gives it, is one basket a row; one of names is one basket."""
+    assert list(found.recommend(pd.Series(BASKETS))) == list(found.recommend(BASKETS))
+    assert found.recommend(pd.Series(["milk", "bread"])) == found.recommend(["milk", "bread"])
+
+
+def test_digits_find_integers():
+    """Names that were typed or read as text find the numbers that they are, as everywhere."""
+    found = rules(naive_lattice.as_itemsets([[1, 2], [1, 2], [3]], 1), min_threshold=0.1)
+    assert found.recommend(["1"]) == found.recommend([1]) != []
+    named = Transactions.from_lists([["1", "milk"]])
+    assert list(found.recommend(named)) == list(found.recommend([[1]]))
 
 
 def test_one_basket(found):
@@ -116,6 +141,11 @@ def test_many_baskets():
             [["milk"], "bread"],
             {},
             "expected every basket to be a list of names, got 'bread' at position 1; try",
+        ),
+        (
+            [["milk", ["bread"]]],
+            {},
+            r"expected names of items in every basket, got \['milk', \['bread'\]\] at",
         ),
         ([["milk"], 2.5], {}, r"expected every basket to be a list of names, got 2\.5 at position 1"),
     ],

@@ -10,19 +10,20 @@ import numpy.typing as npt
 
 from itemix import display
 from itemix.checks import check_whole
+from itemix.encoding import is_matrix
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
 from itemix.kernels import recommend as kernels
 from itemix.mining import measures
 from itemix.sets import readonly
-from itemix.transactions import Transactions, as_transactions
+from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
 
-    from itemix.items import Label
+    from itemix.items import Items, Label
     from itemix.mining.ruleset import Rules
 
 
@@ -138,8 +139,10 @@ def recommend(rules: Rules, baskets: object, n: int, metric: str) -> Recommendat
     """
     metric = measures.check_measure(metric)
     n = check_whole("n", n, 5, least=1)
-    if hasattr(baskets, "columns") or hasattr(baskets, "shape"):
-        baskets = as_transactions(baskets)
+    if hasattr(baskets, "columns"):
+        baskets = Transactions.from_dataframe(baskets)
+    elif is_matrix(baskets):
+        baskets = Transactions.from_matrix(baskets, items=rules.items)
     if isinstance(baskets, Transactions):
         indptr, indices = _recoded(baskets, rules)
     else:
@@ -189,7 +192,7 @@ def _iterate(baskets: object) -> Iterable[Any]:
 
 def _encoded(baskets: list[Any], rules: Rules) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """Turn names into codes; names that the rules do not know are left out."""
-    code_of = {name: code for code, name in enumerate(rules.items)}
+    code_of = _CodeOfName(rules.items)
     codes: list[int] = []
     ends = [0]
     for position, basket in enumerate(baskets):
@@ -198,15 +201,33 @@ def _encoded(baskets: list[Any], rules: Rules) -> tuple[npt.NDArray[np.int64], n
                 f"expected every basket to be a list of names, got {basket!r} at position {position}; "
                 "try [['milk', 'bread'], ['beer']]"
             )
-        codes += [code_of[name] for name in basket if name in code_of]
+        try:
+            codes += [code for code in map(code_of.__getitem__, basket) if code is not None]
+        except TypeError:  # lists in it
+            raise InvalidInputError(
+                f"expected names of items in every basket, got {basket!r} at position {position}; "
+                "try [['milk', 'bread'], ['beer']]"
+            ) from None
         ends.append(len(codes))
     return np.array(ends, dtype=np.int64), np.array(codes, dtype=np.int32)
 
 
+class _CodeOfName(dict[Any, "int | None"]):
+    """The code of a name, None for one that is not known; each is looked for once."""
+
+    def __init__(self, items: Items) -> None:
+        super().__init__()
+        self._items = items
+
+    def __missing__(self, name: object) -> int | None:
+        code = self[name] = self._items.find(name)
+        return code
+
+
 def _recoded(baskets: Transactions, rules: Rules) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """Give the items of transactions the codes of the rules; one row for each transaction."""
-    code_of = {name: code for code, name in enumerate(rules.items)}
-    new_code = np.array([code_of.get(name, -1) for name in baskets.items], dtype=np.int32)
+    found = [rules.items.find(name) for name in baskets.items]
+    new_code = np.array([-1 if code is None else code for code in found], dtype=np.int32)
     indptr, indices = csr.select_items(baskets.indptr, baskets.indices, new_code)
     if baskets.multiplicities is not None:
         rows = np.repeat(np.arange(baskets.n_rows), baskets.multiplicities)

@@ -187,8 +187,9 @@ class Rules(RuleColumns):
 
         Parameters
         ----------
-        baskets : Transactions, a data frame, lists of names, or one list of names
-            The baskets; items that the rules do not know are passed over.
+        baskets : Transactions, a data frame, a 0/1 matrix, lists of names, or one list of names
+            The baskets; items that the rules do not know are passed over. The columns of a matrix are the
+            rules' `items`.
         n : int, default 5
             The most recommendations for each basket.
         metric : str
