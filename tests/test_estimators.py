@@ -446,7 +446,7 @@ def test_bad_parameters_are_refused(cls, parameters, message, data):
     [
         ({"inference": "guess"}, "expected inference to be one of"),
         ({"alpha": -1}, "expected alpha above 0, got -1"),
-        ({"alpha": "x"}, "expected a hyperparameter to be one of"),
+        ({"alpha": "x"}, "expected alpha as a number or 'learn', got 'x'; try 1.0"),
         ({"beta": float("nan")}, "expected beta above 0, got nan"),
         ({"gamma": -2.0}, "expected gamma above 0, got -2.0"),
         ({"inference": "gibbs", "n_samples": 0}, "expected n_samples as a whole number of 1 or more, got 0"),

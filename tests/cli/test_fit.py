@@ -148,13 +148,19 @@ def test_choices_are_those_of_the_library(run, baskets, tmp_path):
         assert (result.code, result.err) == (0, "")
 
 
+@pytest.mark.parametrize("method", ["gsdpm", "vdpm"])
+def test_a_process_chooses_itself(method):
+    """With --components auto a Dirichlet process finds its own number, as it does by default."""
+    assert Fitting(method, components="auto").estimator().n_components is None
+
+
 def test_warnings_are_notes(run, baskets, tmp_path):
     """A fit that did not converge is saved, and says so."""
     path = tmp_path / "m.itemix"
     options = ["--method", "vfbm", "-K", "2", "--max-iter", "1", "--seed", "0"]
     result = run("fit", baskets, *options, "-o", path)
     assert result.code == 0
-    assert "did not converge in --max-iter 1 iterations; raise --max-iter or" in result.err
+    assert "did not converge in --max-iter 1 iterations; raise --max-iter, or" in result.err
     assert "vfbm: 2 components, not converged after 1 iteration, " in result.err
     assert not load(path).converged_
 
@@ -176,7 +182,28 @@ def test_warnings_are_notes(run, baskets, tmp_path):
         (["-o", "m", "-K", "9"], "expected --components of at most n_samples=5, the transactions, got 9"),
         (["-o", "m", "--alpha", "x"], "expected --alpha as a number or learn, got 'x'; try --alpha learn"),
         (["-o", "m", "--alpha", "-1"], "expected"),
-        (["-o", "m", "--init", "zero"], "expected --init to be one of k-means++, random, one, mixture, got"),
+        (["-o", "m", "--init", "zero"], "expected --init to be one of k-means++, random, one, got 'zero'"),
+        (
+            ["-o", "m", "--method", "vfbm", "--init", "one"],
+            "expected --init to be one of k-means++, random, got 'one'",
+        ),
+        (
+            ["-o", "m", "--method", "chow-liu-mixture", "--init", "one"],
+            "expected --init to be one of k-means++, random, mixture, got 'one'",
+        ),
+        (
+            ["-o", "m", "--criterion", "bic"],
+            "expected options that gsdpm has, got --criterion; leave it out, or try --method gsfbm",
+        ),
+        (
+            ["-o", "m", "--smoothing", "1"],
+            "expected options that gsdpm has, got --smoothing; leave it out, or try --method chow-liu-",
+        ),
+        (
+            ["-o", "m", "--correction", "9"],
+            "expected --correction as auto, none or a number from 2 to 5, got '9'",
+        ),
+        (["-o", "m", "--beta", "1.5"], "expected --beta of less than 1, got 1.5; or give --gamma 1 too"),
         (["-o", "m", "--seed", "-1"], "expected --seed as a whole number of 0 or more, got -1"),
         (
             ["-o", "m", "--method", "nbm", "--alpha", "1"],

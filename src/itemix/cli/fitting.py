@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any
 
 from itemix.cli.completing import one_of
@@ -26,6 +27,9 @@ _CLASS_OF = {
 METHODS = tuple(_CLASS_OF)
 CRITERIA = ("bic", "aic", "held-out")
 INITS = ("k-means++", "random", "one", "mixture")
+# What some methods cannot start from.
+_NO_INIT_OF = {"gibbs": ("mixture",), "ChowLiuMixture": ("one",)}
+_NO_INITS = ("one", "mixture")
 
 _MODEL = "Which model"
 _OTHERS = "Trees, maximum entropy, independent items"
@@ -39,6 +43,7 @@ _PARAMETER_OF = {
     "seed": "random_state",
     "threads": "n_jobs",
 }
+_CORRECTIONS: dict[str, str | int | None] = {"none": None, "auto": "auto", "2": 2, "3": 3, "4": 4, "5": 5}
 _ONLY_SAMPLING = ("samples", "thin")
 # What all methods are given unless something else is said, also those that have no such thing.
 _DEFAULTS = {"correction": "auto", "threads": -1}
@@ -67,8 +72,8 @@ class Fitting:
             "-K",
             panel=_MODEL,
             metavar="N|auto",
-            help="The number of components (10 by default), or auto to choose it; for a Dirichlet process "
-            "only where it starts or ends.",
+            help="The number of components (10 by default), or auto to choose it; for a Dirichlet process, "
+            "which finds its own number, only where it starts or ends.",
         ),
     ] = None
     criterion: Annotated[
@@ -208,8 +213,9 @@ class Fitting:
     def __post_init__(self) -> None:
         check_choice("--method", self.method, METHODS)
         check_choice("--criterion", self.criterion, CRITERIA)
-        check_choice("--init", self.init, INITS)
-        inference = _CLASS_OF[self.method][1]
+        class_name, inference = _CLASS_OF[self.method]
+        impossible = _NO_INIT_OF.get(inference or class_name, _NO_INITS)
+        check_choice("--init", self.init, tuple(init for init in INITS if init not in impossible))
         for name in _ONLY_SAMPLING:
             if getattr(self, name) is not None and inference != "gibbs":
                 raise InvalidInputError(
@@ -220,8 +226,10 @@ class Fitting:
 
     def _given(self) -> dict[str, Any]:
         """Return the value of each option by its name, None where it was not given."""
+        components = _number_or("--components", self.components, "auto", int)
+        is_process = _CLASS_OF[self.method][0] == "DirichletProcessMixture"
         return {
-            "components": _number_or("--components", self.components, "auto", int),
+            "components": None if is_process and components == "auto" else components,
             "alpha": _number_or("--alpha", self.alpha, "learn", float),
             "beta": _number_or("--beta", self.beta, "learn", float),
             "correction": _correction(self.correction),
@@ -246,27 +254,34 @@ class Fitting:
         """
         from itemix import estimators
 
+        def parameters_of(method: str) -> Collection[str]:
+            return inspect.signature(getattr(estimators, _CLASS_OF[method][0])).parameters
+
         class_name, inference = _CLASS_OF[self.method]
-        cls = getattr(estimators, class_name)
         arguments = {"inference": inference} if inference else {}
-        has = inspect.signature(cls).parameters
+        has = parameters_of(self.method)
         for name, value in self._given().items():
             parameter = _PARAMETER_OF.get(name, name)
             if value is None or (parameter not in has and value == _DEFAULTS.get(name)):
                 continue
             if parameter not in has:
+                other = next(method for method in METHODS if parameter in parameters_of(method))
                 raise InvalidInputError(
                     f"expected options that {self.method} has, got --{name.replace('_', '-')}; leave it out, "
-                    "or try --method gsdpm"
+                    f"or try --method {other}"
                 )
             arguments[parameter] = value
-        estimator: MixtureEstimator | ModelEstimator = cls(**arguments)
+        estimator: MixtureEstimator | ModelEstimator = getattr(estimators, class_name)(**arguments)
         return estimator
 
 
 def _correction(text: str) -> str | int | None:
     """Return the parameter of an estimator that --correction stands for."""
-    return None if text == "none" else _number_or("--correction", text, "auto", int)
+    if text in _CORRECTIONS:
+        return _CORRECTIONS[text]
+    raise InvalidInputError(
+        f"expected --correction as auto, none or a number from 2 to 5, got {text!r}; try --correction auto"
+    )
 
 
 def _number_or(option_name: str, text: str | None, word: str, number: type) -> Any:  # noqa: ANN401 - or the word

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from sklearn.utils.metaestimators import available_if
 
+from itemix.errors import InvalidInputError
 from itemix.estimators import parameters
 from itemix.estimators.base import MixtureEstimator
 from itemix.estimators.running import warn_of
@@ -154,23 +155,25 @@ class _Bayesian(MixtureEstimator):
         return make_prior(
             item_totals,
             n_transactions,
-            alpha=1.5 if _is_learn(self.alpha) else self.alpha,
-            beta=None if _is_learn(self.beta) else self.beta,
+            alpha=1.5 if _is_learn("alpha", self.alpha) else self.alpha,
+            beta=None if _is_learn("beta", self.beta) else self.beta,
             gamma=self.gamma,
             weights=self._weights,
         )
 
     def _learned(self) -> tuple[bool, bool]:
-        return _is_learn(self.alpha), _is_learn(self.beta)
+        return _is_learn("alpha", self.alpha), _is_learn("beta", self.beta)
 
     def _tolerance(self) -> float:
         return _TOLERANCE[self.inference] if self.tol is None else parameters.check_tol(self.tol)
 
 
-def _is_learn(value: object) -> bool:
-    return (
-        isinstance(value, str) and parameters.check_choice("a hyperparameter", value, ("learn",)) == "learn"
-    )
+def _is_learn(name: str, value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    if value != "learn":
+        raise InvalidInputError(f"expected {name} as a number or 'learn', got {value!r}; try 1.0")
+    return True
 
 
 @with_shared_words

@@ -72,8 +72,8 @@ def warn_of(model: Any, *, interrupted: bool, stopped: bool) -> None:  # noqa: A
         message = f"{name} was interrupted; the best state so far is kept ({n_iter}){left_out}"
     elif not model.converged_ and not stopped:
         message = (
-            f"{name} did not converge in max_iter={model.max_iter} iterations; raise max_iter or tol, "
-            "or use the model as it is"
+            f"{name} did not converge in max_iter={model.max_iter} iterations; raise max_iter, or "
+            "use the model as it is"
         )
     else:
         return

@@ -99,8 +99,8 @@ def make_prior(
 def _remainder(betas: Floats) -> Floats:
     if (betas >= 1).any():
         raise InvalidInputError(
-            f"expected beta below 1 where gamma is left out (it is 1 - beta), got {betas.max():.6g}; "
-            "give gamma too"
+            f"expected beta of less than 1, got {betas.max():.6g}; or give gamma=1 too, which otherwise is "
+            "the rest to one"
         )
     return 1 - betas
 
