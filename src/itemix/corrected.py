@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
+from itemix.immutable import Immutable, owned
 from itemix.kernels import least, residuals, sorting
 from itemix.lowering import lower_to_subsets
 from itemix.mixture import Mixture
@@ -33,7 +34,7 @@ _MOST_ABSENT = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Correction:
+class Correction(Immutable):
     """What corrects a mixture: shifts of the log-odds of items, and those of itemsets beyond them.
 
     Parameters
@@ -53,6 +54,9 @@ class Correction:
     n_transactions: int
     excess_variance: float = 0.0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "item_shift", owned(self.item_shift, np.float64))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Correction):
             return NotImplemented
@@ -70,7 +74,8 @@ class Correction:
         odds = np.exp(self.item_shift)
         shifted = self.item_shift != 0
         own = probs[:, shifted]
-        probs[:, shifted] = own * odds[shifted] / (1 + own * (odds[shifted] - 1))
+        product = own * odds[shifted]
+        probs[:, shifted] = product / (1 - own + product)
         return Mixture(mixture.weights, np.clip(probs, 0.0, 1.0), mixture.items)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
+from itemix.immutable import Immutable, owned
 
 
-class Counts:
+class Counts(Immutable):
     """Expected or sampled counts of the components: an immutable value that adds up.
 
     Counts are what threads, machines and parts of a stream sum: ``Counts(part 1) + Counts(part 2)`` are the
@@ -27,8 +26,8 @@ class Counts:
     __slots__ = ("_item_counts", "_sizes")
 
     def __init__(self, sizes: npt.ArrayLike, item_counts: npt.ArrayLike) -> None:
-        self._sizes = _frozen(sizes)
-        self._item_counts = _frozen(item_counts)
+        self._sizes = owned(sizes, np.float64)
+        self._item_counts = owned(item_counts, np.float64)
         if self._sizes.ndim != 1 or self._item_counts.ndim != 2 or len(self._sizes) != len(self._item_counts):
             raise InvalidInputError(
                 f"expected sizes (K,) and item_counts (K, D), got shapes {self._sizes.shape} and "
@@ -95,12 +94,3 @@ class Counts:
     def __repr__(self) -> str:
         shape = f"{self.n_components:,} components, {self.n_items:,} items"
         return f"Counts({shape}, {self.n_transactions:,.6g} transactions)"
-
-
-def _frozen(values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return a read-only float64 array, a copy only where the caller could still write to it."""
-    array = np.asarray(values, dtype=np.float64)
-    if array is values and array.flags.writeable:
-        array = array.copy()
-    array.setflags(write=False)
-    return array

@@ -12,6 +12,7 @@ from itemix.checks import as_generator, check_whole
 from itemix.errors import InvalidInputError
 from itemix.events import Names, no_sets, require_consistent, require_same_items
 from itemix.expectation import Tables, tables_of_mixture
+from itemix.immutable import owned, protected
 from itemix.items import Items, Label
 from itemix.kernels import estep, probability
 from itemix.model import NEAR_THE_LEAST, Model
@@ -137,12 +138,12 @@ class Mixture(Model):
     @cached_property
     def item_probabilities(self) -> Floats:
         """The probability of each item on its own, shape (n_items,)."""
-        return self._weights @ self._probs
+        return protected(self._weights @ self._probs)
 
     @cached_property
     def ranks(self) -> npt.NDArray[np.int32]:
         """The rank of each item: 0 is the most probable one, ties by code."""
-        return ranks_by(self.item_probabilities)
+        return protected(ranks_by(self.item_probabilities))
 
     @cached_property
     def _by_item(self) -> Floats:
@@ -368,12 +369,11 @@ def checked_weights(weights: npt.ArrayLike) -> Floats:
     # Weights that are normalised stay as they are: reading a mixture back gives an equal one.
     if abs(array.sum() - 1) > _ROUNDING:
         array /= array.sum()
-    array.setflags(write=False)
-    return array
+    return protected(array)
 
 
 def _checked_probs(probs: npt.ArrayLike, n_components: int, n_items: int) -> Floats:
-    array = np.ascontiguousarray(probs, dtype=np.float64)
+    array = owned(probs, np.float64)
     if array.shape != (n_components, n_items):
         raise InvalidInputError(
             f"expected probs of shape ({n_components}, {n_items}), components by items, got {array.shape}; "
@@ -381,7 +381,4 @@ def _checked_probs(probs: npt.ArrayLike, n_components: int, n_items: int) -> Flo
         )
     if not ((array >= 0) & (array <= 1)).all():
         raise InvalidInputError("expected probabilities from 0 to 1, got others (or NaN); check the probs")
-    if array is probs and array.flags.writeable:
-        array = array.copy()
-    array.setflags(write=False)
     return array

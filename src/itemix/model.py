@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
 from itemix.events import Names, encode_absent, encode_sets, few_names, no_sets, require_consistent
+from itemix.immutable import Immutable, protected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +30,7 @@ _SETS_AT_A_TIME = 1 << 20
 NEAR_THE_LEAST = -600.0
 
 
-class Model(ABC):
+class Model(Immutable, ABC):
     """A distribution over transactions: an immutable value that gives the probability of any itemset.
 
     A kind of model says how probable sets of item codes are and how probable whole transactions, and draws
@@ -83,9 +84,8 @@ class Model(ABC):
     @cached_property
     def item_probabilities(self) -> Floats:
         """The probability of each item on its own, shape (n_items,)."""
-        return self.probabilities_of_codes(
-            np.arange(self.n_items + 1, dtype=np.int64), np.arange(self.n_items, dtype=np.int32)
-        )
+        everything = np.arange(self.n_items, dtype=np.int32)
+        return protected(self.probabilities_of_codes(np.arange(self.n_items + 1, dtype=np.int64), everything))
 
     def probability(
         self, itemset: Names, *, absent: Names = (), given: Names = (), given_absent: Names = ()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from itemix.checks import as_generator
 from itemix.errors import InvalidInputError
+from itemix.immutable import Immutable, owned
 from itemix.items import Items, Label
 from itemix.kernels import probability
 from itemix.mixture import Mixture
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
-class Posterior:
+class Posterior(Immutable):
     """Independent Beta distributions of the item probabilities and of the sticks behind the weights.
 
     Stick k is v_k ~ Beta(rho_k, rest_k), and the weight pi_k is v_k times the product of (1 - v_l) over
@@ -45,7 +46,7 @@ class Posterior:
         items: Items | Iterable[Label],
     ) -> None:
         self._items = items if isinstance(items, Items) else Items(items)
-        self._rho, self._rest, self._eta, self._nu = (_frozen(a) for a in (rho, rest, eta, nu))
+        self._rho, self._rest, self._eta, self._nu = (owned(a, np.float64) for a in (rho, rest, eta, nu))
         K, shape = len(np.atleast_1d(self._rho)), (len(np.atleast_1d(self._rho)), len(self._items))
         if (
             self._rho.shape != (K,)
@@ -197,9 +198,3 @@ def _stick_moments(rho: Floats, rest: Floats) -> Floats:
     first = rho / total
     scale = 1 / (total * (total + 1))
     return np.stack([first, rho * (rho + 1) * scale, rho * rest * scale, rest * (rest + 1) * scale])
-
-
-def _frozen(values: npt.ArrayLike) -> npt.NDArray[Any]:
-    array = np.array(values, dtype=np.float64)
-    array.setflags(write=False)
-    return array

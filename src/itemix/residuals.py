@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
+from itemix.immutable import Immutable, owned, protected
 
 
 class Trie(NamedTuple):
@@ -27,7 +28,7 @@ class Trie(NamedTuple):
         return len(self.item)
 
 
-class Residuals:
+class Residuals(Immutable):
     """Shifts of log-odds for the itemsets of a trie: an immutable value.
 
     Parameters
@@ -39,8 +40,8 @@ class Residuals:
     """
 
     def __init__(self, trie: Trie, shift: npt.ArrayLike) -> None:
-        self.trie = Trie(_readonly(trie.first, np.int64), _readonly(trie.item, np.int32))
-        self.shift = _readonly(shift, np.float64)
+        self.trie = Trie(owned(trie.first, np.int64), owned(trie.item, np.int32))
+        self.shift = owned(shift, np.float64)
         n = self.trie.n_nodes
         if len(self.trie.first) != n + 1 or self.shift.shape != (n,) or n == 0:
             raise InvalidInputError(
@@ -65,7 +66,7 @@ class Residuals:
         while start < stop:
             lengths[start:stop] = length
             start, stop, length = int(first[start]), int(first[stop]), length + 1
-        return lengths
+        return protected(lengths)
 
     @cached_property
     def order(self) -> int:
@@ -109,9 +110,3 @@ class Residuals:
 
     def __repr__(self) -> str:
         return f"Residuals({self.size:,} itemsets of up to {self.order} items)"
-
-
-def _readonly(array: npt.ArrayLike, dtype: type) -> npt.NDArray[Any]:
-    result: npt.NDArray[Any] = np.array(array, dtype=dtype)
-    result.setflags(write=False)
-    return result

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
+from itemix.immutable import is_shared
 
 # Counts are exact also where they are added up as floats.
 _MOST_TRANSACTIONS = 2**53
@@ -87,8 +88,8 @@ def as_pointers(indptr: npt.ArrayLike, n_codes: int) -> npt.NDArray[np.int64]:
 
 
 def frozen(array: npt.NDArray[S], original: object = None) -> npt.NDArray[S]:
-    """Make an array read-only; a copy, where it may be the memory of a caller's writable `original`."""
-    if original is not None and array.flags.writeable and (array is original or array.base is not None):
+    """Make an array read-only; a copy, where it may be the memory of a caller's `original`."""
+    if original is not None and is_shared(array, original):
         array = array.copy()
     array.setflags(write=False)
     return array

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
+from itemix.immutable import Immutable, is_shared
 from itemix.items import Items, Label
 from itemix.kernels import lattice
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _CHUNK = 4096
 
 
-class Sets:
+class Sets(Immutable):
     """A sequence of item sets: an immutable, columnar value.
 
     Set s holds the codes ``codes[offsets[s]:offsets[s + 1]]``, distinct and in any order.
@@ -54,6 +55,10 @@ class Sets:
         self._index: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]] | None = None
         if check:
             _check_arrays(self.offsets, self.codes, self.items)
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        """Leave the hash table out of pickles."""
+        return None, {"_offsets": self._offsets, "_codes": self._codes, "_items": self._items, "_index": None}
 
     @classmethod
     def from_names(cls, sets: Iterable[Iterable[Label]], items: Items) -> Sets:
@@ -257,14 +262,14 @@ def as_positions(positions: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
 
 
 def readonly(values: npt.ArrayLike, dtype: npt.DTypeLike, *, copy: bool = True) -> npt.NDArray[Any]:
-    """Return values as a read-only contiguous array, copied where they are the caller's writable memory."""
+    """Return values as a read-only contiguous array, copied where they may be the caller's memory."""
     try:
         array = np.ascontiguousarray(values, dtype=dtype)
     except (TypeError, ValueError, OverflowError):
         raise InvalidInputError(
             f"expected an array of {np.dtype(dtype).name}, got {values!r}; try itemix.mine to make itemsets"
         ) from None
-    if copy and array.flags.writeable and isinstance(values, np.ndarray) and np.shares_memory(array, values):
+    if copy and is_shared(array, values):
         array = array.copy()
     array.setflags(write=False)
     return array

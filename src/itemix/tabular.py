@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from itemix import exchange, table_files
 from itemix.display import ROWS_SHOWN
+from itemix.immutable import Immutable
 
 if TYPE_CHECKING:
     import os
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from itemix.display import Table
 
 
-class Tabular(ABC):
+class Tabular(Immutable, ABC):
     """A result with columns of sets and of numbers; a class says which, and gets all formats."""
 
     __slots__ = ()

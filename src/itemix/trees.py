@@ -11,6 +11,7 @@ import numpy.typing as npt
 from itemix.checks import as_generator, check_whole
 from itemix.errors import InvalidInputError
 from itemix.events import no_sets, require_same_items
+from itemix.immutable import protected
 from itemix.items import Items, Label
 from itemix.kernels import trees
 from itemix.mixture import checked_weights
@@ -132,7 +133,7 @@ class TreeMixture(Model):
     @cached_property
     def item_probabilities(self) -> Floats:
         """The probability of each item on its own, shape (n_items,)."""
-        return self._weights @ self._marginals
+        return protected(self._weights @ self._marginals)
 
     @cached_property
     def _tables(self) -> Sums:
