@@ -25,6 +25,15 @@ def test_lists_keep_their_items(lists):
     assert list(encoded.items) == sorted({name for row in lists for name in row})
 
 
+@pytest.mark.parametrize("odd", [True, 1.0])
+def test_what_equals_an_integer_is_none(odd):
+    """True and 1.0 are refused also where they come after the 1 that they are equal to."""
+    message = rf"expected item names that are strings or integers, got {odd!r} \({type(odd).__name__}\) in"
+    for lists in ([[1], [odd]], [[1, odd]], [[odd]], iter([(1,), iter([odd])])):
+        with pytest.raises(InvalidInputError, match=message):
+            encode_lists(lists)
+
+
 def test_lists_may_be_any_iterables():
     """Generators, tuples, sets, and NumPy's own strings and integers are fine."""
     assert rows_of(encode_lists(iter([("b", "a"), {"a"}, iter(["c"])]))) == [["a", "b"], ["a"], ["c"]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -59,8 +59,11 @@ def encode_lists(transactions: Iterable[Iterable[Label]]) -> Encoded:
                 f"expected every transaction to be a list of item names, got {transaction!r} "
                 f"({type(transaction).__name__}) at position {position}; try [['milk', 'bread'], ['milk']]"
             )
+        names = transaction if isinstance(transaction, Collection) else list(transaction)
         try:
-            codes.extend(map(code_of.__getitem__, transaction))
+            codes.extend(map(code_of.__getitem__, names))
+            if code_of.has_integers:
+                _refuse_equals(names)
         except TypeError as error:
             raise InvalidInputError(
                 f"expected item names that are strings or integers, got {error} in transaction {position}; "
@@ -194,8 +197,19 @@ def _ones_of_sparse(matrix: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.
 class _CodeOfItem(dict[Any, int]):
     """The code of an item; one that is seen for the first time is checked and numbered."""
 
+    has_integers = False
+
     def __missing__(self, item: object) -> int:
         if not isinstance(item, str | int | np.integer):
             raise TypeError(f"{item!r} ({type(item).__name__})")
+        self.has_integers |= not isinstance(item, str)
         self[item] = code = len(self)
         return code
+
+
+def _refuse_equals(names: Collection[Any]) -> None:
+    """Refuse what a dictionary takes for an integer that it holds: True and 1.0 for 1."""
+    for kind in set(map(type, names)):
+        if kind is bool or not issubclass(kind, str | int | np.integer):
+            odd = next(name for name in names if type(name) is kind)
+            raise TypeError(f"{odd!r} ({kind.__name__})")
