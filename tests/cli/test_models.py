@@ -261,6 +261,8 @@ def test_show_names_pairs_where_there_are_no_components(run, store, tmp_path, mo
     monkeypatch.setenv("FORCE_COLOR", "1")
     drawn = run("show", path, "-n", "3")
     assert drawn.code == 0
+    assert ("no two items depend on each other in it" in drawn.err) == (not expected)
+    assert bool(drawn.out) == bool(expected)
     assert all(pair.item in drawn.out for pair in expected)
 
 
@@ -270,6 +272,17 @@ def test_show_says_what_was_fitted(run, models):
     assert (
         " in the last of 2 samples, 92 items, fitted on 600 transactions" in run("show", models["gsdpm"]).err
     )
+
+
+def test_only_components_that_hold_transactions_count(run, tmp_path):
+    """A sampled process has one more, for transactions unlike all others: it is not told of."""
+    data, path = tmp_path / "one.csv", tmp_path / "m.itemix"
+    data.write_text("bread,milk\n")
+    fitted = run("fit", data, "--method", "gsdpm", "--seed", "0", "-o", path)
+    assert "gsdpm: 1 component in the last of 5 samples, " in fitted.err
+    shown = run("show", path)
+    assert "gsdpm, 1 component in the last of 5 samples, 2 items, fitted on 1 transaction\n" in shown.err
+    assert {row[0] for row in shown.rows} == {"1"}
 
 
 def test_show_prints_tables(run, store, tmp_path):

@@ -25,16 +25,24 @@ def summary(model: StoredModel) -> str:
     from itemix.display import joined, plural
 
     n = model.training.get("n_transactions")
-    n_components = model.components.n_components if hasattr(model.value, "n_components") else 0
+    n_components = n_holding(model) if hasattr(model.value, "n_components") else 0
     parts = [
         "a model" if model.method is None else model.method,
         components(n_components, len(model.posteriors)) if n_components else "",
         structure(model.value),
         plural(model.value.n_items, "item"),
         correction(model.corrected),
-        "" if n is None else f"fitted on {n:,} transactions",
+        "" if n is None else f"fitted on {plural(n, 'transaction')}",
     ]
     return f"{model.path.name}: {joined(parts)}"
+
+
+def n_holding(model: StoredModel) -> int:
+    """Return how many components hold transactions.
+
+    The last component of a sample of the Dirichlet process stands for all that hold none yet.
+    """
+    return model.components.n_components - (model.method == "gsdpm")
 
 
 def found(model: Any) -> str:  # noqa: ANN401 - an estimator that was fitted
@@ -42,9 +50,9 @@ def found(model: Any) -> str:  # noqa: ANN401 - an estimator that was fitted
     from itemix.display import joined
 
     posteriors: tuple[Posterior, ...] = getattr(model, "posteriors_", ())
-    n_components = getattr(model, "n_components_", 0)
-    if len(posteriors) > 1:
-        n_components = posteriors[-1].n_components
+    # Counts are of the components that hold transactions, in the last sample of a sampler.
+    counts = getattr(model, "counts_", None)
+    n_components = getattr(model, "n_components_", 0) if counts is None else counts.n_components
     parts = [components(n_components, len(posteriors)) if n_components else "", structure(model.model_)]
     return joined([*parts, correction(getattr(model, "corrected_", None))])
 

@@ -64,9 +64,9 @@ def show(
 
     components = model.components
     if components.n_components == 1:
-        _show_pairs(model, limit)
+        _show_pairs(model, limit, quiet=quiet)
         return
-    order = (-components.weights).argsort(kind="stable")
+    order = (-components.weights[: models.n_holding(model)]).argsort(kind="stable")
     shown = order[: len(order) if limit == 0 else limit].tolist()
     if on_terminal():
         _draw(components, shown, items, len(order) - len(shown))
@@ -81,7 +81,7 @@ def show(
     )
 
 
-def _show_pairs(model: "StoredModel", limit: int) -> None:
+def _show_pairs(model: "StoredModel", limit: int, *, quiet: bool) -> None:
     """Show the pairs of items that depend most on each other."""
     from itemix.display import Table, format_name, format_number
     from itemix.mining.query import dependencies
@@ -89,6 +89,8 @@ def _show_pairs(model: "StoredModel", limit: int) -> None:
     n_items = model.value.n_items
     n_pairs = n_items * (n_items - 1) // 2
     pairs = [pair for pair in dependencies(model.model, limit or n_pairs) if pair.information > _NOTHING]
+    if not pairs:
+        note("no two items depend on each other in it", quiet=quiet)
     if not on_terminal():
         numbers = ["probability", "lift", "information"]
         write_lines(
@@ -98,6 +100,8 @@ def _show_pairs(model: "StoredModel", limit: int) -> None:
                 for pair in pairs
             ),
         )
+        return
+    if not pairs:
         return
     from itemix.cli.page import Page
 
