@@ -12,6 +12,7 @@ from itemix import display
 from itemix.checks import check_whole
 from itemix.encoding import is_matrix
 from itemix.errors import InvalidInputError
+from itemix.immutable import Immutable
 from itemix.kernels import csr
 from itemix.kernels import recommend as kernels
 from itemix.mining import measures
@@ -48,7 +49,7 @@ class Recommendation(NamedTuple):
     rule: int
 
 
-class Recommendations:
+class Recommendations(Immutable):
     """Recommendations for many baskets, best first: an immutable, columnar value.
 
     Parameters
@@ -66,7 +67,7 @@ class Recommendations:
     def __init__(self, rules: Rules, metric: str, positions: npt.NDArray[np.int64]) -> None:
         self._rules = rules
         self._metric = metric
-        self._positions = readonly(positions, np.int64, copy=False)
+        self._positions = readonly(positions, np.int64)
 
     @property
     def rules(self) -> Rules:
