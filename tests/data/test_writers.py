@@ -148,7 +148,41 @@ def test_gzipped_files_are_the_same_every_time(tmp_path):
     ("lists", "name", "options", "message"),
     [
         ([["a"]], "x.dat", {}, r"expected integer item names for FIMI, got 'a'; write .csv or .parquet"),
-        ([[-1]], "x.dat", {}, r"expected item names of 0 or more for FIMI, got -1; try .parquet"),
+        (
+            [[-1]],
+            "x.dat",
+            {},
+            r"expected item codes of 0 or more with at most 18 digits for fimi files, got -1",
+        ),
+        (
+            [[-1]],
+            "x.csv",
+            {},
+            r"expected item codes of 0 or more .* for basket files, got -1; write .parquet or",
+        ),
+        (
+            [[-1]],
+            "x.csv",
+            {"format": "onehot"},
+            r"expected item codes of 0 or more .* for onehot files, got -1",
+        ),
+        ([[-1]], "x.csv", {"format": "long"}, r"expected item codes of 0 or more .* for long files, got -1"),
+        ([[10**18]], "x.dat", {}, r"at most 18 digits for fimi files, got 1000000000000000000; write"),
+        *(
+            (
+                [["a"], ["b\ud800"]],
+                name,
+                options,
+                r"expected item names that are valid Unicode, got 'b\\ud800'",
+            )
+            for name, options in [
+                ("x.csv", {}),
+                ("x.csv", {"format": "long"}),
+                ("x.jsonl", {}),
+                ("x.parquet", {}),
+                ("x.arrow", {}),
+            ]
+        ),
         ([[], []], "x.dat", {}, r"expected at least one item for fimi files, got only empty transactions"),
         ([], "x.csv", {}, r"expected at least one item for basket files"),
         ([], "x.jsonl", {}, r"expected at least one transaction for jsonl files, got none; write .parquet"),

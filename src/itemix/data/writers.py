@@ -13,6 +13,7 @@ import numpy as np
 
 from itemix.checks import as_path
 from itemix.data.formats.arrow import ITEMS_KEY
+from itemix.data.formats.basket import MOST_DIGITS
 from itemix.data.options import checked_delimiter
 from itemix.data.recognise import DELIMITERS
 from itemix.errors import InvalidInputError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from itemix.items import Label
+    from itemix.items import Items, Label
     from itemix.transactions import Transactions
 
 ENDINGS = {
@@ -37,6 +38,7 @@ ENDINGS = {
     ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
 
+_AS_TEXT = ("fimi", "basket", "long", "onehot")
 _ROWS_AT_A_TIME = 20_000
 _GZIP_LEVEL = 6
 
@@ -69,7 +71,7 @@ def write_transactions(
     ------
     InvalidInputError
         If the format cannot hold the data: FIMI has only integers for items, long CSV no empty transactions,
-        CSV no names with blanks at their ends.
+        CSV no names with blanks at their ends, FIMI and CSV no integers below 0 or of more than 18 digits.
     OutputError
         If the file cannot be written.
 
@@ -134,16 +136,32 @@ def _refuse_loss(transactions: Transactions, kind: str) -> None:
         raise InvalidInputError(
             f"expected integer item names for FIMI, got {items[0]!r}; write .csv or .parquet"
         )
-    if kind == "fimi" and items.labels.min() < 0:
-        raise InvalidInputError(
-            f"expected item names of 0 or more for FIMI, got {items.labels.min()}; try .parquet"
-        )
+    _refuse_names(items, kind)
     n_empty = int((transactions.lengths() == 0).sum()) if kind == "long" else 0
     if n_empty:
         raise InvalidInputError(
             f"expected no empty transactions for long CSV, got {n_empty:,}; try drop_empty(), or .parquet"
         )
-    unfit = next(filter(_is_unfit_for_csv, items), None) if kind in ("basket", "long", "onehot") else None
+
+
+def _refuse_names(items: Items, kind: str) -> None:
+    """Refuse names that would come back as others, or not at all."""
+    if items.are_integers:
+        wrong = items.labels[(items.labels < 0) | (items.labels >= 10**MOST_DIGITS)]
+        if kind in _AS_TEXT and len(wrong):
+            raise InvalidInputError(
+                f"expected item codes of 0 or more with at most {MOST_DIGITS} digits for {kind} files, got "
+                f"{wrong[0]}; write .parquet or .jsonl"
+            )
+        return
+    try:
+        "".join(items.labels).encode()
+    except UnicodeEncodeError:
+        unfit = next(name for name in items.labels if any("\ud800" <= c <= "\udfff" for c in name))
+        raise InvalidInputError(
+            f"expected item names that are valid Unicode, got {unfit!r}; rename that item"
+        ) from None
+    unfit = next(filter(_is_unfit_for_csv, items), None) if kind in _AS_TEXT else None
     if unfit is not None:
         raise InvalidInputError(
             f"expected names without blanks at their ends for CSV, got {unfit!r}; write .parquet"

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from itemix.data.source import Source
 
 _ABSENT = -1
-_MOST_DIGITS = 18
+MOST_DIGITS = 18
+"""Longer numbers are names."""
 
 
 def read_basket(source: Source, found: Recognised, *, encoding: str) -> Encoded:
@@ -72,5 +73,5 @@ def _is_code(name: str) -> bool:
         name.isascii()
         and name.isdigit()
         and (name == "0" or not name.startswith("0"))
-        and len(name) <= _MOST_DIGITS
+        and len(name) <= MOST_DIGITS
     )
