@@ -120,6 +120,17 @@ def test_mining_finds_what_the_probabilities_say(seed, order, threshold, options
         }
 
 
+def test_what_is_certain_stays_certain():
+    """Probabilities of 0 and 1 cannot be shifted, however far: data corrected by itself says what it said."""
+    data = data_of(4, n=200)
+    model = correct(itemix.Mixture.from_transactions(data), data, 3)
+    found = itemix.mine(data, 0.01)
+    np.testing.assert_allclose(model.probabilities(found), found.support, rtol=1e-9)
+    far = Correction(np.array([-60.0, 60.0]), Residuals.of_nothing(2), 10)
+    certain = itemix.Mixture([0.25, 0.75], [[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
+    assert far.tilted(certain) == certain
+
+
 def test_long_sets_fall():
     """However long a set, it is no more probable than with an item less, whichever."""
     model, _ = corrected(6, n_items=24)

@@ -36,26 +36,31 @@ def child_of(first: np.ndarray, item: np.ndarray, node: int, wanted: int) -> int
     return low if low < end and item[low] == wanted else -1
 
 
-@summing
+@inlined
+def _tilted(phi: float, odds: float) -> float:
+    """Return a probability whose odds are multiplied; 0 stays 0 and 1 stays 1, however small the odds are."""
+    product = phi * odds
+    return product / (1.0 - phi + product)
+
+
+@kernel
 def tilt(phi: np.ndarray, shift: float, out: np.ndarray) -> None:
     """Shift the log-odds of probabilities.
 
     Equivalent to out[:] = phi * exp(shift) / (1 - phi + phi * exp(shift)).
     """
     odds = np.exp(shift)
-    more = odds - 1.0
     for k in range(len(phi)):
-        out[k] = phi[k] * odds / (1.0 + phi[k] * more)
+        out[k] = _tilted(phi[k], odds)
 
 
 @summing
 def _weighted(weights: np.ndarray, phi: np.ndarray, shift: float) -> tuple[float, float]:
     """Return sum(w v) and sum(w v (1 - v)), v being the tilted phi: a probability and its derivative."""
     odds = np.exp(shift)
-    more = odds - 1.0
     total, slope = 0.0, 0.0
     for k in range(len(phi)):
-        value = phi[k] * odds / (1.0 + phi[k] * more)
+        value = _tilted(phi[k], odds)
         total += weights[k] * value
         slope += weights[k] * value * (1.0 - value)
     return total, slope
