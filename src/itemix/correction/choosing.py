@@ -19,6 +19,7 @@ from itemix.threads import Workers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from itemix.itemsets import Itemsets
     from itemix.model import Model
     from itemix.sets import Sets
     from itemix.transactions import Transactions
@@ -78,21 +79,25 @@ class Choice:
 
 
 def choose(mixture: Mixture, transactions: Transactions, rng: np.random.Generator) -> Choice:
-    """Correct by the counts of each half of the data in several ways, and compare with the other half."""
-    if transactions.n_transactions < 4 * FEWEST:
+    """Correct by the counts of each half of the data in several ways, and compare with the other half.
+
+    Where no itemset is frequent enough to be judged by, only the mixture as it is can be chosen.
+    """
+    frequent = mine(transactions, 4 * FEWEST, top_k=_N_FREQUENT)
+    if len(frequent) == 0:
         return Choice(_WAYS[:1], np.zeros(1), np.zeros(1))
     n_halvings = _N_HALVINGS if transactions.n_transactions < _PLENTY else 1
-    halvings = [_verdicts(mixture, transactions, rng) for _ in range(n_halvings)]
+    halvings = [_verdicts(mixture, transactions, frequent, rng) for _ in range(n_halvings)]
     errors, excess = np.maximum(np.mean(halvings, axis=0), 0.0).T
     return Choice(_WAYS, np.sqrt(errors), excess)
 
 
 def _verdicts(
-    mixture: Mixture, transactions: Transactions, rng: np.random.Generator
+    mixture: Mixture, transactions: Transactions, frequent: Itemsets, rng: np.random.Generator
 ) -> list[tuple[float, float]]:
     """Return what each way to correct comes to with one division into halves."""
     halves = transactions.split(0.5, random_state=rng)
-    judge = _Judge.of(transactions, halves, rng)
+    judge = _Judge.of(frequent, halves, rng)
     plain = [_of_part(mixture, half) for half in halves]
     likely = [families(own, half, ORDERS, _N_COUNTED) for own, half in zip(plain, halves, strict=True)]
     verdicts = [judge.verdict(plain)]
@@ -132,19 +137,15 @@ class _Judge(NamedTuple):
     n_transactions: int
 
     @classmethod
-    def of(
-        cls, transactions: Transactions, halves: Sequence[Transactions], rng: np.random.Generator
-    ) -> _Judge:
-        frequent = mine(transactions, min(4 * FEWEST, transactions.n_transactions), top_k=_N_FREQUENT)
+    def of(cls, frequent: Itemsets, halves: Sequence[Transactions], rng: np.random.Generator) -> _Judge:
         chosen = np.sort(rng.permutation(len(frequent))[:_N_JUDGED])
         sets = frequent.sets.take(chosen)
         counted = [count(sets, half) / half.n_transactions for half in halves]
-        return cls(sets, frequent.support[chosen], np.array(counted), transactions.n_transactions)
+        n_transactions = sum(half.n_transactions for half in halves)
+        return cls(sets, frequent.support[chosen], np.array(counted), n_transactions)
 
     def verdict(self, models: Sequence[Model]) -> tuple[float, float]:
         """Return the mean squared relative error and the excess variance of models like the halves' ones."""
-        if len(self.support) == 0:
-            return 0.0, 0.0
         estimates = np.array([m.probabilities_of_codes(self.sets.offsets, self.sets.codes) for m in models])
         own, counts = self._squares(estimates), self._squares(self.halves)
         variance = np.maximum(self.support * (1 - self.support), 1e-12) / self.n_transactions
