@@ -13,7 +13,9 @@ def test_counts_add_like_the_data_behind_them():
     right = Counts([1, 4], [[1, 0, 0], [4, 0, 2]])
     assert left + right == Counts([3, 5], [[2, 2, 0], [4, 1, 3]])
     assert (left + right).n_transactions == 8
-    assert left.scaled(3) == left + left + left
+    assert left.scaled(3) == left + left + left == sum([left, left, left])
+    with pytest.raises(TypeError, match="unsupported operand"):
+        1 + left
     assert left.take([1, 0]) == Counts([1, 2], [[0, 1, 1], [1, 2, 0]])
 
 
@@ -33,6 +35,9 @@ def test_counts_cannot_be_changed():
         ([1, 2], [[1, 1]], r"expected sizes \(K,\) and item_counts \(K, D\)"),
         ([1], [[np.nan]], "expected finite counts"),
         ([1], [[-1]], "expected counts of zero or more"),
+        ([1, 3], [[1], [4]], "expected item counts of at most the size of the component, got 4 of 3; count"),
+        ("a", [[1]], "expected an array of numbers, got 'a'; give numbers"),
+        ([1], [[1], [1, 2]], r"expected an array of numbers, got \[\[1\], \[1, 2\]\]; give"),
     ],
 )
 def test_bad_counts_are_refused(sizes, item_counts, message):

@@ -331,7 +331,7 @@ def test_stages_are_told(data, capsys):
         data, callbacks=[heard]
     )
     assert heard.heard[:2] == [f"choosing the number of components: trying {k}" for k in (1, 2)]
-    assert heard.heard[-1] == "choosing the correction"
+    assert "choosing the correction" in heard.heard
     assert [line for line in capsys.readouterr().err.splitlines() if "start" not in line] == heard.heard
 
 
@@ -467,6 +467,8 @@ def test_bad_data_is_refused(data):
         BernoulliMixture(1).fit(np.empty((0, 3)))
     with pytest.raises(InvalidInputError, match="expected at least one transaction, got none"):
         BernoulliMixture(1).fit(Transactions([0], [], ["a"]))
+    with pytest.raises(InvalidInputError, match="expected at least one transaction, got none"):
+        BernoulliMixture(1).fit([])
     with pytest.raises(InvalidInputError, match="expected at least one item, got none"):
         BernoulliMixture(1).fit(Transactions([0, 0], [], []))
     with pytest.raises(NotFittedError):

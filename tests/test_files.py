@@ -79,6 +79,8 @@ def test_bad_targets_are_refused(tmp_path):
         InvalidInputError, match=r"expected a file to write to, got the folder .*; add a file name"
     ):
         replacing(tmp_path).__enter__()
+    with pytest.raises(InvalidInputError, match="expected the name of a file, got 3; try"):
+        replacing(3).__enter__()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -165,6 +165,8 @@ def test_size_and_immutability():
         ([-0.5, 1.5], [[0.5], [0.5]], "expected weights of zero or more"),
         ([np.nan, 1.0], [[0.5], [0.5]], "expected weights of zero or more"),
         ([[1.0]], [[0.5]], r"expected weights of shape \(K,\)"),
+        ("ab", [[0.5]], "expected an array of numbers, got 'ab'; give numbers in rows of equal length"),
+        ([0.5, 0.5], [[0.5], [0.5, 1]], "expected an array of numbers, got"),
         ([1.0], [[0.5, 0.5]], r"expected probs of shape \(1, 1\)"),
         ([1.0], [[1.5]], "expected probabilities from 0 to 1"),
         ([1.0], [[np.nan]], "expected probabilities from 0 to 1"),

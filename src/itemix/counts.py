@@ -8,12 +8,15 @@ import numpy.typing as npt
 from itemix.errors import InvalidInputError
 from itemix.immutable import Immutable, owned
 
+# Sums of many shares are not exact.
+_ROUNDING = 1e-4
+
 
 class Counts(Immutable):
     """Expected or sampled counts of the components: an immutable value that adds up.
 
     Counts are what threads, machines and parts of a stream sum: ``Counts(part 1) + Counts(part 2)`` are the
-    counts of both parts together.
+    counts of both parts together, and `sum` adds many.
 
     Parameters
     ----------
@@ -37,6 +40,13 @@ class Counts(Immutable):
             raise InvalidInputError("expected finite counts, got NaN or infinity; check what produced them")
         if self._sizes.min(initial=0) < 0 or self._item_counts.min(initial=0) < 0:
             raise InvalidInputError("expected counts of zero or more, got a negative one; counts cannot fall")
+        most = self._item_counts.max(axis=1, initial=0)
+        if (most > self._sizes + _ROUNDING * (1 + self._sizes)).any():
+            k = int((most - self._sizes).argmax())
+            raise InvalidInputError(
+                f"expected item counts of at most the size of the component, got {most[k]:.6g} of "
+                f"{self._sizes[k]:.6g}; count each item once a transaction"
+            )
 
     @property
     def sizes(self) -> npt.NDArray[np.float64]:
@@ -72,6 +82,10 @@ class Counts(Immutable):
                 f"{other._item_counts.shape}; add counts of one model only"
             )
         return Counts(self._sizes + other._sizes, self._item_counts + other._item_counts)
+
+    def __radd__(self, other: object) -> Counts:
+        """Let `sum` begin with zero."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def scaled(self, factor: float) -> Counts:
         """Return the counts of `factor` times as many transactions."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from itemix.checks import as_path
 from itemix.errors import InvalidInputError, ItemixError, OutputError
 
 if TYPE_CHECKING:
@@ -52,9 +53,9 @@ def checked_target(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     InvalidInputError
-        If the folder of `path` does not exist, or `path` is itself a folder.
+        If the folder of `path` does not exist, or `path` is itself a folder, or no name of a file.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(as_path(path)))
     if not target.parent.is_dir():
         raise InvalidInputError(
             f"expected an existing folder to write to, got {str(target.parent)!r}; create it first"

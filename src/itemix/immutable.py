@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from itemix.errors import InvalidInputError
+
 S = TypeVar("S", bound=np.generic)
 
 
@@ -24,8 +26,19 @@ class Immutable:
 
 
 def owned(values: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return values as a read-only, contiguous array, copied where someone else could write to it."""
-    array = np.ascontiguousarray(values, dtype=dtype)
+    """Return values as a read-only, contiguous array, copied where someone else could write to it.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are no array of numbers.
+    """
+    try:
+        array = np.ascontiguousarray(values, dtype=dtype)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"expected an array of numbers, got {values!r:.60}; give numbers in rows of equal length"
+        ) from None
     return protected(array.copy() if is_shared(array, values) else array)
 
 

@@ -357,7 +357,7 @@ class Mixture(Model):
 
 def checked_weights(weights: npt.ArrayLike) -> Floats:
     """Return the weights of components, read-only; raise InvalidInputError if they are none."""
-    array = np.array(weights, dtype=np.float64)
+    array = owned(weights, np.float64).copy()
     if array.ndim != 1 or len(array) == 0:
         raise InvalidInputError(
             f"expected weights of shape (K,), got shape {array.shape}; give one a component"

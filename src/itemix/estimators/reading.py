@@ -47,6 +47,8 @@ def read_input(
             if hasattr(estimator, "feature_names_in_"):
                 del estimator.feature_names_in_
         return _not_empty(X)
+    if isinstance(X, list | tuple) and not X:
+        raise InvalidInputError(_EMPTY.format("transaction", "none"))
     reset = items is None
     if X is None or isinstance(X, str | bytes | os.PathLike | Number) or not hasattr(X, "__len__"):
         return as_transactions(X)  # which says what was expected
