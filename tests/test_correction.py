@@ -9,10 +9,14 @@ import pytest
 from naive.models import random_mixture
 
 import itemix
+from itemix import tensor_files
 from itemix.correction import Choice, Way, choose, correct
 from itemix.correction.choosing import _AS_GOOD, _Judge
 from itemix.correction.counting import _MOST_PRODUCTS, _least_probability, likely_sets
 from itemix.errors import InvalidInputError, ModelFileError, TooManyItemsetsError
+from itemix.mining.intervals import interval
+from itemix.model import Model
+from itemix.storage import save
 from itemix.storage.stored import StoredModel
 from itemix.transactions import Transactions
 
@@ -174,6 +178,44 @@ def test_files_keep_the_correction(baskets, tmp_path):
     assert loaded.corrected_ == model.corrected_
     assert itemix.mine(loaded, 0.05) == itemix.mine(model, 0.05)
     assert StoredModel(tmp_path / "m.itemix").model == model.corrected_
+
+
+def test_a_corrected_mixture_alone_in_a_file(baskets, tmp_path):
+    """The value is saved without an estimator, read back equal, and knows how sure it is."""
+    train, _ = baskets
+    model = correct(itemix.BernoulliMixture(2, random_state=0).fit(train).mixture_, train, 3)
+    model.save(tmp_path / "m.itemix")
+    assert itemix.load(tmp_path / "m.itemix") == model
+    stored = StoredModel(tmp_path / "m.itemix")
+    assert stored.model == stored.uncertain == model
+    assert (stored.value, stored.method, stored.training) == (model.mixture, None, {})
+    found = interval(stored.uncertain, ["i1", "i2"])
+    assert found.lower < found.probability < found.upper
+    content = tensor_files.read(tmp_path / "m.itemix")
+    del content._tensors["correction.shift"]
+    tensor_files.write(tmp_path / "m.itemix", content._header, content._tensors)
+    with pytest.raises(ModelFileError, match=r"it has no array correction\.shift"):
+        itemix.load(tmp_path / "m.itemix")
+
+
+def test_other_kinds_of_models_are_not_saved(tmp_path):
+    """A model of a user's own kind is refused in words."""
+
+    class Uniform(Model):
+        items = itemix.Mixture([1.0], [[0.5]], ["a"]).items
+        n_parameters = 0
+
+        def probabilities_of_codes(self, offsets, codes, absent_offsets=None, absent_codes=None):
+            return 0.5 ** np.diff(offsets)
+
+        def log_likelihood(self, transactions):
+            return np.full(transactions.n_transactions, -np.log(2))
+
+        def sample(self, n, *, random_state=None):
+            return Transactions.from_lists([["a"], []] * n)
+
+    with pytest.raises(InvalidInputError, match=r"a kind that files hold \(Mixture, .*\), got Uniform; pick"):
+        save(Uniform(), tmp_path / "m.itemix")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ MAKERS = {
 }
 OTHERS = [
     "independent", "chow-liu", "chow-liu-mixture", "chow-liu-mixture-from-trees", "tree-mixture", "maxent",
-    "max-entropy",
+    "max-entropy", "corrected-mixture",
 ]  # fmt: skip
 SAMPLED = ["gsfbm", "gsdpm"]
 BATCH = ["nbm", "vfbm", "vdpm"]

@@ -18,6 +18,8 @@ from itemix.mixture import Mixture
 from itemix.model import Model
 
 if TYPE_CHECKING:
+    import os
+
     from itemix.events import Sets
     from itemix.items import Items
     from itemix.residuals import Residuals
@@ -175,6 +177,12 @@ class CorrectedMixture(Model):
     def __getstate__(self) -> dict[str, Any]:
         """Leave the cached tables out of pickles."""
         return {name: self.__dict__[name] for name in ("_mixture", "_correction", "_residuals")}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the mixture and its correction to a file; `itemix.load` reads it back."""
+        from itemix.storage import save
+
+        save(self, path)
 
     def log_likelihood(self, transactions: Transactions) -> Floats:
         """Return the log-probability of each transaction under the mixture, shape (n_transactions,)."""

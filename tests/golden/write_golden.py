@@ -21,6 +21,7 @@ from itemix import (
     MaxEntropyModel,
     Transactions,
 )
+from itemix.correction import correct
 from itemix.mixture import Mixture
 from itemix.model import Model
 from itemix.storage import save
@@ -49,6 +50,7 @@ def golden_models():
         "maxent": max_entropy,
         "max-entropy": max_entropy.max_entropy_,
         "mixture": truth,
+        "corrected-mixture": correct(truth, data, 3),
         "nbm": BernoulliMixture("auto", random_state=0).fit(pd.DataFrame(matrix, columns=names)),
         "vfbm": BayesianMixture(2, init=truth, beta=[0.5, 0.4, 0.3, 0.2], random_state=0)
         .partial_fit(data)

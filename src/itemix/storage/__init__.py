@@ -39,7 +39,7 @@ def save(model: MixtureEstimator | ModelEstimator | Model, path: str | os.PathLi
 
     Parameters
     ----------
-    model : fitted estimator, Mixture, TreeMixture or MaxEntropy
+    model : fitted estimator, Mixture, CorrectedMixture, TreeMixture or MaxEntropy
         What to write.
     path : path
         Where to; by custom the name ends in .itemix.
@@ -70,7 +70,7 @@ def load(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - an estimator or
 
     Returns
     -------
-    fitted estimator, Mixture, TreeMixture or MaxEntropy
+    fitted estimator, Mixture, CorrectedMixture, TreeMixture or MaxEntropy
         What was saved.
 
     Raises

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from itemix import tensor_files
+from itemix.corrected import CorrectedMixture
 from itemix.errors import InvalidInputError
 from itemix.mixture import Mixture
 from itemix.storage import batch, corrections, sampled, values
@@ -15,7 +16,6 @@ from itemix.trees import TreeMixture
 if TYPE_CHECKING:
     import os
 
-    from itemix.corrected import CorrectedMixture
     from itemix.inference.priors import Weights
     from itemix.mining.intervals import Source
     from itemix.model import Model
@@ -57,9 +57,11 @@ class StoredModel:
         self._content: Content = tensor_files.read(path)
         self.path = Path(path)
         try:
-            self.value: Model = values.decode(self._content)
+            model = values.decode(self._content)
         except InvalidInputError as error:
             raise self._content.damaged(str(error).partition(";")[0]) from None
+        self._corrected = model if isinstance(model, CorrectedMixture) else None
+        self.value: Model = model if self._corrected is None else self._corrected.mixture
         is_plain = values.is_alone(self._content)
         self.method = None if is_plain else self._content.field(str, "method")
         self.training: dict[str, Any] = {} if is_plain else self._content.field(dict, "training")
@@ -82,7 +84,9 @@ class StoredModel:
     @cached_property
     def corrected(self) -> CorrectedMixture | None:
         """The mixture with its correction, None if it has none."""
-        return corrections.decode(self._content, self.value) if isinstance(self.value, Mixture) else None
+        if self._corrected is not None or not isinstance(self.value, Mixture):
+            return self._corrected
+        return corrections.decode(self._content, self.value)
 
     @property
     def model(self) -> Model:

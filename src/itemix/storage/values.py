@@ -1,4 +1,4 @@
-"""The models that files hold, each by the arrays of its own kind: mixtures, mixtures of trees, itemsets."""
+"""The models that files hold, each by the arrays of its own kind: mixtures, also of trees, and itemsets."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import mixture_files
+from itemix.corrected import CorrectedMixture
+from itemix.errors import InvalidInputError
 from itemix.maxent import MaxEntropy
 from itemix.mixture import Mixture
 from itemix.sets import Sets
+from itemix.storage import corrections
 from itemix.trees import TreeMixture
 
 if TYPE_CHECKING:
@@ -63,6 +66,19 @@ def _encode_mixture(mixture: Mixture) -> Parts:
     return {"n_components": mixture.n_components}, mixture_files.of_mixture(mixture)
 
 
+def _encode_corrected(corrected: CorrectedMixture) -> Parts:
+    header, tensors = corrections.encode(corrected)
+    of_mixture = _encode_mixture(corrected.mixture)
+    return {**of_mixture[0], **header}, {**of_mixture[1], **tensors}
+
+
+def _decode_corrected(content: Content, items: Items) -> CorrectedMixture:
+    corrected = corrections.decode(content, mixture_files.read_checked_mixture(content, items))
+    if corrected is None:
+        raise content.damaged("it has no array correction.shift")
+    return corrected
+
+
 def _encode_trees(trees: TreeMixture) -> Parts:
     return {"n_components": trees.n_components}, of_trees(trees)
 
@@ -95,6 +111,7 @@ def _decode_max_entropy(content: Content, items: Items) -> MaxEntropy:
 
 _KINDS = (
     Kind(Mixture, _encode_mixture, mixture_files.read_checked_mixture),
+    Kind(CorrectedMixture, _encode_corrected, _decode_corrected),
     Kind(TreeMixture, _encode_trees, _decode_trees),
     Kind(MaxEntropy, _encode_max_entropy, _decode_max_entropy),
 )
@@ -106,8 +123,20 @@ _KIND_OF_METHOD: dict[str, type[Model]] = {
 
 
 def encode(model: Model) -> Parts:
-    """Return the header's fields and the arrays of a model, with those of its items."""
-    kind = next(kind for kind in _KINDS if isinstance(model, kind.cls))
+    """Return the header's fields and the arrays of a model, with those of its items.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is of a kind that files do not hold.
+    """
+    kind = next((kind for kind in _KINDS if isinstance(model, kind.cls)), None)
+    if kind is None:
+        known = ", ".join(kind.cls.__name__ for kind in _KINDS)
+        raise InvalidInputError(
+            f"expected a model of a kind that files hold ({known}), got {type(model).__name__}; "
+            "pickle it instead"
+        )
     header, tensors = kind.encode(model)
     return {"n_items": model.n_items, **header}, {**mixture_files.of_items(model.items), **tensors}
 
