@@ -79,9 +79,9 @@ def read_draws(content: Content, mixture: Mixture, weights: Weights) -> tuple[Dr
     item_counts = content.take("draws.item_counts", np.int32, total, D)
     alpha = content.take("draws.alpha", np.float64, S)
     beta, gamma = (content.take(f"draws.{name}", np.float64, S, D) for name in ("beta", "gamma"))
-    Counts(sizes, item_counts)  # refuses negative ones
     if (item_counts > sizes[:, None]).any():
         raise content.damaged("a component of a draw holds an item more often than transactions")
+    Counts(sizes, item_counts)  # refuses negative ones
     if not all(((values > 0) & np.isfinite(values)).all() for values in (alpha, beta, gamma)):
         raise content.damaged("the hyperparameters of its draws are not all above 0")
     return tuple(
