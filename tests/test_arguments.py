@@ -207,7 +207,7 @@ def test_files_and_formats(tmp_path):
         refused(lambda bad=bad: itemix.read_transactions(path, format=bad), "expected a format")
     for bad in (3, [","], "ab"):
         refused(
-            lambda bad=bad: itemix.read_transactions(path, delimiter=bad), "expected one character as the"
+            lambda bad=bad: itemix.read_transactions(path, delimiter=bad), "expected one ASCII character as"
         )
     refused(lambda: itemix.datasets.load(["mushroom"]), "expected the name of one of 40 data sets, got ")
 

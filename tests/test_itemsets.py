@@ -108,9 +108,14 @@ def test_filter(baskets, data):
     include, exclude = data.draw(some), data.draw(some)
     min_len, max_len = data.draw(st.none() | st.integers(0, 4)), data.draw(st.none() | st.integers(0, 4))
     low, high = data.draw(st.none() | st.integers(0, 6)), data.draw(st.none() | st.integers(0, 6))
-    kept = itemsets.filter(
-        min_support=low, max_support=high, min_len=min_len, max_len=max_len, include=include, exclude=exclude
-    )
+    bounds = {"min_support": low, "max_support": high, "min_len": min_len, "max_len": max_len}
+    if any(
+        low is not None and high is not None and low > high for low, high in [(low, high), (min_len, max_len)]
+    ):
+        with pytest.raises(InvalidInputError, match=r"expected min_\w+ <= max_\w+, got .* and .*; lower"):
+            itemsets.filter(**bounds)
+        return
+    kept = itemsets.filter(**bounds, include=include, exclude=exclude)
     expected = [
         (items, support, count)
         for items, support, count in itemsets
@@ -412,7 +417,12 @@ def test_bounds_are_numbers(itemsets):
         itemsets.filter(min_len="two")
     with pytest.raises(InvalidInputError, match=r"expected max_len as a whole number, got 1.5; try 2"):
         itemsets.filter(max_len=1.5)
-    with pytest.raises(InvalidInputError, match="expected n as a whole number, got 'ten'; try 10"):
+    with pytest.raises(InvalidInputError, match="expected n as a whole number of 0 or more, got 'ten'"):
         itemsets.top("ten")
+    for call in (itemsets.top, itemsets.table, rules(itemsets).top, rules(itemsets).table):
+        with pytest.raises(
+            InvalidInputError, match="expected n as a whole number of 0 or more, got -1; try 10"
+        ):
+            call(-1)
     with pytest.raises(InvalidInputError, match=r"expected min_support as a fraction from 0 to 1 .* got -1"):
         itemsets.filter(min_support=-1)

@@ -53,6 +53,31 @@ def as_written(number: float | Real | np.floating[Any]) -> float:
     return float(str(number) if isinstance(number, np.floating) else number)
 
 
+def check_flag(name: str, value: object) -> bool:
+    """Return True or False.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is something else.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInputError(f"expected {name} as True or False, got {value!r}; try True")
+    return bool(value)
+
+
+def check_bounds(low_name: str, low: float | None, high_name: str, high: float | None) -> None:
+    """Check that bounds leave something between them; None is no bound.
+
+    Raises
+    ------
+    InvalidInputError
+        If the lower one is above the upper one.
+    """
+    if low is not None and high is not None and low > high:
+        raise InvalidInputError(f"expected {low_name} <= {high_name}, got {low} and {high}; lower {low_name}")
+
+
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
     """Return one of some words.
 

@@ -175,7 +175,7 @@ class ItemsetColumns(Tabular):
 
     def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
         """Return the first n itemsets as a table of text, for people."""
-        n = max(check_whole("n", n, display.ROWS_SHOWN), 0)
+        n = check_whole("n", n, display.ROWS_SHOWN, least=0)
         shown = self._taken(np.arange(len(self))[:n], None, self._min_support)
         numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper}
         columns = {k: [display.format_number(x) for x in v] for k, v in numbers.items() if v is not None}

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import exchange
-from itemix.checks import as_written, check_whole
+from itemix.checks import as_written, check_bounds, check_whole
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.interrupts import interruptible
 from itemix.items import Items
@@ -168,14 +168,18 @@ class Itemsets(ItemsetColumns):
             Items none of which may be in the set.
         """
         kept = np.ones(len(self), dtype=bool)
-        if min_support is not None:
-            kept &= self._support >= self._fraction(min_support, "min_support") - _ROUNDING
-        if max_support is not None:
-            kept &= self._support <= self._fraction(max_support, "max_support") + _ROUNDING
+        lowest = None if min_support is None else self._fraction(min_support, "min_support")
+        highest = None if max_support is None else self._fraction(max_support, "max_support")
+        check_bounds("min_support", lowest, "max_support", highest)
+        if lowest is not None:
+            kept &= self._support >= lowest - _ROUNDING
+        if highest is not None:
+            kept &= self._support <= highest + _ROUNDING
         if min_len is not None:
             kept &= self.lengths >= check_whole("min_len", min_len, 2)
         if max_len is not None:
             kept &= self.lengths <= check_whole("max_len", max_len, 2)
+        check_bounds("min_len", min_len, "max_len", max_len)
         if include is not None:
             kept &= self._sets.count_members(include) == len(self.items.codes(include))
         if exclude is not None:
@@ -184,8 +188,8 @@ class Itemsets(ItemsetColumns):
         # The maximal sets at a higher threshold are others; those of the other targets are a part of these.
         target = self._target if only_min_support and self._target != "maximal" else None
         threshold = self._min_support
-        if min_support is not None:
-            threshold = max(threshold or 0.0, self._fraction(min_support, "min_support"))
+        if lowest is not None:
+            threshold = max(threshold or 0.0, lowest)
         return self._taken(np.flatnonzero(kept), target, threshold)
 
     def _fraction(self, support: float, name: str) -> float:
@@ -207,7 +211,7 @@ class Itemsets(ItemsetColumns):
     def top(self, n: int = 10, *, min_len: int = 1) -> Itemsets:
         """Return the n itemsets with the highest support, highest first; ties keep their order."""
         eligible = np.flatnonzero(self.lengths >= check_whole("min_len", min_len, 2))
-        n = max(check_whole("n", n, 10), 0)
+        n = check_whole("n", n, 10, least=0)
         order = np.argsort(-self._support[eligible], kind="stable")[:n]
         return self.take(eligible[order])
 

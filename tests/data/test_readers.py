@@ -326,6 +326,16 @@ BAD = {
         {"format": "parquet"},
         r"expected a file in parquet format, got .* does not begin like",
     ),
+    "a header that is no answer": (
+        "a\n",
+        {"header": "yes"},
+        r"expected header as True or False, got 'yes'; try True",
+    ),
+    "progress that is no answer": (
+        "a\n",
+        {"progress": "x"},
+        r"expected progress as True or False, got 'x'; try",
+    ),
     "an unknown encoding": (
         "a\n",
         {"encoding": "u8x"},

@@ -36,6 +36,7 @@ BAD_OPTIONS = [
     ({"min_support": True}, IN_RANGE + "True (bool); try 0.01"),
     ({"min_support": [0.5]}, IN_RANGE + "[0.5] (list); try 0.01"),
     ({"min_support": Decimal("0.5")}, IN_RANGE + "Decimal('0.5') (Decimal); try 0.01"),
+    ({"progress": "x"}, "expected progress as True or False, got 'x'; try True"),
     (
         {"target": "most"},
         "expected target to be one of 'all', 'closed', 'maximal', got 'most'; try 'all'",

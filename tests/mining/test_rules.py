@@ -122,9 +122,8 @@ def test_constraints(transactions, data):
     itemsets = naive_lattice.as_itemsets(transactions, 1, items="abcde")
     some = st.none() | st.sampled_from([["a", "b"], ["b", "c", "d"], ["c", "d", "e"]])
     antecedents, consequents = data.draw(some), data.draw(some)
-    size = st.none() | st.integers(1, 3)
-    most_a, most_c = data.draw(size), data.draw(size)
-    least_a, least_c = data.draw(st.sampled_from([1, 1, 2])), data.draw(st.sampled_from([1, 1, 2]))
+    sizes = [(1, None), (2, None), (1, 1), (1, 2), (2, 2), (2, 3)]
+    (least_a, most_a), (least_c, most_c) = (data.draw(st.sampled_from(sizes)) for _ in range(2))
     found = rules(
         itemsets,
         min_threshold=0.3,
@@ -315,6 +314,11 @@ def test_no_rules():
         ({"min_threshold": True}, "expected min_threshold as a finite number, got True"),
         ({"max_consequent_len": 0}, "expected max_consequent_len as a whole number of at least 1, got 0"),
         ({"min_antecedent_len": 1.5}, "expected min_antecedent_len as a whole number of at least 1, got 1.5"),
+        (
+            {"min_antecedent_len": 3, "max_antecedent_len": 2},
+            "expected min_antecedent_len <= max_antecedent_len, got 3 and 2; lower min_antecedent_len",
+        ),
+        ({"min_consequent_len": 3, "max_consequent_len": 2}, "expected min_consequent_len <= max_conseq"),
         ({"max_rules": -1}, "expected max_rules as a whole number of at least 1, got -1"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from itemix.checks import check_flag
 from itemix.data.formats.arrow import LAYOUTS, read_arrow
 from itemix.data.formats.basket import read_basket
 from itemix.data.formats.fimi import read_fimi
@@ -102,11 +103,13 @@ def read_transactions(
             f"expected a format, one of {', '.join(FORMATS)}, got {format!r}; "
             "leave it out to have it recognised"
         )
+    if header is not None:
+        check_flag("header", header)
     options = ReadOptions(
         encoding_of(path, encoding), checked_delimiter(delimiter), header, transaction, item
     )
     with (
-        byte_progress(path) if progress else nullcontext() as on_bytes,
+        byte_progress(path) if check_flag("progress", progress) else nullcontext() as on_bytes,
         open_source(path, on_bytes) as source,
     ):
         found = recognise(source, options, format)

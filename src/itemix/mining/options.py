@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
-from itemix.checks import as_written
+from itemix.checks import as_written, check_bounds
 from itemix.errors import InvalidInputError
 from itemix.itemsets import TARGETS
 from itemix.mining.memory import free_memory
@@ -70,8 +70,7 @@ class SearchOptions:
             )
         low = _whole("min_len", min_len)
         high = UNBOUNDED if max_len is None else _whole("max_len", max_len)
-        if low > high:
-            raise InvalidInputError(f"expected min_len <= max_len, got {low} and {high}; lower min_len")
+        check_bounds("min_len", low, "max_len", high)
         included = items.codes(() if include is None else include)
         excluded = items.codes(() if exclude is None else exclude)
         both = set(included.tolist()) & set(excluded.tolist())
@@ -82,8 +81,7 @@ class SearchOptions:
             )
         wanted = None if top_k is None else _whole("top_k", top_k)
         most = None if max_itemsets is None else _whole("max_itemsets", max_itemsets)
-        if wanted is not None and most is not None and wanted > most:
-            raise InvalidInputError(f"expected top_k <= max_itemsets, got {wanted} and {most}; lower top_k")
+        check_bounds("top_k", wanted, "max_itemsets", most)
         return cls(
             target=target,
             min_len=low,

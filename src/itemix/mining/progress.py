@@ -6,6 +6,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from itemix.checks import check_flag
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -21,7 +23,7 @@ def search_progress(
     if callable(shown):
         yield shown
         return
-    if not shown or not sys.stderr.isatty():
+    if not check_flag("progress", shown) or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

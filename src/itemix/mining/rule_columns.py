@@ -189,7 +189,7 @@ class RuleColumns(Tabular):
 
     def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
         """Return the first n rules as a table of text, for people."""
-        n = max(check_whole("n", n, display.ROWS_SHOWN), 0)
+        n = check_whole("n", n, display.ROWS_SHOWN, least=0)
         columns = {
             name: [display.format_number(x) for x in self.measure(name)[:n]] for name in usual_measures(self)
         }

@@ -8,7 +8,7 @@ from numbers import Real
 
 import numpy as np
 
-from itemix.checks import as_written
+from itemix.checks import as_written, check_bounds
 from itemix.errors import InvalidInputError
 from itemix.mining import measures
 
@@ -48,12 +48,16 @@ class RuleOptions:
         InvalidInputError
             If one has no meaning.
         """
+        bounds = {name: _checked_whole(name, value) for name, value in lengths.items()}
+        for side in ("antecedent", "consequent"):
+            low, high = f"min_{side}_len", f"max_{side}_len"
+            check_bounds(low, bounds[low], high, bounds[high])
         return cls(
             metric="support" if support_only else _checked_metric(metric),
             min_threshold=_checked_threshold(min_threshold),
             support_only=bool(support_only),
             max_rules=_checked_whole("max_rules", max_rules),
-            **{name: _checked_whole(name, value) for name, value in lengths.items()},
+            **bounds,
         )
 
     def check_sample(self, n_transactions: int | None) -> None:

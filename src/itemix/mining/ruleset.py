@@ -166,7 +166,7 @@ class Rules(RuleColumns):
 
     def top(self, n: int = 10, by: str = "lift") -> Rules:
         """Return the n best rules by a measure, best first."""
-        return self.take(self._order(by, None)[: max(check_whole("n", n, 10), 0)])
+        return self.take(self._order(by, None)[: check_whole("n", n, 10, least=0)])
 
     def _order(self, metric: str, ascending: bool | None) -> npt.NDArray[np.int64]:
         values = self.measure(metric)
