@@ -100,7 +100,7 @@ METHODS = {
         _process("gibbs", alpha="learn", beta="learn"),
         has_components=False,
         has_prior=False,
-        parts=("density", "probes"),
+        parts=("density", "probes", "beyond"),
     ),
     "gsdpm-long": Method(
         "GSDPM, 2,000 iterations from one component",
