@@ -12,7 +12,7 @@ from itemix.cli.messages import in_options
         ("expected min_support or top_k, got neither", "expected --min-support or --top-k, got neither"),
         (
             "max_len=, target='closed' or 'maximal', or top_k=",
-            "--max-len, --target closed or 'maximal', or --top-k",
+            "--max-len, --target closed or maximal, or --top-k",
         ),
         ("at most max_itemsets=1,000 itemsets", "at most --max-itemsets 1,000 itemsets"),
         ("got transaction 'item'; name it with item=", "got transaction 'item'; name it with --item"),

@@ -228,6 +228,18 @@ def test_bad_options_are_one_line(run, baskets, options, message):
             "expected a file to read, got no such file 'chess'; for the data set of this ",
         ),
         (["mine", "dataset:mushrom", "-s", "1"], "expected the name of one of"),
+        (
+            ["mine", "dataset:xyzzy", "-s", "1"],
+            "expected the name of one of 40 data sets, got 'xyzzy'; itemix datasets lists them",
+        ),
+        (
+            ["mine", "dataset:msweb:foo", "-s", "1"],
+            "expected dataset:msweb:train or dataset:msweb:test, got 'dataset:msweb:foo'; for all of it",
+        ),
+        (
+            ["mine", "dataset:chess:foo", "-s", "1"],
+            "expected a data set that has parts, got 'dataset:chess:foo'; for all of it write dataset:chess",
+        ),
         (["mine", "", "-s", "1"], "expected a file to read, got an empty name; name a file"),
         (["mine"], "expected SOURCE, got none; see itemix mine --help"),
         (
@@ -246,6 +258,8 @@ def test_bad_options_are_one_line(run, baskets, options, message):
         (["mine", "a", "--min-support"], "expected a value after --min-support, got none; see itemix"),
         (["dig", "a"], "expected a command, got 'dig'; see itemix --help"),
         (["mien", "a"], "expected a command, got 'mien'; try itemix mine"),
+        (["datasets", "chess"], "expected a command, got 'chess'; try itemix datasets show chess"),
+        (["datasets", "chezz"], "expected a command, got 'chezz'; see itemix datasets --help"),
         (["datasets", "fech"], "expected a command, got 'fech'; try itemix datasets fetch"),
     ],
 )

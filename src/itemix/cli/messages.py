@@ -24,7 +24,7 @@ _OPTION_OF = {
         )
     },
 }  # fmt: skip
-_ASSIGNED = re.compile(rf"\b({'|'.join(_OPTION_OF)})=(?:'([^']*)'|([\w.,]*\w))?")
+_ASSIGNED = re.compile(rf"\b({'|'.join(_OPTION_OF)})=(?:'([^']*)'(?: or '([^']*)')?|([\w.,]*\w))?")
 _NAMED = re.compile(rf"(?<![-\w])({'|'.join(name for name in _OPTION_OF if '_' in name)})(?![\w=])")
 # A plain word is the name of an argument only where a message begins with it: "expected alpha above 0".
 _EXPECTED = re.compile(
@@ -36,14 +36,15 @@ def in_options(message: str) -> str:
     """Say ``--max-len 3`` for the library's ``max_len=3``, and ``--max-len`` for its ``max_len``."""
 
     def option(match: re.Match[str]) -> str:
-        name, quoted, plain = match.groups()
+        name, quoted, other, plain = match.groups()
         value = quoted if quoted is not None else plain
         if value == "True":
             value = None
         shown = f"'{value}'" if value is not None and re.search(r"[\s\\;|]", value) else value
-        return _OPTION_OF[name] if shown is None else f"{_OPTION_OF[name]} {shown}"
+        said = _OPTION_OF[name] if shown is None else f"{_OPTION_OF[name]} {shown}"
+        return said if other is None else f"{said} or {other}"
 
-    message = _ASSIGNED.sub(option, message)
+    message = _ASSIGNED.sub(option, message).replace("datasets.available() lists", "itemix datasets lists")
     message = _EXPECTED.sub(lambda match: f"expected {_OPTION_OF[match[1]]}", message)
     return _NAMED.sub(lambda match: _OPTION_OF[match[1]], message)
 
@@ -75,12 +76,19 @@ def _of_parameter(error: Any, text: str, arguments: Sequence[str]) -> tuple[str,
 def _of_command(text: str, command: str) -> tuple[str, str]:
     """Return what was expected of the whole command and what was got, and what to try if that is known."""
     if match := re.match(r"No such command '(.*?)'(?:\. Did you mean '(.*?)')?", text):
-        return f"expected a command, got {match[1]!r}", f"try {command} {match[2]}" if match[2] else ""
+        near = match[2] or (f"show {match[1]}" if _is_dataset(match[1], command) else "")
+        return f"expected a command, got {match[1]!r}", f"try {command} {near}" if near else ""
     if match := re.match(r"Option '(.*?)' requires an argument", text):
         return f"expected a value after {match[1]}, got none", ""
     if match := re.match(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", text):
         return f"expected no more arguments, got {match[1]!r}", "put quotes around names with blanks"
     return f"{text[:1].lower()}{text[1:]}", ""
+
+
+def _is_dataset(name: str, command: str) -> bool:
+    from itemix.data.registry import CATALOGUE
+
+    return command == "itemix datasets" and name in CATALOGUE
 
 
 def _name_of(parameter: Any) -> str:  # noqa: ANN401 - as above

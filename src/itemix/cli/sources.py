@@ -68,7 +68,15 @@ def read_result(source: str) -> Itemsets | Rules | None:
 
 
 def _named_dataset(source: str, quiet: bool) -> Transactions:
+    from itemix.data.registry import CATALOGUE
+
     name, _, part = source.removeprefix(DATASET_PREFIX).partition(":")
+    if part and name in CATALOGUE and part not in CATALOGUE[name].parts:
+        parts = [f"{DATASET_PREFIX}{name}:{known}" for known in CATALOGUE[name].parts]
+        raise InvalidInputError(
+            f"expected {' or '.join(parts) or 'a data set that has parts'}, got {source!r}; for all of it "
+            f"write {DATASET_PREFIX}{name}"
+        )
     return load_dataset(name, part or None, quiet=quiet)
 
 
