@@ -192,6 +192,14 @@ def test_a_selection_survives(data, tmp_path):
     np.testing.assert_array_equal(loaded.selection_.scores, model.selection_.scores)
 
 
+def test_the_choice_of_a_correction_survives(data, tmp_path):
+    """What was tried for the correction is kept, whether it is corrected or not."""
+    model = BernoulliMixture(3, random_state=0, correction="auto").fit(data)
+    found, kept = model.correction_choice_, through_file(model, tmp_path).correction_choice_
+    assert (kept.ways, kept.best, kept.excess_variance) == (found.ways, found.best, found.excess_variance)
+    np.testing.assert_array_equal(kept.errors, found.errors)
+
+
 def test_what_cannot_be_saved_is_said(data, tmp_path):
     """Strange parameters, other classes, unfitted models and changed methods; no file is touched."""
     path = tmp_path / "a.itemix"
@@ -212,6 +220,7 @@ def test_what_cannot_be_saved_is_said(data, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+CHOICE = ("choice.shrinkages", "choice.errors", "choice.excess")
 COMMON = [
     ({"kind": "Popen"}, "this version knows no 'Popen' by the method"),
     ({"method": "magic"}, "by the method 'magic'"),
@@ -230,6 +239,11 @@ COMMON = [
     ({"mixture.weights": np.array([2.0, -1.0])}, "mixture.probs is float64 of shape"),
     ({"extra": np.zeros(1)}, "it has an array 'extra' that this version does not know"),
     ({"selection.candidates": np.empty(0, int)}, "its selection.candidates are empty"),
+    ({"choice.orders": np.zeros(2, int)}, "it has no array choice.shrinkages"),
+    (
+        {"choice.orders": np.zeros(1, int), **dict.fromkeys(CHOICE, np.full(1, np.nan))},
+        "its choice of a correction is no such choice",
+    ),
 ]
 OF_BATCH = [
     ({"training.n_batches": 0}, "training.n_batches in its header is 0"),

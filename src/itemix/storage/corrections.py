@@ -11,6 +11,7 @@ from itemix.corrected import CorrectedMixture, Correction
 from itemix.residuals import Residuals, Trie
 
 if TYPE_CHECKING:
+    from itemix.correction import Choice
     from itemix.mixture import Mixture
     from itemix.tensor_files import Content
 
@@ -50,6 +51,34 @@ def decode(content: Content, mixture: Mixture) -> CorrectedMixture | None:
     n_transactions = content.whole("correction", "n_transactions", low=1)
     residuals = Residuals(Trie(first, item.astype(np.int32)), shift)
     return CorrectedMixture(mixture, Correction(item_shift, residuals, n_transactions, excess))
+
+
+def encode_choice(choice: Choice) -> dict[str, Array]:
+    """Return the arrays of how a correction was chosen."""
+    return {
+        "choice.orders": np.array([way.order for way in choice.ways], dtype=np.int64),
+        "choice.shrinkages": np.array([way.shrinkage for way in choice.ways], dtype=np.float64),
+        "choice.errors": choice.errors,
+        "choice.excess": choice.excess,
+    }
+
+
+def decode_choice(content: Content) -> Choice | None:
+    """Return how the correction was chosen, None if the file does not say."""
+    if "choice.orders" not in content:
+        return None
+    from itemix.correction import Choice, Way
+
+    orders = content.take("choice.orders", np.int64, None)
+    n = len(orders)
+    shrinkages, errors, excess = (
+        content.take(f"choice.{name}", np.float64, n) for name in ("shrinkages", "errors", "excess")
+    )
+    checked = orders, shrinkages, errors
+    if n == 0 or not all((np.isfinite(values) & (values >= 0)).all() for values in checked):
+        raise content.damaged("its choice of a correction is no such choice")
+    ways = zip(orders.tolist(), shrinkages.tolist(), strict=True)
+    return Choice(tuple(Way(*way) for way in ways), errors, excess)
 
 
 def _is_trie(first: npt.NDArray[np.int64], item: npt.NDArray[np.int64], n_items: int) -> bool:

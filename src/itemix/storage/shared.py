@@ -26,6 +26,8 @@ def encode(model: MixtureEstimator) -> tuple[dict[str, Any], dict[str, Array]]:
     correction = corrections.encode(model.corrected_)
     header |= correction[0]
     tensors |= correction[1]
+    if hasattr(model, "correction_choice_"):
+        tensors |= corrections.encode_choice(model.correction_choice_)
     return header, tensors
 
 
@@ -38,6 +40,9 @@ def decode(content: Content, mixture: Mixture) -> dict[str, Any]:
         **training.decode(content),
     }
     learned["corrected_"] = corrections.decode(content, mixture)
+    choice = corrections.decode_choice(content)
+    if choice is not None:
+        learned["correction_choice_"] = choice
     if content.field(bool, "feature_names"):
         learned["feature_names_in_"] = mixture.items.labels.copy()
     return learned
