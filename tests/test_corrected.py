@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from naive.residuals import all_probabilities
 import itemix
 from itemix.corrected import CorrectedMixture, Correction
 from itemix.correction import correct
-from itemix.correction.counting import count_sets, likely_sets
+from itemix.correction.counting import count_sets
 from itemix.correction.fitting import fit_correction
 from itemix.errors import InvalidInputError
 from itemix.residuals import Residuals
@@ -165,14 +165,18 @@ def test_too_many_absent_items():
         model.probability(["i0"], absent=[f"i{i}" for i in range(1, 12)])
 
 
-def test_counts_of_chunks_add_up():
-    """A correction made from the counts of two chunks is that of the whole data."""
-    data = data_of(5, n=60)
-    first, second = data.split(0.5, random_state=1)
-    mixture = random_mixture(5, 3, 6)
-    sets = likely_sets(mixture, data, 3, 10_000)
-    parts = count_sets(sets, first) + count_sets(sets, second)
-    assert fit_correction(mixture, parts) == fit_correction(mixture, count_sets(sets, data))
+@settings(max_examples=10, deadline=None)
+@given(seeds, st.lists(st.integers(0, 200), max_size=4).map(sorted), st.sampled_from([10, 60, 10_000]))
+def test_chunks_are_corrected_as_all_data_at_once(seed, cuts, max_size):
+    """Sets are counted if they are frequent in all chunks together; some may be empty, or lack items."""
+    data = data_of(seed, n=200)
+    mixture = random_mixture(seed, 3, 6)
+    rows = [data.to_lists()[low:high] for low, high in pairwise([0, *cuts, 200])]
+    chunks = [Transactions.from_lists(part) for part in rows]
+    whole = correct(mixture, data, 3, max_size=max_size)
+    assert correct(mixture, chunks, 3, max_size=max_size) == whole
+    assert correct(mixture, lambda: iter(chunks), 3, max_size=max_size) == whole
+    assert correct(mixture, data.to_lists(), 3, max_size=max_size) == whole
 
 
 def test_truncated_residuals_are_those_of_a_lower_order():

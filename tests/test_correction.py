@@ -13,7 +13,7 @@ from itemix import tensor_files
 from itemix.correction import Choice, Way, choose, correct
 from itemix.correction.choosing import _AS_GOOD, _Judge
 from itemix.correction.counting import _MOST_PRODUCTS, _least_probability, likely_sets
-from itemix.errors import InvalidInputError, ModelFileError, TooManyItemsetsError
+from itemix.errors import InvalidInputError, ModelFileError, TooManyItemsetsError, UnknownItemError
 from itemix.mining.intervals import interval
 from itemix.model import Model
 from itemix.storage import save
@@ -147,15 +147,19 @@ def test_batches_are_corrected_at_the_end(baskets):
     with pytest.raises(InvalidInputError, match=r"correct the mixture when all of it has been seen"):
         itemix.BernoulliMixture(2, correction="auto", random_state=0).partial_fit(parts[0])
     model = itemix.BernoulliMixture(2, random_state=0).partial_fit(parts[0]).partial_fit(parts[1])
-    corrected = correct(model.mixture_, iter(parts), 2)
+    corrected = correct(model.mixture_, parts, 2)
     assert corrected.correction.n_transactions == len(train)
     assert corrected.probability(["i0", "i1"]) == pytest.approx(train.support(["i0", "i1"]), rel=1e-6)
 
 
 def test_nothing_to_count():
-    """No data, no correction."""
+    """No data, no correction; nor by data that is read only once, or of other items."""
     with pytest.raises(InvalidInputError, match="expected transactions to count, got none"):
         correct(random_mixture(0), [], 2)
+    with pytest.raises(InvalidInputError, match="expected data that can be read more than once, got list_it"):
+        correct(random_mixture(0), iter([[["i0"]]]), 2)
+    with pytest.raises(UnknownItemError, match="'beer'"):
+        correct(random_mixture(0), [["i0", "beer"]] * 20, 2)
 
 
 def test_the_size_is_bounded(baskets):

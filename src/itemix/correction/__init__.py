@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
-from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from itemix.corrected import CorrectedMixture
 from itemix.correction.choosing import MAX_SIZE, ORDERS, Choice, Way, choose
-from itemix.correction.counting import count_sets, likely_sets
+from itemix.correction.counting import Chunks, likely_sets
 from itemix.correction.fitting import fit_correction, with_item_frequencies
 from itemix.errors import InvalidInputError
-from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from itemix.mixture import Mixture
 
 __all__ = ["Choice", "Way", "check_order", "choose", "correct"]
@@ -26,7 +21,7 @@ __all__ = ["Choice", "Way", "check_order", "choose", "correct"]
 
 def correct(
     mixture: Mixture,
-    transactions: Transactions | Iterable[Transactions],
+    transactions: Any,  # noqa: ANN401 - transactions in any form, or chunks of them
     order: int | Choice,
     *,
     max_size: int = MAX_SIZE,
@@ -37,8 +32,10 @@ def correct(
     ----------
     mixture : Mixture
         What to correct.
-    transactions : Transactions or iterable of Transactions
-        The data, or chunks of it with the same items; the itemsets to count are taken from the first chunk.
+    transactions : transactions in any form, chunks of them, or a function
+        Chunks are a list, or anything else that can be gone through more than once, of `Transactions`, data
+        frames or matrices; a function is called for every pass and returns transactions or chunks of them.
+        Their items are matched with those of the mixture by name. The result is that of all data at once.
     order : int or Choice
         Count itemsets of up to this many items, all of them at full strength; or as `choose` has found best.
     max_size : int
@@ -47,15 +44,14 @@ def correct(
     Raises
     ------
     InvalidInputError
-        If the order is not a whole number from 2 to 5, or there is no data.
+        If the order is not a whole number from 2 to 5, there is no data, or it cannot be read more than once.
+    UnknownItemError
+        If a transaction has an item that the mixture has not.
     """
     way = order.best if isinstance(order, Choice) else Way(check_order(order))
-    chunks = iter([transactions] if isinstance(transactions, Transactions) else transactions)
-    first = next(chunks, None)
-    if first is None or first.n_transactions == 0:
-        raise InvalidInputError("expected transactions to count, got none; pass those of the fit")
-    sets = likely_sets(with_item_frequencies(mixture, first), first, way.order, max_size)
-    counted = reduce(add, (count_sets(sets, chunk) for chunk in chunks), count_sets(sets, first))
+    data = Chunks(transactions, mixture.items)
+    adjusted = with_item_frequencies(mixture, data.item_counts(), data.n_transactions)
+    counted = data.count(likely_sets(adjusted, data.at_once, way.order, max_size))
     found = fit_correction(mixture, counted, shrinkage=way.shrinkage)
     if not isinstance(order, Choice):
         return found

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import cached_property, partial, reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from itemix.correction.fitting import SetCounts
-from itemix.errors import TooManyItemsetsError
+from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining.search import mine
+from itemix.mining.streams import Stream
 from itemix.mining.supports import count
 from itemix.sets import Sets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from itemix.items import Items
     from itemix.mixture import Mixture
     from itemix.transactions import Transactions
 
@@ -26,7 +31,60 @@ _STEPS = 6
 _MOST_PRODUCTS = 2e9
 
 
-def likely_sets(mixture: Mixture, transactions: Transactions, max_len: int, max_size: int) -> Sets:
+class Chunks:
+    """Data in chunks that are read again and again, with the items of a model.
+
+    Parameters
+    ----------
+    data : transactions in any form, chunks of them, or a function
+        See `itemix.mining.streams.Stream`.
+    items : Items
+        Those of the model; chunks are matched with them by name, and need not hold all of them.
+    """
+
+    def __init__(self, data: Any, items: Items) -> None:  # noqa: ANN401 - whatever users have
+        self._stream = Stream(data)
+        self._items = items
+
+    def read(self) -> Iterator[Transactions]:
+        """Read the data once, and leave out chunks that hold nothing."""
+        for chunk in self._stream.chunks():
+            if chunk.n_transactions > 0:
+                yield chunk.align_items(self._items)
+
+    @cached_property
+    def _totals(self) -> tuple[int, npt.NDArray[np.int64], Transactions | None]:
+        n_transactions, item_counts = 0, np.zeros(len(self._items), dtype=np.int64)
+        only: Transactions | None = None
+        for chunk in self.read():
+            only = chunk if n_transactions == 0 else None
+            n_transactions += chunk.n_transactions
+            item_counts += chunk.item_counts()
+        if n_transactions == 0:
+            raise InvalidInputError("expected transactions to count, got none; pass those of the fit")
+        return n_transactions, item_counts, only
+
+    @property
+    def at_once(self) -> Transactions | Chunks:
+        """The data as transactions, if that is one chunk."""
+        only = self._totals[2]
+        return self if only is None else only
+
+    @property
+    def n_transactions(self) -> int:
+        """The number of transactions."""
+        return self._totals[0]
+
+    def item_counts(self) -> npt.NDArray[np.int64]:
+        """Return how many transactions hold each item, shape (n_items,)."""
+        return self._totals[1]
+
+    def count(self, sets: Sets) -> SetCounts:
+        """Count some itemsets in all of the data."""
+        return reduce(add, (count_sets(sets, chunk) for chunk in self.read()))
+
+
+def likely_sets(mixture: Mixture, transactions: Transactions | Chunks, max_len: int, max_size: int) -> Sets:
     """Return the itemsets of up to `max_len` items that the data or the mixture holds for frequent.
 
     Frequent is what occurs ten times, or more often if that would be more than `max_size` sets; to the
@@ -35,7 +93,7 @@ def likely_sets(mixture: Mixture, transactions: Transactions, max_len: int, max_
     """
     everything = np.arange(mixture.n_items, dtype=np.int32)
     families = [Sets.from_lengths(np.ones(mixture.n_items, dtype=np.int64), everything, mixture.items)]
-    threshold, counted = _frequent(transactions, max_len, max_size)
+    threshold, counted = _frequent(mixture, transactions, max_len, max_size)
     if counted is not None:
         families.append(counted)
     probability = max(threshold / transactions.n_transactions, _least_probability(mixture))
@@ -53,17 +111,23 @@ def _least_probability(mixture: Mixture) -> float:
     return float(np.sort(mixture.item_probabilities)[-n_items - 1])
 
 
-def _frequent(transactions: Transactions, max_len: int, max_size: int) -> tuple[int, Sets | None]:
+def _frequent(
+    mixture: Mixture, transactions: Transactions | Chunks, max_len: int, max_size: int
+) -> tuple[int, Sets | None]:
     """Return the lowest count from ten on with at most `max_size` frequent sets, and these.
 
-    The threshold is halved in its logarithm: the number of sets grows with powers of it.
+    The threshold is halved in its logarithm: the number of sets grows with powers of it. In chunks, the sets
+    are found by way of the mixture, in a few passes over the data.
     """
+    find = partial(mine, transactions)
+    if isinstance(transactions, Chunks):
+        find = partial(mine, mixture, verify=transactions.read)
     low, high = min(FEWEST, transactions.n_transactions), transactions.n_transactions
     best = None
     threshold = low
     for _ in range(_STEPS):
         try:
-            best = mine(transactions, threshold, max_len=max_len, max_itemsets=max_size).sets
+            best = find(min_support=threshold, max_len=max_len, max_itemsets=max_size).sets
             high = threshold
         except TooManyItemsetsError:
             low = threshold

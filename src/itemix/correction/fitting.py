@@ -15,7 +15,6 @@ from itemix.residuals import Residuals, Trie
 if TYPE_CHECKING:
     from itemix.mixture import Mixture
     from itemix.sets import Sets
-    from itemix.transactions import Transactions
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,11 +46,10 @@ def item_shifts(mixture: Mixture, counts: npt.NDArray[np.int64], n_transactions:
     return shifts
 
 
-def with_item_frequencies(mixture: Mixture, transactions: Transactions) -> Mixture:
+def with_item_frequencies(mixture: Mixture, counts: npt.NDArray[np.int64], n_transactions: int) -> Mixture:
     """Return a mixture in which the probability of each item is its frequency in the data."""
-    n = transactions.n_transactions
-    shifts = item_shifts(mixture, transactions.item_counts(), n)
-    return Correction(shifts, Residuals.of_nothing(mixture.n_items), n).tilted(mixture)
+    shifts = item_shifts(mixture, counts, n_transactions)
+    return Correction(shifts, Residuals.of_nothing(mixture.n_items), n_transactions).tilted(mixture)
 
 
 def fit_correction(mixture: Mixture, known: SetCounts, *, shrinkage: float = 0.0) -> CorrectedMixture:
