@@ -136,6 +136,21 @@ def test_limit_and_order(run, baskets):
     assert len(run("mine", baskets, "-s", "1").rows) == 13
 
 
+def test_names_with_commas_are_quoted(run, tmp_path):
+    """In a pipe and in recommendations, as in CSV, so that the names of a set can be told apart."""
+    path = tmp_path / "a.csv"
+    path.write_text('a,"b, c"\na,"b, c"\n"say ""x""",a\n')
+    sets = [row[-1] for row in run("mine", path, "-s", "1", "--min-len", "2").rows]
+    assert sets == ['a, "b, c"', 'a, "say ""x"""']
+    saved = tmp_path / "rules.csv"
+    sides = [row[-2:] for row in run("rules", path, "-s", "2", "--min-threshold", "1").rows]
+    assert sides == [['"b, c"', "a"]]
+    assert run("rules", path, "-s", "2", "--min-threshold", "0.1", "-o", saved).code == 0
+    for source in (path, saved):
+        assert run("recommend", source, "a", "-n", "1").rows[0][-1] == '"b, c"'
+        assert run("recommend", saved, "--baskets", path, "-n", "1").rows[-1][-1] == '"b, c"'
+
+
 def test_names_in_lines_have_no_tabs(run, tmp_path):
     """A name with a tab or a newline cannot break the lines; long sets are not cut."""
     path = tmp_path / "a.jsonl"

@@ -70,11 +70,17 @@ def write_lines(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         sys.stdout.write(block)
 
 
-def names_of(sets: Sets) -> Iterator[str]:
-    """Yield the names of each set with commas between them; control characters are escaped."""
+def cell(name: object) -> str:
+    """Write a name whole, control characters escaped, in quotes as in CSV where it has a comma or quotes."""
     from itemix.display import format_name
 
-    names = [format_name(name, sys.maxsize) for name in sets.items]
+    text = format_name(name, sys.maxsize)
+    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
+
+
+def names_of(sets: Sets) -> Iterator[str]:
+    """Yield the names of each set with commas between them, as `cell` writes them."""
+    names = [cell(name) for name in sets.items]
     codes, offsets = sets.codes.tolist(), sets.offsets.tolist()
     for start, stop in pairwise(offsets):
         yield ", ".join([names[code] for code in codes[start:stop]])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 import typer
 
 from itemix.cli.options import ModelOrData, Quiet, Reading, option
-from itemix.cli.output import note, on_terminal, write_lines
+from itemix.cli.output import cell, note, on_terminal, write_lines
 from itemix.cli.sources import read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
 
@@ -104,13 +104,13 @@ def _for_one(
 
     if isinstance(asked, StoredModel):
         found = query.recommend(asked.model, basket, n, absent=absent)
-        return [Offer(offer.probability, offer.lift, str(offer.item)) for offer in found]
+        return [Offer(offer.probability, offer.lift, cell(offer.item)) for offer in found]
     if isinstance(asked, Rules):
         known = asked.items.names(asked.items.codes(basket))
         rules = asked.filter(exclude=absent) if absent else asked
         lift = rules.lift
         return [
-            Offer(offer.score, float(lift[offer.rule]), ", ".join(map(str, offer.items)))
+            Offer(offer.score, float(lift[offer.rule]), ", ".join(map(cell, offer.items)))
             for offer in _applied(rules, [known], n)[0]
         ]
     return _counted(asked, basket, absent, n)
@@ -132,7 +132,7 @@ def _counted(transactions: "Transactions", basket: list[str], absent: list[str],
     share[known] = -1.0
     best = np.argsort(-share, kind="stable")[: min(n, transactions.n_items - len(known))]
     return [
-        Offer(float(share[i]), float(share[i] / overall[i]), str(transactions.items[int(i)]))
+        Offer(float(share[i]), float(share[i] / overall[i]), cell(transactions.items[int(i)]))
         for i in best
         if share[i] > 0
     ]
@@ -152,11 +152,11 @@ def _for_many(
         for b, row in enumerate(codes.tolist()):
             for rank, code in enumerate(row):
                 if code >= 0:
-                    yield [str(b + 1), str(rank + 1), f"{chances[b, rank]:.6g}", str(model.items[code])]
+                    yield [str(b + 1), str(rank + 1), f"{chances[b, rank]:.6g}", cell(model.items[code])]
     elif isinstance(asked, Rules):
         for b, offers in enumerate(_applied(asked, baskets, n)):
             for rank, offer in enumerate(offers):
-                yield [str(b + 1), str(rank + 1), f"{offer.score:.6g}", ", ".join(map(str, offer.items))]
+                yield [str(b + 1), str(rank + 1), f"{offer.score:.6g}", ", ".join(map(cell, offer.items))]
     else:
         raise InvalidInputError(
             "expected a model or rules to recommend for many baskets, got transactions; fit a model first: "
