@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -146,6 +147,16 @@ def test_a_narrow_terminal_gets_no_bars(run, baskets, monkeypatch):
         shown = run("mine", baskets, "-s", "1", "-n", "2", "-q").out
         assert ("━" in shown) == has_bars
         assert "{bread}" in shown
+
+
+def test_a_very_narrow_terminal_gets_names_below_numbers(run, baskets, monkeypatch):
+    """Where there is no room beside the numbers, names have lines of their own and are not torn apart."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = run("rules", baskets, "-s", "2", "--min-threshold", "1", "-q").out
+    lines = [line.rstrip() for line in re.sub(r"\x1b\[[\d;]*m", "", shown).splitlines()]
+    assert lines[:2] == [" support  confidence   lift  count", "   rule"]
+    assert lines[2:] == ["  0.4000       1.000  1.250      2", "   {butter} -> {bread}"]
 
 
 def test_nothing_on_a_terminal_is_said(run, baskets, monkeypatch):

@@ -24,6 +24,7 @@ _ACCENT = "cyan"
 _BAR_WIDTH = 16
 _PADDING = 2
 _LEAST_CROPPED = 10
+_LEAST_FOLDED = 16
 _LEAST_BESIDE_BARS = 30
 
 
@@ -80,19 +81,41 @@ class Page:
         if has_bars:
             columns.append(["", *map(_bar, bars)])
             widths.append(_BAR_WIDTH)
+        if not crop and room < _LEAST_FOLDED:
+            self._draw_in_two_lines(columns, (last, *cells[-1]))
+        else:
+            self._draw(columns, (last, *cells[-1]), widths, has_bars=has_bars, room=room if crop else None)
+        if table.footer:
+            self._print(Text(f" {table.footer}", style="dim"))
+
+    def _draw(
+        self,
+        columns: Sequence[Sequence[str]],
+        names: Sequence[str],
+        widths: Sequence[int],
+        *,
+        has_bars: bool,
+        room: int | None,
+    ) -> None:
+        """Draw columns of numbers and one of names, which are cropped where there is only some room."""
         drawn = RichTable(box=None, header_style="dim")
         for column, width in zip(columns, widths, strict=True):
             is_bar = has_bars and column is columns[-1]
             drawn.add_column(column[0], style=_ACCENT if is_bar else "", no_wrap=True, min_width=width)
-        is_whole = not crop or room >= _LEAST_CROPPED
-        if is_whole:
-            drawn.add_column(last, overflow="fold")
-        for position, name in enumerate(cells[-1], start=1):
-            names = [Text(_cropped(name, room) if crop else name)] if is_whole else []
-            drawn.add_row(*(Text(column[position]) for column in columns), *names)
+        is_named = room is None or room >= _LEAST_CROPPED
+        if is_named:
+            drawn.add_column(names[0], overflow="fold")
+        for position, name in enumerate(names[1:], start=1):
+            last = [Text(name if room is None else _cropped(name, room))] if is_named else []
+            drawn.add_row(*(Text(column[position]) for column in columns), *last)
         self._print(drawn)
-        if table.footer:
-            self._print(Text(f" {table.footer}", style="dim"))
+
+    def _draw_in_two_lines(self, columns: Sequence[Sequence[str]], names: Sequence[str]) -> None:
+        """Draw each row as its numbers, and its names on the next lines: for narrow terminals."""
+        for position, name in enumerate(names):
+            style = "" if position else "dim"
+            self._print(Text(" " + "  ".join(column[position] for column in columns), style=style))
+            self._print(Padding(Text(name, style=style), (0, 0, 0, 3)))
 
     def _print(self, what: RenderableType) -> None:
         if not self._is_plain:
