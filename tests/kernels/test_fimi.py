@@ -108,4 +108,4 @@ def test_codes_are_renamed_in_place(codes):
     new_code = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 3], dtype=np.int32)
     renamed = np.array(codes, dtype=np.int32)
     fimi.rename(renamed, new_code)
-    assert renamed.tolist() == [int(new_code[code]) for code in codes]
+    assert renamed.tolist() == naive.renamed(codes, new_code.tolist())

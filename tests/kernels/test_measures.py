@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import rules as naive
 
@@ -10,6 +10,7 @@ from itemix.kernels import measures
 from itemix.mining.measures import MEASURES
 
 CODES = list(enumerate(MEASURES[:-1]))
+BOUNDED = ["confidence", "lift", "leverage", "conviction", "jaccard", "certainty", "kulczynski"]
 
 
 @st.composite
@@ -36,6 +37,22 @@ def test_no_rule_lies_under_the_bound_of_its_confidence(code, name, table, thres
     both, a, c, n = table
     reached = measures.measure_all(code, *(np.array([x]) for x in (both, a, c)), float(n))[0] >= threshold
     assert not reached or both / a >= measures.least_confidence(code, threshold, both), name
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@settings(max_examples=40)
+@given(both=st.floats(0.05, 0.95), threshold=st.floats(-0.5, 1) | st.floats(1, 6))
+def test_the_bound_of_the_confidence_is_the_least_one(name, both, threshold):
+    """Of the measures that bound it, some rule comes as near to the bound as tried supports allow."""
+    bound = measures.least_confidence(MEASURES.index(name), threshold, both)
+    least = naive.least_confidence(name, threshold, both)
+    # The next support of A that was not tried lies a step of 1 / 60 of all that is left above it.
+    step = (1 - both) / 60
+    if least is None:
+        assert bound > both / (both + step)
+    else:
+        assert bound <= least
+        assert max(bound, both) >= both / (both / least + step) * (1 - 1e-6)
 
 
 @pytest.mark.parametrize(("code", "name"), CODES)

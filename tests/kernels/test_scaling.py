@@ -51,15 +51,8 @@ def test_items_hang_together_by_pairs(seed):
     out = np.empty(len(codes), dtype=np.int64)
     scaling.join_items(*known.trie[:2], offsets, codes, out)
     for s, own in enumerate(sets):
-        reach = {int(i): {int(i)} for i in own}
-        for _ in own:
-            for a, b in pairs:
-                if a in reach and b in reach:
-                    both = reach[a] | reach[b]
-                    for c in both:
-                        reach[c] = both
-        first = [int(offsets[s]) + own.tolist().index(min(reach[int(i)])) for i in own]
-        assert out[offsets[s] : offsets[s + 1]].tolist() == first
+        assert codes[out[offsets[s] : offsets[s + 1]]].tolist() == naive.joined(own.tolist(), pairs)
+        assert (out[offsets[s] : offsets[s + 1]] >= offsets[s]).all()
 
 
 def test_events_of_parts():

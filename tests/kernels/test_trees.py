@@ -89,6 +89,19 @@ def test_shares_of_rows():
     np.testing.assert_allclose(scores, [[0.25, 0.75], [0.5, 0.5], [0.0, 1.0], [1.0, 0.0]])
 
 
+@given(seeds, st.integers(1, 6), st.sampled_from([1.0, 12.0, 400.0]))
+def test_shares_of_rows_are_those_of_the_twin(seed, n_components, spread):
+    """Also of scores far apart, some of them -inf."""
+    rng = np.random.default_rng(seed)
+    scores = spread * rng.normal(size=(5, n_components))
+    scores[rng.random(scores.shape) < 0.3] = -np.inf
+    expected = [naive.shares(row, trees.NEGLIGIBLE) for row in scores.tolist()]
+    values = np.empty(5)
+    trees.share_rows(scores, values)
+    np.testing.assert_allclose(scores, [row for row, _ in expected], rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(values, [value for _, value in expected], rtol=1e-12)
+
+
 @settings(max_examples=40)
 @given(seeds, st.integers(1, 9))
 def test_order_has_parents_first(seed, n_items):

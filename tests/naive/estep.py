@@ -37,6 +37,17 @@ def expected_counts(matrix, multiplicities, scores):
     return resp.sum(axis=0), resp.T @ matrix, float((log_sum_exp(scores) * multiplicities).sum())
 
 
+def label_counts(rows, labels, n_components, n_items):
+    """Return how many rows (lists of items) each label has, and how many of these hold each item."""
+    sizes = [0] * n_components
+    item_counts = [[0] * n_items for _ in range(n_components)]
+    for row, label in zip(rows, labels, strict=True):
+        sizes[label] += 1
+        for item in row:
+            item_counts[label][item] += 1
+    return sizes, item_counts
+
+
 def itemset_probability(weights, probs, present, absent=()):
     """Return the probability of one itemset."""
     total = 0.0

@@ -42,3 +42,15 @@ def entropy(chances):
     """Return the entropy in nats."""
     positive = chances[chances > 0]
     return float(-(positive * np.log(positive)).sum())
+
+
+def joined(codes, pairs):
+    """Return for each of some codes the least code that a path of pairs among them leads to."""
+    reach = {code: {code} for code in codes}
+    for _ in codes:
+        for a, b in pairs:
+            if a in reach and b in reach:
+                both = reach[a] | reach[b]
+                for code in both:
+                    reach[code] = both
+    return [min(reach[code]) for code in codes]

@@ -21,3 +21,8 @@ def parse_onehot(text, delimiter, code_of_column):
         pairs = zip(cells, code_of_column, strict=True)
         rows.append([code for cell, code in pairs if code >= 0 and cell in YES])
     return rows
+
+
+def renamed(codes, new_code):
+    """Return the new code of each code."""
+    return [new_code[code] for code in codes]

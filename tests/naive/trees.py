@@ -46,6 +46,17 @@ def log_linear(matrix, base, single, pair, parent):
     return out
 
 
+def shares(scores, negligible):
+    """The softmax of one row without its negligible shares, and the log-sum-exp of all its scores."""
+    top = max(scores)
+    if top == -np.inf:
+        return [1 / len(scores)] * len(scores), top
+    whole = sum(np.exp(score - top) for score in scores)
+    kept = [np.exp(score - top) / whole for score in scores]
+    kept = [share if share >= negligible else 0.0 for share in kept]
+    return [share / sum(kept) for share in kept], top + np.log(whole)
+
+
 def pair_counts(matrix, weights):
     """How much weight holds each pair, shape (D, D), each item alone on the diagonal."""
     return matrix.T @ (np.asarray(weights)[:, None] * matrix)
