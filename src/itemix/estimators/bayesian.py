@@ -83,7 +83,8 @@ class _Bayesian(MixtureEstimator):
 
         The first batch is fitted; each later one adjusts the mean expected counts, and the posterior is that
         of all transactions so far. Every call counts as new transactions. After sampling, a stream goes on
-        from the last sample.
+        from the last sample. Hyperparameters are learned from the first batch only: later, "learn" stands for
+        the default.
 
         The items of a batch are matched with those of the first by their names, of which it need not have
         all. So that no later batch has a new one, begin with ``partial_fit(first.align_items(names))``.

@@ -34,7 +34,7 @@ class _Printer:
         if report.iteration % self._every == 0 or report.iteration == 1:
             sys.stderr.write(
                 f"start {report.restart + 1} of {report.n_restarts}, iteration {report.iteration}: "
-                f"{report.bound:.6g}, {report.n_components} components, {report.seconds:.1f} s\n"
+                f"{report.bound:.6g}, {plural(report.n_components, 'component')}, {report.seconds:.1f} s\n"
             )
 
     def stage(self, text: str) -> None:

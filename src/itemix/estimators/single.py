@@ -38,7 +38,7 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
             For scikit-learn's sake.
         callbacks : sequence of callables
             Each is told every iteration (`itemix.inference.run.Report`), if there are any; one that returns
-            True stops the fit.
+            True stops the fit. One that has a method `stage` is also told, in words, what comes before.
         """
         transactions = read_input(self, X)
         with interruptible():
