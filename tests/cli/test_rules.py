@@ -3,6 +3,7 @@
 import pytest
 
 import itemix
+from itemix.cli.output import cell
 from itemix.cli.rules import MEASURES, METRICS
 from itemix.mining import measures, rule_options
 
@@ -71,7 +72,7 @@ def test_conditions_and_order(run, baskets):
     expected = rules_of(baskets, min_threshold=0.0).filter(min_lift=1.1, max_p_value=0.5).sort_by("support")
     rows = run("rules", baskets, "-s", "1", *options).rows
     assert [row[-2:] for row in rows] == [
-        [", ".join(rule.antecedents), ", ".join(rule.consequents)] for rule in expected
+        [", ".join(map(cell, rule.antecedents)), ", ".join(map(cell, rule.consequents))] for rule in expected
     ]
     assert rows
 
