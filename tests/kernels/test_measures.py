@@ -46,8 +46,8 @@ def test_the_bound_of_the_confidence_is_the_least_one(name, both, threshold):
     """Of the measures that bound it, some rule comes as near to the bound as tried supports allow."""
     bound = measures.least_confidence(MEASURES.index(name), threshold, both)
     least = naive.least_confidence(name, threshold, both)
-    # The next support of A that was not tried lies a step of 1 / 60 of all that is left above it.
-    step = (1 - both) / 60
+    # The next support of A that was not tried lies a step of 1 / 30 of all that is left above it.
+    step = (1 - both) / 30
     if least is None:
         assert bound > both / (both + step)
     else:

@@ -39,7 +39,7 @@ def measure(name, both, a, c, n):
     }[name]()
 
 
-def least_confidence(name, threshold, both, steps=60):
+def least_confidence(name, threshold, both, steps=30):
     """Return the least confidence of rules that reach a threshold, of many supports of their sides."""
     sides = [both + (1 - both) * step / steps for step in range(steps + 1)]
     reached = [both / a for a in sides for c in sides if measure(name, both, a, c, 1) >= threshold]
