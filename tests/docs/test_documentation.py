@@ -42,12 +42,23 @@ def test_examples_of_docstrings_run(name, tmp_path, monkeypatch):
     assert result.failed == 0
 
 
+def anchors_of(page):
+    """Return the anchors that GitHub gives to the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ +(.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_links_resolve(page):
-    """Every link to a file of the repository leads to one."""
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+    """Every link to a file of the repository leads to one, and to a heading that it has."""
+    for target, anchor in re.findall(
+        r"\]\(([^)#\s]*)(?:#([^)\s]+))?[^)]*\)", page.read_text(encoding="utf-8")
+    ):
         if not target.startswith(("http://", "https://", "mailto:")):
-            assert (page.parent / target).exists(), f"{page_name(page)} links to {target}"
+            other = page.parent / target if target else page
+            assert other.exists(), f"{page_name(page)} links to {target}"
+            assert not anchor or anchor in anchors_of(other), f"{page_name(page)} links to {target}#{anchor}"
 
 
 def test_every_public_name_is_documented():
