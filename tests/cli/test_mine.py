@@ -6,6 +6,7 @@ import pytest
 
 import itemix
 from itemix.cli.options import FORMATS, TARGETS, as_support
+from itemix.cli.output import cell
 from itemix.data.readers import FORMATS as READER_FORMATS
 from itemix.errors import InvalidInputError
 from itemix.itemsets import TARGETS as LIBRARY_TARGETS
@@ -85,7 +86,7 @@ def test_every_option_reaches_the_miner(run, baskets):
     ]:
         expected = itemix.mine(transactions, 1, **arguments)
         rows = run("mine", baskets, "-s", "1", "--sort", "order", *options).rows
-        assert [row[2] for row in rows] == [", ".join(map(str, itemset.items)) for itemset in expected]
+        assert [row[2] for row in rows] == [", ".join(map(cell, itemset.items)) for itemset in expected]
         assert [int(row[1]) for row in rows] == expected.count.tolist()
 
 
