@@ -243,6 +243,21 @@ def test_recognition_looks_at_most_rows():
         read("1 2\n3 4\n5\nx 4\n")
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"), [("x.parquet", "a Parquet"), ("x.pq.gz", "a Parquet"), ("x.feather", "an Arrow")]
+)
+def test_the_ending_of_a_binary_file_is_believed(tmp_path, name, kind):
+    """Text under the name of a Parquet or Arrow file is some mistake, unless its format is named."""
+    path = tmp_path / name
+    path.write_text("milk,bread\n")
+    message = (
+        rf"expected {kind} file, as its name says, got {name} which does not begin like one; download it"
+    )
+    with pytest.raises(InvalidInputError, match=message):
+        read_transactions(path)
+    assert read_transactions(path, format="basket").to_lists() == [["bread", "milk"]]
+
+
 def test_the_ending_of_a_name_helps(tmp_path):
     """Where the text could be several things: .dat is FIMI, .tsv has tabs, whatever is in it."""
     (tmp_path / "a.dat").write_text("1 2\n3.5 4\n")
@@ -392,6 +407,11 @@ BAD = {
         b"PK\x03\x04\x00",
         {},
         r"expected text .* got a zip archive or spreadsheet: .*; unpack it",
+    ),
+    "a web page": (
+        "<!DOCTYPE html>\n<html><body>Not found, sorry</body></html>\n",
+        {},
+        r"expected text .* got a web page: .*; unpack it",
     ),
     "a binary file": (b"\x01\x00\x02\xff", {}, r"got a binary file of no known kind: .*; export it as CSV"),
     "UTF-16": ("a,b\n".encode("utf-16"), {}, r"expected utf-8 text, got UTF-16: .*; try encoding='utf-16'"),

@@ -40,11 +40,13 @@ _FOREIGN = {
     "a PDF document": re.compile(rb"%PDF-\d"),
     "an SQLite database": re.compile(rb"SQLite format 3\x00"),
     "a Feather file of version 1": re.compile(rb"FEA1\x00"),
+    "a web page": re.compile(rb"\s*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE),
 }
 _LAYOUTS_OF_TABLES = ("long", "onehot")
 _YES_OR_NO = frozenset(TRUE_WORDS + FALSE_WORDS)
 _JSON_ENDING = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
 _TAB_ENDING = re.compile(r"\.tsv(\.gz)?$", re.IGNORECASE)
+_BINARY_ENDING = re.compile(r"\.(?:(parquet|pq)|arrow|feather|ipc)(?:\.gz)?$", re.IGNORECASE)
 _FIMI_ENDING = re.compile(r"\.(dat|fimi)(\.gz)?$", re.IGNORECASE)
 _FIMI_LINE = re.compile(r"\s*-?[0-9]+(?:\s+-?[0-9]+)*\s*")
 
@@ -93,6 +95,11 @@ def recognise(
         raise InvalidInputError(
             f"expected a file in {wanted} format, got {source.label} which {what}; "
             "leave format= out to have it recognised"
+        )
+    if wanted is None and (ending := _BINARY_ENDING.search(source.label)):
+        raise InvalidInputError(
+            f"expected {'a Parquet' if ending[1] else 'an Arrow'} file, as its name says, got {source.label} "
+            "which does not begin like one; download it again, or name its format="
         )
     decoder_of(options.encoding)
     _refuse_foreign(source, options.encoding)
