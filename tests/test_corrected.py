@@ -158,6 +158,21 @@ def test_absent_items_complete_present_ones():
     assert sum(four) == pytest.approx(1.0, rel=1e-9)
 
 
+@settings(max_examples=20, deadline=None)
+@given(seeds)
+def test_cases_add_up_where_none_is_cut_off(seed):
+    """With an item and without it are all cases, except where the sum would be below 0: that is 0."""
+    model, _ = corrected(seed)
+    for absent in (["i3"], ["i3", "i4"], ["i2", "i3", "i4"]):
+        *others, last = absent
+        before = model.probability(["i0"], absent=others)
+        without = model.probability(["i0"], absent=absent)
+        with_it = model.probability(["i0", last], absent=others)
+        assert 0 <= without <= 1
+        if without > 0 and before > 0 and with_it > 0:
+            assert with_it + without == pytest.approx(before, rel=1e-9)
+
+
 def test_too_many_absent_items():
     """The terms double with each absent item, so there is a limit, and it is said."""
     model, _ = corrected(3, order=2, n_items=12)
