@@ -91,7 +91,14 @@ def test_names_have_the_encoding_of_the_data(tmp_path):
     assert read_transactions(io.BytesIO(b"1\n"), names=path, encoding="latin-1").to_lists() == [["Käse"]]
 
 
-def test_an_unnamed_code_must_not_be_the_name_of_another():
-    """Names stay distinct."""
-    with pytest.raises(InvalidInputError, match="expected distinct item names, got '1001' more than once"):
-        read({1000: "1001"})
+def test_the_code_of_a_nameless_item_may_be_the_name_of_another():
+    """Names stay distinct: the code is added, as where two items share a name."""
+    assert read({1000: "1001"}).to_lists() == [["1001 (1000)", "1001"], ["1002"]]
+
+
+@pytest.mark.parametrize("nothing", [None, "", " ", float("nan")])
+def test_missing_names_are_none(nothing):
+    """Items without a name keep their code, also where the mapping or the file has an empty place for it."""
+    expected = [["milk", "1001"], ["1002"]]
+    assert read({1000: "milk", 1001: nothing, 1002: nothing}).to_lists() == expected
+    assert read(io.BytesIO(b"1000,milk\n1001,\n1002, \n")).to_lists() == expected

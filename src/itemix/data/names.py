@@ -31,6 +31,8 @@ def named(
 ) -> Transactions:
     """Give the items names by their codes; those without one keep their code, as a string.
 
+    A name that is the code of an item without one gets its own code added to it.
+
     Raises
     ------
     InvalidInputError
@@ -44,11 +46,17 @@ def named(
             f"expected names for items such as {str(items[0])!r}, got names for others only, {known}; check "
             "the column of codes"
         )
-    return transactions.rename_items([name_of.get(str(code), str(code)) for code in transactions.items])
+    codes = [str(code) for code in items]
+    nameless = {code for code in codes if code not in name_of}
+    return transactions.rename_items(
+        [_with_code(name_of[code], code, nameless) if code in name_of else code for code in codes]
+    )
 
 
 def read_names(names: PathOrStream | Mapping[Label, str], encoding: str = "utf-8") -> dict[str, str]:
     """Return the name of each code; where several codes share a name, each is added to its name.
+
+    Missing and blank names are none.
 
     Raises
     ------
@@ -56,18 +64,29 @@ def read_names(names: PathOrStream | Mapping[Label, str], encoding: str = "utf-8
         If a code has two names, or the file has fewer than two columns.
     """
     if isinstance(names, Mapping):
-        pairs = [(str(code), str(name)) for code, name in names.items()]
+        pairs = [(str(code), "" if _is_missing(name) else str(name)) for code, name in names.items()]
     else:
         pairs = read_titles(names, encoding)
     name_of: dict[str, str] = {}
     for code, name in pairs:
+        if not name.strip():
+            continue
         if name_of.setdefault(code, name) != name:
             raise InvalidInputError(
                 f"expected one name for each item, got {name_of[code]!r} and {name!r} for {code!r}; "
                 "drop one of them from the names"
             )
-    uses = Counter(name_of.values())
-    return {code: name if uses[name] == 1 else f"{name} ({code})" for code, name in name_of.items()}
+    shared = {name for name, uses in Counter(name_of.values()).items() if uses > 1}
+    return {code: _with_code(name, code, shared) for code, name in name_of.items()}
+
+
+def _with_code(name: str, code: str, taken: set[str]) -> str:
+    """Return a name that no other item has: with its code, where it is taken."""
+    return f"{name} ({code})" if name in taken else name
+
+
+def _is_missing(name: object) -> bool:
+    return name is None or name != name  # noqa: PLR0124 - NaN, where pandas had no name
 
 
 def read_titles(path: PathOrStream, encoding: str = "utf-8") -> list[tuple[str, str]]:
