@@ -130,6 +130,23 @@ def test_a_process_starts_from_any_mixture(data):
         assert np.isfinite(model.score(data))
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        BernoulliMixture("auto", criterion="bic"),
+        BayesianMixture("auto", criterion="bic"),
+        BayesianMixture("auto", criterion="bic", **GIBBS),
+        ChowLiuMixture("auto"),
+    ],
+    ids=["em", "variational", "gibbs", "trees"],
+)
+def test_a_warm_start_begins_anew_where_another_number_is_chosen(model, data):
+    """A model of one component is no start for the number that is chosen later."""
+    model.set_params(random_state=0, warm_start=True)
+    alike = Transactions.from_lists([["item0"], []] * 40).align_items(data.items)
+    assert model.fit(alike).n_components_ < model.fit(data).n_components_
+
+
 def test_variational_inference_goes_on_from_a_sampler(data):
     """A warm start after sampling starts from the last sample, which has the model's number of components."""
     model = BayesianMixture(3, random_state=0, warm_start=True, **GIBBS).fit(data)

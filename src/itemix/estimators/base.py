@@ -105,7 +105,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         settings = self._settings()
         with Workers(count_threads(self.n_jobs)) as workers:
             rows = Rows(transactions, workers)
-            start = starter(self._start(), transactions, rows, n_components)
+            start = starter(self._start(n_components), transactions, rows, n_components)
             algorithm = self._algorithm(rows, start, _Totals(rows.item_totals, rows.n_transactions))
             seed = parameters.as_seed(self.random_state)
             result = run(algorithm, rows.n_transactions, settings, seed, callbacks=callbacks)
@@ -233,8 +233,16 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         """Return the mixture to score unseen transactions with."""
         return self.mixture_
 
-    def _start(self) -> Any:  # noqa: ANN401 - see starter
-        return self.mixture_ if self.warm_start and hasattr(self, "mixture_") else self.init
+    def _start(self, n_components: int) -> Any:  # noqa: ANN401 - see starter
+        """Return what to start from: the last model if a fit goes on, unless another number was chosen."""
+        if not self.warm_start or not hasattr(self, "mixture_"):
+            return self.init
+        last = self._last()
+        return self.init if self.n_components == "auto" and last.n_components != n_components else last
+
+    def _last(self) -> Mixture:
+        """Return the mixture that a fit goes on from."""
+        return self.mixture_
 
     def _settings(self) -> Settings:
         return Settings(

@@ -107,7 +107,7 @@ class _Bayesian(MixtureEstimator):
     def _sample_chains(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
         n_components = self._checked_components(transactions, callbacks)
         settings = self._settings()
-        start = self._start()
+        start = self._start(n_components)
         # The process starts from any number of components that a mixture has.
         is_any = isinstance(start, Mixture) and self._weights == "sticks"
         labels = label_starter(start, transactions, None if is_any else n_components)
@@ -141,11 +141,13 @@ class _Bayesian(MixtureEstimator):
         warn_of(self, interrupted=chains.interrupted, stopped=chains.stopped)
         return chains.interrupted
 
-    def _start(self) -> Any:  # noqa: ANN401 - see starter
-        """Return what to start from; one that goes on: the last sample, not the average of all."""
-        if self.warm_start and hasattr(self, "posterior_"):
-            return self.posterior_.mixture()
-        return "k-means++" if self.init is None else self.init
+    def _start(self, n_components: int) -> Any:  # noqa: ANN401 - see starter
+        start = super()._start(n_components)
+        return "k-means++" if start is None else start
+
+    def _last(self) -> Mixture:
+        """Return the mixture of the last sample: the average of all has the components of all."""
+        return self.posterior_.mixture()
 
     def _keep(self, fitted: Fitted) -> None:
         super()._keep(fitted)

@@ -231,7 +231,10 @@ class ChowLiuMixture(_TreeEstimator):
             parameters.check_whole("max_iter", self.max_iter),
             parameters.check_tol(self.tol),
         )
-        start = self.trees_ if self.warm_start and hasattr(self, "trees_") else self.init
+        goes_on = self.warm_start and hasattr(self, "trees_")
+        if goes_on and self.n_components == "auto":
+            goes_on = self.trees_.n_components == K
+        start = self.trees_ if goes_on else self.init
         with Workers(count_threads(self.n_jobs)) as workers:
             rows = TreeRows(transactions, K, workers)
             algorithm = TreeEM(rows, K, prior, tree_starter(start, rows, K))

@@ -60,7 +60,6 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
 
 def check_amount(name: str, value: object) -> float:
     """Return a number of zero or more, or raise InvalidInputError."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 <= value < float("inf"):  # type: ignore[operator]
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < float("inf"):
         raise InvalidInputError(f"expected {name} as a number of zero or more, got {value!r}; try 1.0")
-    return float(value)  # type: ignore[arg-type]
+    return float(value)
