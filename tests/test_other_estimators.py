@@ -133,8 +133,12 @@ def test_independent_frequencies(data):
     unseen = Transactions.from_matrix(np.array([[1, 0], [1, 0], [0, 0]]))
     assert np.isneginf(IndependentModel(smoothing=0).fit(unseen).score_samples([[0, 1]])[0])
     assert IndependentModel(smoothing=1).fit(unseen).probability([1]) == pytest.approx(0.5 / 4)
-    with pytest.raises(InvalidInputError, match="expected smoothing as a number of zero or more, got None"):
-        IndependentModel(smoothing=None).fit(unseen)
+    for refused in (None, True, "1", -1.0, np.float32("nan"), np.inf):
+        with pytest.raises(InvalidInputError, match="expected smoothing as a number of zero or more, got"):
+            IndependentModel(smoothing=refused).fit(unseen)
+    for one in (np.int64(1), np.float32(1), np.float64(1)):
+        assert IndependentModel(smoothing=one).fit(data).model_ == IndependentModel().fit(data).model_
+        assert ChowLiuTree(smoothing=one).fit(data).model_ == ChowLiuTree(smoothing=1).fit(data).model_
 
 
 def test_components_of_trees(data):

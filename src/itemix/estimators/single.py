@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import BaseEstimator, DensityMixin
@@ -60,6 +61,6 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
 
 def check_amount(name: str, value: object) -> float:
     """Return a number of zero or more, or raise InvalidInputError."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < float("inf"):
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < float("inf"):
         raise InvalidInputError(f"expected {name} as a number of zero or more, got {value!r}; try 1.0")
     return float(value)
