@@ -214,8 +214,8 @@ class CorrectedMixture(Model):
             missing = np.unique(absent[1][absent[0][s] : absent[0][s + 1]])
             if len(missing) > _MOST_ABSENT:
                 raise InvalidInputError(
-                    f"expected at most {_MOST_ABSENT} absent items, got {len(missing)}; ask the mixture that "
-                    "was corrected, which takes any number"
+                    f"expected at most {_MOST_ABSENT} absent items of a corrected mixture, got "
+                    f"{len(missing)}; name fewer, or ask a model that was fitted without correction"
                 )
             chosen = [
                 held[:0],
