@@ -249,20 +249,47 @@ def test_show_names_components(run, models, method, monkeypatch):
     assert "more: --limit 0 shows all" in drawn
 
 
-@pytest.mark.parametrize("method", ["chow-liu", "maxent", "independent"])
+def test_show_names_items_where_none_depends_on_another(run, store, tmp_path, monkeypatch):
+    """Of independent items the most probable ones are shown, as many as wanted."""
+    path = tmp_path / "m.itemix"
+    run("fit", store, "--method", "independent", "-o", path, "-q")
+    shown = run("show", path, "-n", "3")
+    model = load(path).model_
+    best = (-model.item_probabilities).argsort(kind="stable")[:3]
+    assert shown.out.splitlines()[0] == "item\tprobability"
+    assert [row[0] for row in shown.rows] == list(model.items.names(best))
+    assert [float(row[1]) for row in shown.rows] == pytest.approx(model.item_probabilities[best], rel=1e-5)
+    assert "no two items depend on each other in it" in shown.err
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    drawn = run("show", path, "-n", "3").out
+    assert all(name in drawn for name in model.items.names(best))
+    assert "89 more: --limit 0 shows all" in drawn
+    assert "more" not in run("show", path, "-n", "0").out
+
+
+def test_a_choice_of_no_correction_is_said(run, tmp_path):
+    """Where auto has chosen none, both the fit and what is shown of the model say so."""
+    data, path = tmp_path / "few.csv", tmp_path / "few.itemix"
+    data.write_text("milk,bread\nmilk\nbread,butter\nbutter\n" * 5)
+    fitted = run("fit", data, "--method", "vfbm", "-K", "2", "--seed", "0", "-o", path)
+    assert "no correction was found to be better" in fitted.err
+    assert "3 items, no correction was found to be better, fitted on 20" in run("show", path).err
+    run("fit", data, "--method", "vfbm", "-K", "2", "--correction", "none", "-o", path)
+    assert "correction" not in run("show", path).err
+
+
+@pytest.mark.parametrize("method", ["chow-liu", "maxent"])
 def test_show_names_pairs_where_there_are_no_components(run, store, tmp_path, monkeypatch, method):
     """A model without components is shown by the pairs of items that depend most on each other."""
     path = tmp_path / "m.itemix"
     run("fit", store, "--method", method, "-o", path, "-q")
     rows = run("show", path, "-n", "3").rows
-    expected = [] if method == "independent" else load(path).dependencies(3)
+    expected = load(path).dependencies(3)
     assert [row[:2] for row in rows] == [[pair.item, pair.other] for pair in expected]
     assert [float(row[3]) for row in rows] == pytest.approx([pair.lift for pair in expected], rel=1e-5)
     monkeypatch.setenv("FORCE_COLOR", "1")
     drawn = run("show", path, "-n", "3")
     assert drawn.code == 0
-    assert ("no two items depend on each other in it" in drawn.err) == (not expected)
-    assert bool(drawn.out) == bool(expected)
     assert all(pair.item in drawn.out for pair in expected)
 
 
@@ -270,7 +297,8 @@ def test_show_says_what_was_fitted(run, models):
     """The line on standard error says the method, the size, and of how many transactions."""
     assert run("show", models["gsdpm"]).err.startswith("gsdpm.itemix: gsdpm, ")
     assert (
-        " in the last of 2 samples, 92 items, fitted on 600 transactions" in run("show", models["gsdpm"]).err
+        " in the last of 2 samples, 92 items, no correction was found to be better, fitted on 600 transac"
+        in run("show", models["gsdpm"]).err
     )
 
 
@@ -281,7 +309,7 @@ def test_only_components_that_hold_transactions_count(run, tmp_path):
     fitted = run("fit", data, "--method", "gsdpm", "--seed", "0", "-o", path)
     assert "gsdpm: 1 component in the last of 5 samples, " in fitted.err
     shown = run("show", path)
-    assert "gsdpm, 1 component in the last of 5 samples, 2 items, fitted on 1 transaction\n" in shown.err
+    assert "gsdpm, 1 component in the last of 5 samples, 2 items, no correction" in shown.err
     assert {row[0] for row in shown.rows} == {"1"}
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from itemix.corrected import CorrectedMixture
+    from itemix.correction import Choice
     from itemix.model import Model
     from itemix.posterior import Posterior
     from itemix.storage.stored import StoredModel
@@ -31,7 +32,7 @@ def summary(model: StoredModel) -> str:
         components(n_components, len(model.posteriors)) if n_components else "",
         structure(model.value),
         plural(model.value.n_items, "item"),
-        correction(model.corrected),
+        correction(model.corrected, model.choice),
         "" if n is None else f"fitted on {plural(n, 'transaction')}",
     ]
     return f"{model.path.name}: {joined(parts)}"
@@ -54,7 +55,8 @@ def found(model: Any) -> str:  # noqa: ANN401 - an estimator that was fitted
     counts = getattr(model, "counts_", None)
     n_components = getattr(model, "n_components_", 0) if counts is None else counts.n_components
     parts = [components(n_components, len(posteriors)) if n_components else "", structure(model.model_)]
-    return joined([*parts, correction(getattr(model, "corrected_", None))])
+    chosen = correction(getattr(model, "corrected_", None), getattr(model, "correction_choice_", None))
+    return joined([*parts, chosen])
 
 
 def structure(model: Model) -> str:
@@ -68,10 +70,10 @@ def structure(model: Model) -> str:
     return plural(len(model.itemsets), "itemset") if isinstance(model, MaxEntropy) else ""
 
 
-def correction(corrected: CorrectedMixture | None) -> str:
-    """Say by how much a model is corrected, nothing if it is not."""
+def correction(corrected: CorrectedMixture | None, choice: Choice | None) -> str:
+    """Say by how much a model is corrected, or that no correction was chosen; nothing if none was wanted."""
     if corrected is None:
-        return ""
+        return "" if choice is None else "no correction was found to be better"
     residuals = corrected.correction.residuals
     return f"corrected by {residuals.size:,} itemsets of up to {residuals.order} items"
 

@@ -49,8 +49,8 @@ def show(
 
     The components come largest first, each with the items that tell it from the others: how probable they are
     in it, and how many times as probable as overall. Of a model that was sampled, the components of the last
-    sample are shown; of a model without components, the pairs of items that depend most on each other. For a
-    file of itemsets or rules, its first rows are shown.
+    sample are shown; of a model without components, the pairs of items that depend most on each other, or the
+    items by themselves where none do. For a file of itemsets or rules, its first rows are shown.
     """
     if limit < 0:
         raise InvalidInputError(f"expected --limit as a number of rows, got {limit}; try 0 for all")
@@ -91,6 +91,8 @@ def _show_pairs(model: "StoredModel", limit: int, *, quiet: bool) -> None:
     pairs = [pair for pair in dependencies(model.model, limit or n_pairs) if pair.information > _NOTHING]
     if not pairs:
         note("no two items depend on each other in it", quiet=quiet)
+        _show_items(model, limit)
+        return
     if not on_terminal():
         numbers = ["probability", "lift", "information"]
         write_lines(
@@ -100,8 +102,6 @@ def _show_pairs(model: "StoredModel", limit: int, *, quiet: bool) -> None:
                 for pair in pairs
             ),
         )
-        return
-    if not pairs:
         return
     from itemix.cli.page import Page
 
@@ -114,6 +114,24 @@ def _show_pairs(model: "StoredModel", limit: int, *, quiet: bool) -> None:
         for pair in pairs
     )
     Page().table(Table("", ("probability", "lift", "depend on each other"), rows))
+
+
+def _show_items(model: "StoredModel", limit: int) -> None:
+    """Show the most probable items."""
+    from itemix.cli.page import Page
+    from itemix.display import Table, format_name, format_number
+
+    probability, items = model.model.item_probabilities, model.model.items
+    shown = (-probability).argsort(kind="stable")[: limit or None].tolist()
+    if not on_terminal():
+        write_lines(
+            ["item", "probability"], ([str(items[code]), f"{probability[code]:.6g}"] for code in shown)
+        )
+        return
+    rows = tuple((format_number(float(probability[code])), format_name(items[code])) for code in shown)
+    n_left_out = len(items) - len(shown)
+    more = f"... {n_left_out:,} more: --limit 0 shows all" if n_left_out else ""
+    Page().table(Table("", ("probability", "item"), rows, more))
 
 
 def _show_result(file: str, result: "Itemsets | Rules", limit: int, quiet: bool) -> None:

@@ -16,6 +16,7 @@ from itemix.trees import TreeMixture
 if TYPE_CHECKING:
     import os
 
+    from itemix.correction import Choice
     from itemix.inference.priors import Weights
     from itemix.mining.intervals import Source
     from itemix.model import Model
@@ -87,6 +88,11 @@ class StoredModel:
         if self._corrected is not None or not isinstance(self.value, Mixture):
             return self._corrected
         return corrections.decode(self._content, self.value)
+
+    @cached_property
+    def choice(self) -> Choice | None:
+        """How the correction was chosen, None if it was not."""
+        return corrections.decode_choice(self._content)
 
     @property
     def model(self) -> Model:
