@@ -92,7 +92,8 @@ def test_infinity_is_null_in_json(run, files, tmp_path):
     """JSON has no infinity: a test transaction that the model rules out leaves the log-likelihood null."""
     path, strange = tmp_path / "evaluation.json", tmp_path / "strange.csv"
     strange.write_text("bread,whole milk\nmoon dust\nbread\n")
-    run("evaluate", files["model"], strange, "-s", "2", "-o", path)
+    result = run("evaluate", files["model"], strange, "-s", "2", "-o", path)
+    assert "the log-likelihood is -inf: the model rules out a transaction of the test data" in result.err
     assert json.loads(path.read_text(), parse_constant=pytest.fail)["log_likelihood"] is None
 
 

@@ -95,6 +95,12 @@ def evaluate(
         found = compare(prediction, data, least, train=behind, n_jobs=threads)
     numbers = f"{plural(found.n_true, 'true itemset')}, {found.n_predicted:,} predicted"
     note(f"{numbers}, evaluated in {watch.seconds():.2f} s", quiet=quiet)
+    if found.log_likelihood == -math.inf:
+        note(
+            "the log-likelihood is -inf: the model rules out a transaction of the test data, as by an item "
+            "that its training data never held",
+            quiet=quiet,
+        )
     if output is not None:
         _write(found, output)
         note(f"wrote the evaluation to {output}", quiet=quiet)
