@@ -97,6 +97,23 @@ def intervals(
     return mean, *_ends(mean, spread, level)
 
 
+def with_intervals(itemsets: Itemsets, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Itemsets:
+    """Return itemsets with the ends of an interval for each support, shape (n,) each."""
+    return Itemsets(
+        itemsets.offsets,
+        itemsets.codes,
+        itemsets.support,
+        itemsets.items,
+        count=itemsets.count,
+        n_transactions=itemsets.n_transactions,
+        lower=lower,
+        upper=upper,
+        min_support=itemsets.min_support,
+        target=itemsets.target,
+        check=False,
+    )
+
+
 def _ends(mean: Floats, spread: Floats, level: float) -> tuple[Floats, Floats]:
     """Return the ends of the intervals of probabilities with these means and relative variances."""
     lower, upper = mean.copy(), mean.copy()
@@ -130,23 +147,6 @@ def _of_one_transaction(mean: Floats) -> Floats:
     return np.divide(1 - mean, mean, out=np.zeros_like(mean), where=mean > 0)
 
 
-def with_intervals(itemsets: Itemsets, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Itemsets:
-    """Return itemsets with the ends of an interval for each support, shape (n,) each."""
-    return Itemsets(
-        itemsets.offsets,
-        itemsets.codes,
-        itemsets.support,
-        itemsets.items,
-        count=itemsets.count,
-        n_transactions=itemsets.n_transactions,
-        lower=lower,
-        upper=upper,
-        min_support=itemsets.min_support,
-        target=itemsets.target,
-        check=False,
-    )
-
-
 def _of_counts(
     model: CorrectedMixture,
     itemsets: Itemsets | Iterable[Names],
@@ -154,6 +154,7 @@ def _of_counts(
     given: Names,
     given_absent: Names,
 ) -> tuple[Floats, Floats]:
+    """Return probabilities and their relative variances, those of frequencies in what meets the condition."""
     mean = model.probabilities(itemsets, absent=absent, given=given, given_absent=given_absent)
     n = max(model.correction.n_transactions * model.probability(given, absent=given_absent), 1.0)
     return mean, _of_one_transaction(mean) * (1 + model.correction.excess_variance) / n
@@ -166,6 +167,7 @@ def _of_posteriors(
     given: Names,
     given_absent: Names,
 ) -> tuple[Floats, Floats]:
+    """Return expected probabilities and their relative variances (see docs/equations.md)."""
     items = samples[0].items
     present = encode_sets(items, itemsets)
     against = encode_absent(items, absent, len(present[0]) - 1)
