@@ -398,9 +398,13 @@ def test_ctrl_c_in_a_candidate_ends_the_choice(cls, data):
     """A candidate that is interrupted itself has no score: the first leaves nothing to keep."""
     endless = cls("auto", tol=0, max_iter=10**9, random_state=0)
     main = threading.main_thread().ident
-    threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT]).start()
-    with pytest.raises(KeyboardInterrupt):
-        endless.fit(data)
+    timer = threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT])
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            endless.fit(data)
+    finally:
+        timer.cancel()
 
 
 def test_warnings_point_at_the_caller(data):
