@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any
 
 from itemix.cli.completing import one_of
-from itemix.cli.options import check_choice, option
+from itemix.cli.options import as_support, check_choice, option
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -150,12 +150,13 @@ class Fitting:
         ),
     ] = None
     itemset_support: Annotated[
-        float | None,
+        str | None,
         option(
             "--itemset-support",
             panel=_OTHERS,
-            metavar="X",
-            help="Maximum entropy: the support from which itemsets are frequent; 0.01 by default.",
+            metavar="SUPPORT",
+            help="Maximum entropy: the support from which itemsets are frequent, as a fraction, a percentage "
+            "or a whole number of transactions; 0.01 by default.",
         ),
     ] = None
     itemset_len: Annotated[
@@ -234,11 +235,12 @@ class Fitting:
             "beta": _number_or("--beta", self.beta, "learn", float),
             "correction": _correction(self.correction),
             "pooling": _number_or("--pooling", self.pooling, "auto", float),
+            "itemset_support": as_support(self.itemset_support, "--itemset-support"),
             "edge_cost": _number_or("--edge-cost", self.edge_cost, "bic", float),
             **{
                 name: getattr(self, name)
                 for name in (
-                    "criterion", "gamma", "smoothing", "itemset_support", "itemset_len", "init", "starts",
+                    "criterion", "gamma", "smoothing", "itemset_len", "init", "starts",
                     "max_iter", "tol", "samples", "thin", "seed", "threads",
                 )
             },

@@ -267,7 +267,7 @@ class Output:
             raise InvalidInputError(f"expected --limit as a number of rows, got {self.limit}; try 0 for all")
 
 
-def as_support(text: str | None) -> float | int | None:
+def as_support(text: str | None, name: str = "--min-support") -> float | int | None:
     """Return a support as `itemix.mine` takes it: digits are a count, a decimal or percentage a fraction.
 
     Raises
@@ -284,14 +284,14 @@ def as_support(text: str | None) -> float | int | None:
         number = Decimal(written.removesuffix("%"))
     except InvalidOperation:
         raise InvalidInputError(
-            "expected --min-support as a fraction (0.01), a percentage (1%) or a whole number of "
+            f"expected {name} as a fraction (0.01), a percentage (1%) or a whole number of "
             f"transactions (20), got {text!r}; try 0.01"
         ) from None
     if not written.endswith("%"):
         return float(number)
     if not number.is_finite() or not 0 < number <= 100:
         raise InvalidInputError(
-            f"expected --min-support as a percentage above 0% and up to 100%, got {text!r}; try 1%"
+            f"expected {name} as a percentage above 0% and up to 100%, got {text!r}; try 1%"
         )
     return float(number / 100)
 
