@@ -1,13 +1,17 @@
 """Ctrl-C where it meets a kernel."""
 
+import ctypes
+import importlib
 import os
 import signal
 import sys
 import threading
 
+import llvmlite.binding
 import numpy as np
 import pytest
 
+from itemix import interrupts
 from itemix.interrupts import interruptible
 from itemix.kernels import csr
 
@@ -42,6 +46,44 @@ def test_an_interrupt_in_a_kernel_is_an_interrupt():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert sys.gettrace() is tracer
     assert csr.canonical_rows(*ROWS)[0][-1] == len(ROWS[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("_raw_object_cache_notify", "llvmlite/binding/executionengine.py"),
+        ("_raw_object_cache_getbuffer", "llvmlite/binding/executionengine.py"),
+        ("cb", "<frozen importlib._bootstrap>"),
+    ],
+)
+def test_an_interrupt_in_a_callback_is_not_lost(name, file):
+    """C calls these functions and drops what they raise: the interrupt comes one line later."""
+    source = compile(f"def {name}(*_):\n    signal.raise_signal(signal.SIGINT)\n    return 0\n", file, "exec")
+    places = {"signal": signal}
+    exec(source, places)  # noqa: S102 - a function in a file of that name
+    tracer = sys.gettrace()
+    reached = []
+    with pytest.raises(KeyboardInterrupt):
+        have_called_from_c(places[name], reached)
+    assert reached == []
+    assert sys.gettrace() is tracer
+
+
+@interruptible()
+def have_called_from_c(function, reached):
+    """Have C call a function, and note that it has come back."""
+    callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(function)
+    ctypes.CDLL(None).qsort((ctypes.c_int * 2)(), 2, ctypes.sizeof(ctypes.c_int), callback)
+    reached.append(function)
+
+
+def test_the_names_of_callbacks_are_those_of_their_libraries():
+    """Another version of a library may call them otherwise."""
+    engine = llvmlite.binding.ExecutionEngine
+    code = [engine._raw_object_cache_notify.__code__, engine._raw_object_cache_getbuffer.__code__]
+    code += [c for c in importlib._bootstrap._get_module_lock.__code__.co_consts if hasattr(c, "co_name")]
+    for place in code:
+        assert place.co_filename.endswith(interrupts._CALLED_FROM_C[place.co_name])
 
 
 def test_handlers_of_others_stay():

@@ -1,8 +1,9 @@
-"""Ctrl-C where it meets a kernel.
+"""Ctrl-C where it meets code that C calls, and that is not expected to fail.
 
 A signal that comes while the main thread is in a kernel waits until Python code runs again, and the first
-such code is Numba's own, which makes Python objects of the kernel's arrays. Numba does not expect it to fail:
-an exception there becomes a SystemError, or the end of the process. So it is raised one line later.
+such code is Numba's own, which makes Python objects of the kernel's arrays: an exception there becomes a
+SystemError, or the end of the process. In a callback of the compiler, or of an import, it is printed and
+forgotten. So it is raised one line after all these.
 """
 
 from __future__ import annotations
@@ -17,13 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-# What Numba calls when it hands over the result of a kernel.
-_HANDING_OVER = "_numba_unpickle"
+_CALLED_FROM_C = {
+    "_numba_unpickle": "serialize.py",  # Numba hands over the result of a kernel
+    "_raw_object_cache_notify": "executionengine.py",  # llvmlite has compiled something
+    "_raw_object_cache_getbuffer": "executionengine.py",  # llvmlite asks for something compiled before
+    "cb": "<frozen importlib._bootstrap>",  # a lock of an import is not needed any more
+}
+"""The functions, and how the name of the file ends that each is in."""
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C be a KeyboardInterrupt also where it meets a kernel; works as a decorator too."""
+    """Let Ctrl-C be a KeyboardInterrupt wherever it comes; works as a decorator too."""
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
@@ -43,24 +49,25 @@ def interruptible() -> Iterator[None]:
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt; out of the code that hands over a result, at the next line of its caller.
+    """Raise KeyboardInterrupt; out of code that C calls, at the next line of who called C.
 
     Raises
     ------
     KeyboardInterrupt
         Now, or at the next line.
     """
-    caller = _caller_of_kernel(frame)
+    caller = _caller_of_c(frame)
     if caller is None or sys.gettrace() is not None:
         signal.default_int_handler(number, frame)
     sys.settrace(_nothing)
     _trace(caller, _raise)
 
 
-def _caller_of_kernel(frame: FrameType | None) -> FrameType | None:
-    """Return who called the kernel whose result is being handed over, None if there is no such kernel."""
+def _caller_of_c(frame: FrameType | None) -> FrameType | None:
+    """Return who called the C code that has called one of these functions, None if none of them runs."""
     while frame is not None:
-        if frame.f_code.co_name == _HANDING_OVER:
+        file = _CALLED_FROM_C.get(frame.f_code.co_name)
+        if file is not None and frame.f_code.co_filename.endswith(file):
             return frame.f_back
         frame = frame.f_back
     return None

@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from itemix.interrupts import interruptible
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -40,10 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _replace_closed_streams()
     _escape_what_cannot_be_written()
     try:
-        from itemix.cli.app import run
+        with interruptible():
+            from itemix.cli.app import run
 
-        code = run(arguments)
-        sys.stdout.flush()
+            code = run(arguments)
+            sys.stdout.flush()
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
