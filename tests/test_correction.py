@@ -253,6 +253,8 @@ def test_a_choice_of_nothing(baskets):
     """Where no way is better than none, or nothing occurs often enough to tell, there is no correction."""
     choice = Choice((Way(0), Way(2)), np.array([0.1, 0.2]), np.zeros(2))
     assert choice.best.order == 0
+    unshifted = correct(random_mixture(0), random_mixture(0).sample(50, random_state=0), choice)
+    assert (unshifted.correction.residuals.size, unshifted.tilted) == (0, random_mixture(0))
     rng = np.random.default_rng(0)
     sparse = Transactions.from_matrix((rng.random((300, 40)) < 0.08).astype(int), items=range(40))
     assert sparse.item_counts().max() < 40

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix.corrected import CorrectedMixture
+from itemix.corrected import CorrectedMixture, Correction
 from itemix.correction.choosing import MAX_SIZE, ORDERS, Choice, Way, choose
 from itemix.correction.counting import Chunks, likely_sets
 from itemix.correction.fitting import fit_correction, with_item_frequencies
 from itemix.errors import InvalidInputError
+from itemix.residuals import Residuals
 
 if TYPE_CHECKING:
     from itemix.mixture import Mixture
@@ -37,7 +38,8 @@ def correct(
         frames or matrices; a function is called for every pass and returns transactions or chunks of them.
         Their items are matched with those of the mixture by name. The result is that of all data at once.
     order : int or Choice
-        Count itemsets of up to this many items, all of them at full strength; or as `choose` has found best.
+        Count itemsets of up to this many items, all of them at full strength; or as `choose` has found best,
+        which may be that nothing is shifted.
     max_size : int
         Count at most so many itemsets.
 
@@ -50,13 +52,15 @@ def correct(
     """
     way = order.best if isinstance(order, Choice) else Way(check_order(order))
     data = Chunks(transactions, mixture.items)
+    excess = order.excess_variance if isinstance(order, Choice) else 0.0
+    if way.order == 0:
+        nothing = Residuals.of_nothing(mixture.n_items)
+        unshifted = Correction(np.zeros(mixture.n_items), nothing, data.n_transactions, excess)
+        return CorrectedMixture(mixture, unshifted)
     adjusted = with_item_frequencies(mixture, data.item_counts(), data.n_transactions)
     counted = data.count(likely_sets(adjusted, data.at_once, way.order, max_size))
     found = fit_correction(mixture, counted, shrinkage=way.shrinkage)
-    if not isinstance(order, Choice):
-        return found
-    correction = replace(found.correction, excess_variance=order.excess_variance)
-    return CorrectedMixture(mixture, correction)
+    return CorrectedMixture(mixture, replace(found.correction, excess_variance=excess))
 
 
 def check_order(order: object) -> int:
