@@ -257,7 +257,7 @@ class Transactions(CompressedRows):
 
 
 def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever users have
-    """Return transactions as they are, or make them of lists, a one-hot data frame or a 0/1 matrix.
+    """Return transactions as they are, or make them of lists, a column of lists, a one-hot frame or a matrix.
 
     Raises
     ------
