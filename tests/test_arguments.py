@@ -63,7 +63,7 @@ def refused(call, message):
         (np.zeros((3, 0)), r"at least one item, got 0 feature\(s\) \(shape=\(3, 0\)\)"),
         (pd.DataFrame({"milk": []}), "at least one transaction, got none"),
         (pd.DataFrame(index=[0, 1]), "at least one item, got none"),
-        ([], r"a row for each transaction, got 1 dimension\(s\)"),
+        ([], "expected at least one transaction, got none"),
         ([[], []], r"at least one item, got 0 feature\(s\)"),
         (np.array([0, 1]), r"a row for each transaction, got 1 dimension\(s\). Reshape your data"),
         ([[0, 1], [1]], "rows have the same length, got rows of different lengths; for lists of names use"),

@@ -180,7 +180,7 @@ def _corrected_targets(summary: Summary, name: str) -> list[Target]:
             max(ratios.values()) <= _FLOOR_FACTOR,
         ),
         Target(
-            f"{INPUTS[name].label}, corrected: F- and F+ within {_POINTS:g} points of the floor's, or below it",
+            f"{INPUTS[name].label}, corrected: F- and F+ within {_POINTS:g} points of the floor's, or lower",
             _each(
                 {method: " and ".join(f"{value:+.1f}" for value in pair) for method, pair in above.items()}
             ),

@@ -10,10 +10,11 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     import numpy.typing as npt
 
     from itemix.inference.priors import Prior
@@ -51,15 +52,34 @@ def draw_strength(
     """Return the prior with beta and gamma times one new factor, drawn given counts (K,) and (D, K)."""
     from scipy.special import betaln
 
+    # Where most counts are 0, items of the same prior have the same terms, one for each component.
+    kinds, kind_of = np.unique(np.column_stack([prior.beta, prior.gamma]), axis=0, return_inverse=True)
+    kind_of = kind_of.ravel()
+    items, components = np.nonzero(item_counts)
+    present = item_counts[items, components]
+    absent = sizes[components] - present
+    n_zeros = np.bincount(kind_of)[:, None] - _counts_of_pairs(
+        kind_of[items], components, len(kinds), len(sizes)
+    )
+
     def log_density(log_factor: float) -> float:
-        factor = math.exp(log_factor)
-        beta, gamma = factor * prior.beta[:, None], factor * prior.gamma[:, None]
-        parts = betaln(item_counts + beta, sizes - item_counts + gamma) - betaln(beta, gamma)
-        return float(parts.sum()) + _log_gamma_prior(log_factor + log_mean)
+        beta, gamma = math.exp(log_factor) * kinds.T
+        before = betaln(beta, gamma)
+        zeros = betaln(beta[:, None], sizes + gamma[:, None]) - before[:, None]
+        kind = kind_of[items]
+        others = betaln(present + beta[kind], absent + gamma[kind]) - before[kind]
+        return float((n_zeros * zeros).sum() + others.sum()) + _log_gamma_prior(log_factor + log_mean)
 
     log_mean = math.log(float((prior.beta + prior.gamma).mean()))
     factor = math.exp(slice_draw(log_density, 0.0, rng))
     return replace(prior, beta=factor * prior.beta, gamma=factor * prior.gamma)
+
+
+def _counts_of_pairs(
+    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], n_rows: int, n_columns: int
+) -> npt.NDArray[np.int64]:
+    """Return how often each pair occurs, shape (n_rows, n_columns)."""
+    return np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns).reshape(n_rows, n_columns)
 
 
 def _log_gamma_prior(log_value: float) -> float:
