@@ -140,13 +140,16 @@ def test_chains_survive_without_their_labels(method, fitted, tmp_path):
     assert loaded.finish().mixture == chains.finish().mixture
 
 
-@pytest.mark.parametrize("method", SAMPLED)
+@pytest.mark.parametrize("method", [*SAMPLED, "vfbm", "vdpm"])
 def test_learned_hyperparameters_survive(method, data, tmp_path):
-    """Every draw keeps its own prior."""
+    """A model keeps its prior, and of a sampler every draw its own."""
     model = fit(MAKERS[method](alpha="learn", beta="learn"), data)
     loaded = through_file(model, tmp_path)
     assert loaded.posteriors_ == model.posteriors_
-    assert len({draw.prior.alpha for draw in loaded.chains_.draws}) > 1
+    assert (loaded.prior_.alpha, loaded.prior_.strength) == (model.prior_.alpha, model.prior_.strength)
+    assert (loaded.prior_.alpha, loaded.prior_.strength) != (1.5, 1.0)
+    if method in SAMPLED:
+        assert len({draw.prior.alpha for draw in loaded.chains_.draws}) > 1
 
 
 def test_parameters_survive(data, tmp_path):
@@ -264,6 +267,8 @@ OF_VARIATIONAL = [
         r"posterior.nu is float64 of shape \(9, 3\), not float64 of \(3, 9\)",
     ),
     ({"posterior.rho": None}, "it has no array posterior.rho"),
+    ({"prior.beta": np.zeros(9)}, "its hyperparameters are not all above 0"),
+    ({"training.alpha": -1.0}, "its hyperparameters are not all above 0"),
 ]
 OF_SAMPLED = [
     ({"training.n_transactions": 201}, "its draws do not fit its number of transactions"),

@@ -247,6 +247,11 @@ def test_show_names_components(run, models, method, monkeypatch):
     drawn = run("show", models[method], "-n", "1").out
     assert f"{expected[0][1]} " in drawn
     assert "more: --limit 0 shows all" in drawn
+    said = (
+        "prior: alpha 1.5, and the weight of 1 transactions in each component"
+        in run("show", models[method]).err
+    )
+    assert said == (method != "nbm")
 
 
 def test_show_names_items_where_none_depends_on_another(run, store, tmp_path, monkeypatch):

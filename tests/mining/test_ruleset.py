@@ -225,7 +225,9 @@ def test_bounds_are_numbers(found):
         InvalidInputError, match="expected max_antecedent_len as a whole number, got 'a'; try 2"
     ):
         found.filter(max_antecedent_len="a")
-    with pytest.raises(InvalidInputError, match=r"expected n as a whole number of 0 or more, got 1.5; try 10"):
+    with pytest.raises(
+        InvalidInputError, match=r"expected n as a whole number of 0 or more, got 1.5; try 10"
+    ):
         found.top(1.5)
 
 

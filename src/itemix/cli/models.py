@@ -38,6 +38,12 @@ def summary(model: StoredModel) -> str:
     return f"{model.path.name}: {joined(parts)}"
 
 
+def prior(model: StoredModel) -> str:
+    """Say what a Bayesian model assumes, given or learned."""
+    alpha, strength = (model.training[name] for name in ("alpha", "strength"))
+    return f"prior: alpha {alpha:.3g}, and the weight of {strength:.3g} transactions in each component"
+
+
 def n_holding(model: StoredModel) -> int:
     """Return how many components hold transactions.
 

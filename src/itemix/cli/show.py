@@ -60,6 +60,8 @@ def show(
         return
     model = _read_model(file)
     note(models.summary(model), quiet=quiet)
+    if "strength" in model.training:
+        note(models.prior(model), quiet=quiet)
     from itemix.mining.characteristics import characteristic_items
 
     components = model.components

@@ -153,6 +153,7 @@ class _Bayesian(MixtureEstimator):
         super()._keep(fitted)
         assert fitted.posterior is not None  # noqa: S101 - Bayesian methods have one
         self.posterior_ = fitted.posterior
+        self.prior_ = fitted.prior
 
     def _prior(self, item_totals: npt.NDArray[np.int64], n_transactions: int) -> Prior:
         return make_prior(

@@ -47,6 +47,9 @@ posterior_ : Posterior
     The distribution of the parameters; for sampling that of the last sample.
 posteriors_ : tuple of Posterior
     The posterior of each sample; one for variational inference.
+prior_ : Prior
+    The hyperparameters alpha, beta and gamma, and their strength, as given or learned; for sampling those of
+    the last sample.
 corrected_ : CorrectedMixture or None
     The corrected mixture, which then answers all questions about itemsets.
 correction_choice_ : Choice

@@ -104,12 +104,12 @@ class Chains:
         draws = self.draws
         posteriors = [draw.posterior() for draw in draws]
         mixture = Mixture.stack([posterior.mixture() for posterior in posteriors])
-        return SampledFit(mixture, draws[-1].counts(), posteriors[-1], draws)
+        return SampledFit(mixture, draws[-1].counts(), posteriors[-1], draws[-1].prior, draws)
 
 
 @dataclass(frozen=True)
 class SampledFit(Fitted):
-    """What chains end with; `counts` and `posterior` are those of the last draw.
+    """What chains end with; `counts`, `posterior` and `prior` are those of the last draw.
 
     Attributes
     ----------

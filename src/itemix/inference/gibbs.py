@@ -210,7 +210,7 @@ class GibbsSampler:
         """Return the mixture of the state's labels alone."""
         draw = self.draw(state)
         posterior = draw.posterior()
-        return Fitted(posterior.mixture(), draw.counts(), posterior)
+        return Fitted(posterior.mixture(), draw.counts(), posterior, draw.prior)
 
     def draw(self, state: State) -> Draw:
         """Return the state's components as a posterior sample."""

@@ -44,6 +44,11 @@ class Prior:
     gamma: Floats
     weights: Weights = "dirichlet"
 
+    @property
+    def strength(self) -> float:
+        """How many transactions the prior of an item's probability is worth: the mean of beta + gamma."""
+        return float((self.beta + self.gamma).mean())
+
     def sticks(self, n_components: int) -> tuple[Floats, Floats]:
         """Return the Beta parameters (a, b) of each stick, shape (K,) each; the last b is 0."""
         later = np.arange(n_components - 1, -1, -1, dtype=np.float64)

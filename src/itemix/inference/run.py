@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from itemix.counts import Counts
+    from itemix.inference.priors import Prior
     from itemix.mixture import Mixture
     from itemix.posterior import Posterior
 
@@ -65,11 +66,14 @@ class Fitted:
         The expected (or sampled) counts behind it: the seam at which data can be added.
     posterior : Posterior or None
         The distribution of the parameters; EM has none.
+    prior : Prior or None
+        The hyperparameters behind it, learned or given.
     """
 
     mixture: Mixture
     counts: Counts
     posterior: Posterior | None = None
+    prior: Prior | None = None
 
 
 class Algorithm(Protocol[S]):

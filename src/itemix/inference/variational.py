@@ -106,7 +106,7 @@ class Variational:
         if state.prior.weights == "sticks":
             counts = counts.take(_by_size(counts.sizes))
         posterior = state.prior.posterior(counts, self.rows.items)
-        return Fitted(posterior.mixture(), counts, posterior)
+        return Fitted(posterior.mixture(), counts, posterior, state.prior)
 
     def tables(self, state: State) -> tuple[Tables, float]:
         """Return the E-step's tables, and the divergence of q(v) and q(phi) from their priors."""

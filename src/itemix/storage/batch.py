@@ -8,10 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.counts import Counts
+from itemix.inference.priors import Prior
 from itemix.posterior import Posterior
+from itemix.storage import training
 
 if TYPE_CHECKING:
     from itemix.estimators.base import MixtureEstimator
+    from itemix.inference.priors import Weights
     from itemix.mixture import Mixture
     from itemix.tensor_files import Content
 
@@ -21,14 +24,17 @@ Array = npt.NDArray[Any]
 def encode(model: MixtureEstimator) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return the fields of the training summary and the arrays."""
     totals = vars(model)["_totals"]
-    header = {"n_transactions": int(totals.n_transactions), "n_batches": model.n_batches_}
+    header: dict[str, Any] = {"n_transactions": int(totals.n_transactions), "n_batches": model.n_batches_}
     tensors = {
         "counts.sizes": model.counts_.sizes,
         "counts.item_counts": model.counts_.item_counts,
         "item_totals": np.asarray(totals.item_totals, dtype=np.int64),
     }
     for posterior in model.posteriors_:
+        prior = vars(model)["prior_"]
+        header |= training.of_prior(prior)
         tensors |= {f"posterior.{name}": getattr(posterior, name) for name in ("rho", "rest", "eta", "nu")}
+        tensors |= {"prior.beta": prior.beta, "prior.gamma": prior.gamma}
     return header, tensors
 
 
@@ -53,7 +59,17 @@ def decode(content: Content, mixture: Mixture, cls: type[MixtureEstimator]) -> d
     if cls is not BernoulliMixture:
         learned["posterior_"] = read_posterior(content, mixture)
         learned["posteriors_"] = (learned["posterior_"],)
+        if "prior.beta" in content:
+            learned["prior_"] = _read_prior(content, D, vars(cls)["_weights"])
     return learned
+
+
+def _read_prior(content: Content, n_items: int, weights: Weights) -> Prior:
+    beta, gamma = (content.take(f"prior.{name}", np.float64, n_items) for name in ("beta", "gamma"))
+    prior = Prior(content.field(float, "training", "alpha"), beta, gamma, weights)
+    if not all(((values > 0) & np.isfinite(values)).all() for values in (np.array(prior.alpha), beta, gamma)):
+        raise content.damaged("its hyperparameters are not all above 0")
+    return prior
 
 
 def read_posterior(content: Content, mixture: Mixture) -> Posterior:

@@ -12,6 +12,7 @@ from itemix.counts import Counts
 from itemix.inference.chains import Chain, Chains
 from itemix.inference.gibbs import Draw
 from itemix.inference.priors import Prior
+from itemix.storage import training
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,7 @@ def encode(model: MixtureEstimator) -> tuple[dict[str, Any], dict[str, Array]]:
         "n_transactions": int(model.counts_.n_transactions),
         "interrupted": chains.interrupted,
         "stopped": chains.stopped,
+        **training.of_prior(chains.draws[-1].prior),
     }
     return header, {**_of_chains(chains.chains), **_of_draws(chains.draws)}
 
@@ -54,6 +56,7 @@ def decode(content: Content, mixture: Mixture, cls: type[MixtureEstimator]) -> d
         ),
         "counts_": counts,
         "posterior_": posteriors[-1],
+        "prior_": draws[-1].prior,
         "posteriors_": posteriors,
     }
 

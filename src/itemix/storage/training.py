@@ -11,6 +11,7 @@ from itemix.inference.selection import Selection
 from itemix.storage.parameters import as_json_number
 
 if TYPE_CHECKING:
+    from itemix.inference.priors import Prior
     from itemix.tensor_files import Content
 
 Array = npt.NDArray[Any]
@@ -32,6 +33,11 @@ def encode(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:  # noqa: ANN4
         tensors["selection.candidates"] = np.asarray(model.selection_.candidates, dtype=np.int64)
         tensors["selection.scores"] = model.selection_.scores
     return header, tensors
+
+
+def of_prior(prior: Prior) -> dict[str, float]:
+    """Return the fields of the training summary that tell the prior in two numbers."""
+    return {"alpha": prior.alpha, "strength": prior.strength}
 
 
 def decode(content: Content) -> dict[str, Any]:
