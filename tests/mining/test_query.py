@@ -154,3 +154,5 @@ def test_bad_questions_are_refused():
         query.recommend(model, ["butter"])
     with pytest.raises(InvalidInputError, match=r"rules out \(\['butter'\]\)"):
         query.recommend_many(model, [["milk"], ["butter"]])
+    with pytest.raises(InvalidInputError, match="expected n as a whole number of 0 or more, got -1; try 5"):
+        query.recommend(model, ["milk"], n=-1)

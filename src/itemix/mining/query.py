@@ -127,7 +127,7 @@ def dependencies(
         Only pairs of which both are among these.
     """
     check_choice("sign", sign, get_args(Sign))
-    n = max(check_whole("n", n, 10), 0)
+    n = check_whole("n", n, 10, least=0)
     wanted, seen = (None if names is None else model.items.codes(names) for names in (items, among))
     found = pairs.strongest_pairs(model, n, sign=sign, wanted=wanted, among=seen)
     return [_dependency(model, *pair) for pair in found]
@@ -145,7 +145,7 @@ def recommend(model: Model, basket: Names, n: int = 5, *, absent: Names = ()) ->
 
     Items that are not named count as unknown; `absent` items are known not to be wanted.
     """
-    n = max(check_whole("n", n, 5), 0)
+    n = check_whole("n", n, 5, least=0)
     held, missing = model.items.codes(basket), model.items.codes(absent)
     require_consistent(model.items, no_sets(0), no_sets(0), held, missing)
     found = model.items_given(held, missing).copy()
@@ -168,7 +168,7 @@ def recommend_many(
 
     Where a basket leaves fewer than n items, the last codes are -1 and their probabilities 0.
     """
-    n = min(max(check_whole("n", n, 5), 0), model.n_items)
+    n = min(check_whole("n", n, 5, least=0), model.n_items)
     offsets, codes = _encode_baskets(model, baskets)
     m = len(offsets) - 1
     out = np.full((m, n), -1, dtype=np.int32), np.zeros((m, n))
@@ -207,7 +207,7 @@ def explain(mixture: Mixture, basket: Names, n: int = 5, *, partial: bool = Fals
     partial : bool
         Whether items that are not named are unknown; by default they are absent.
     """
-    n = max(check_whole("n", n, 5), 0)
+    n = check_whole("n", n, 5, least=0)
     held = mixture.items.codes(basket)
     everything = np.arange(mixture.n_items, dtype=np.int32)
     missing = everything[:0] if partial else np.setdiff1d(everything, held)
