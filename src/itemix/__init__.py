@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from itemix import plot
     from itemix.corrected import CorrectedMixture
     from itemix.data import datasets
+    from itemix.data.chunks import read_chunks
     from itemix.data.readers import read_transactions
     from itemix.data.writers import write_transactions
     from itemix.errors import (
@@ -80,6 +81,7 @@ __all__ = [
     "load",
     "mine",
     "plot",
+    "read_chunks",
     "read_transactions",
     "rules",
     "write_report",
@@ -115,6 +117,7 @@ _HOME = {
     "evaluate": "itemix.evaluation",
     "load": "itemix.storage",
     "mine": "itemix.mining.search",
+    "read_chunks": "itemix.data.chunks",
     "read_transactions": "itemix.data.readers",
     "rules": "itemix.mining.rules",
     "write_report": "itemix.report",

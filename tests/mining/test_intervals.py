@@ -36,10 +36,15 @@ def test_ends_are_quantiles_of_draws(condition):
     assert found.probability == pytest.approx(posterior.mixture().probability(**event))
 
 
-def sticks(rng):
-    """Draw weights from the Dirichlet process truncated at three."""
-    broken = np.append(rng.beta(1, 1.5, 2), 1.0)
+def sticks(rng, n=3):
+    """Draw weights from the Dirichlet process truncated at some number of components."""
+    broken = np.append(rng.beta(1, 1.5, n - 1), 1.0)
     return broken * np.concatenate([[1.0], np.cumprod(1 - broken[:-1])])
+
+
+def many_sticks(rng):
+    """Draw weights from the Dirichlet process as it is, as good as."""
+    return sticks(rng, 20)
 
 
 def dirichlet(rng):
@@ -54,6 +59,7 @@ def dirichlet(rng):
         (BayesianMixture, dirichlet, {"n_init": 3}, 300),
         (DirichletProcessMixture, sticks, {"n_init": 3}, 300),
         (BayesianMixture, dirichlet, SHORT_CHAIN, 100),
+        (DirichletProcessMixture, many_sticks, SHORT_CHAIN, 100),
     ],
 )
 def test_coverage_is_the_stated_one(cls, draw_weights, parameters, n_fits):
@@ -61,7 +67,8 @@ def test_coverage_is_the_stated_one(cls, draw_weights, parameters, n_fits):
     rng = np.random.default_rng(0)
     hits = []
     for seed in range(n_fits):
-        truth = Mixture(draw_weights(rng), rng.beta(0.5, 0.5, (3, 8)), NAMES)
+        weights = draw_weights(rng)
+        truth = Mixture(weights, rng.beta(0.5, 0.5, (len(weights), 8)), NAMES)
         model = cls(3, beta=0.5, gamma=0.5, random_state=seed, **parameters)
         model.fit(truth.sample(300, random_state=rng))
         sets = [rng.choice(NAMES, size=n, replace=False).tolist() for n in (1, 1, 2, 2, 3, 3)]

@@ -7,10 +7,11 @@ from itemix.cli.completing import data_sources, one_of
 from itemix.cli.options import ModelOrData, Output, Reading, Searching, as_support, check_choice, option
 from itemix.cli.output import check_output, note, save
 from itemix.cli.results import SORTS, show_itemsets
-from itemix.cli.sources import read_model_or_data, read_source
+from itemix.cli.sources import read_for_passes, read_model_or_data
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from itemix.data.chunks import Chunks
     from itemix.itemsets import Itemsets
     from itemix.mining.intervals import Source as Uncertain
     from itemix.storage.stored import StoredModel
@@ -73,7 +74,7 @@ def mine(
             itemsets = mined(found, search, output, watch)
         else:
             model = _model(found)
-            data = read_source(verify, reading, quiet=output.quiet)
+            data = read_for_passes(verify, reading, quiet=output.quiet)
             itemsets = _verified(model, data, search, output, watch)
     if level is not None and uncertain is not None:
         itemsets = _with_intervals(itemsets, uncertain, level)
@@ -117,7 +118,7 @@ def _model(source: "StoredModel | Transactions") -> "StoredModel":
 
 
 def _verified(
-    model: "StoredModel", data: "Transactions", search: Searching, output: Output, watch: Stopwatch
+    model: "StoredModel", data: "Transactions | Chunks", search: Searching, output: Output, watch: Stopwatch
 ) -> "Itemsets":
     """Find the itemsets that a model proposes and all that it misses, and say how that went."""
     from itemix.mining.verification import verify

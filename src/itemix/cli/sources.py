@@ -14,6 +14,7 @@ from itemix.errors import InvalidInputError, MissingFileError
 
 if TYPE_CHECKING:
     from itemix.cli.options import Reading
+    from itemix.data.chunks import Chunks
     from itemix.itemsets import Itemsets
     from itemix.mining.rules import Rules
     from itemix.storage.stored import StoredModel
@@ -34,6 +35,21 @@ def read_source(source: str, reading: Reading, *, quiet: bool) -> Transactions:
     return transactions
 
 
+def read_for_passes(source: str, reading: Reading, *, quiet: bool) -> Transactions | Chunks:
+    """Return the transactions that a source names, in chunks if it is a file that can be read in chunks."""
+    from itemix.data.chunks import NotInChunksError, read_chunks
+
+    if not Path(source).is_file() or source.startswith(DATASET_PREFIX):
+        return read_source(source, reading, quiet=quiet)
+    _refuse_results(source)
+    try:
+        chunks = read_chunks(source, **reading.as_arguments(), progress=not quiet)
+    except NotInChunksError:
+        return read_source(source, reading, quiet=quiet)
+    note(summary(chunks), quiet=quiet)
+    return chunks
+
+
 def read_model_or_data(source: str, reading: Reading, *, quiet: bool) -> StoredModel | Transactions:
     """Return the model or the transactions that a source names, and say on standard error what it is."""
     if not models.is_model(source):
@@ -45,7 +61,7 @@ def read_model_or_data(source: str, reading: Reading, *, quiet: bool) -> StoredM
     return model
 
 
-def summary(transactions: Transactions) -> str:
+def summary(transactions: Transactions | Chunks) -> str:
     """Say what was read, and how much of it there is."""
     from itemix.display import plural
 

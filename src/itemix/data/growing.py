@@ -1,13 +1,19 @@
-"""An array that grows at its end without keeping its parts."""
+"""Little by little: an array that grows at its end without keeping its parts, rows in batches."""
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 S = TypeVar("S", bound=np.generic)
+T = TypeVar("T")
+
+_CELLS_OF_A_BATCH = 1 << 17
 
 
 class GrowingArray(Generic[S]):
@@ -49,3 +55,16 @@ class GrowingArray(Generic[S]):
         values, self._values = self._values, np.empty(0, dtype=self._values.dtype)
         values.resize(self._size, refcheck=False)
         return values
+
+
+def in_batches(rows: Iterable[list[T]], n_cells: int = _CELLS_OF_A_BATCH) -> Iterator[list[list[T]]]:
+    """Yield lists of rows that have about so many cells in all."""
+    batch: list[list[T]] = []
+    filled = 0
+    for row in rows:
+        batch.append(row)
+        filled += 1 + len(row)
+        if filled >= n_cells:
+            yield batch
+            batch, filled = [], 0
+    yield batch

@@ -98,15 +98,14 @@ def read_transactions(
     >>> itemix.read_transactions(io.BytesIO(b"milk,bread\nmilk\n")).to_lists()
     [['bread', 'milk'], ['milk']]
     """
-    if format is not None and (not isinstance(format, str) or format not in FORMATS):
-        raise InvalidInputError(
-            f"expected a format, one of {', '.join(FORMATS)}, got {format!r}; "
-            "leave it out to have it recognised"
-        )
-    if header is not None:
-        check_flag("header", header)
-    options = ReadOptions(
-        encoding_of(path, encoding), checked_delimiter(delimiter), header, transaction, item
+    options = checked_options(
+        path,
+        format,
+        encoding=encoding,
+        delimiter=delimiter,
+        header=header,
+        transaction=transaction,
+        item=item,
     )
     with (
         byte_progress(path) if check_flag("progress", progress) else nullcontext() as on_bytes,
@@ -114,7 +113,6 @@ def read_transactions(
     ):
         found = recognise(source, options, format)
         encoded, said = _read(source, found, options, format)
-    said = f"{source.label} ({said}{', gzip' if source.gzipped else ''})"
     if found.format == "fimi":
         transactions = Transactions.from_canonical(*encoded, source=said)
     else:
@@ -122,13 +120,46 @@ def read_transactions(
     return transactions if names is None else named(transactions, names, encoding)
 
 
+def checked_options(
+    path: PathOrStream,
+    format: str | None,  # noqa: A002 - the word that users know
+    *,
+    encoding: str,
+    delimiter: str | None,
+    header: bool | None,
+    transaction: str | None,
+    item: str | None,
+) -> ReadOptions:
+    """Return what was said of a file, if that can be.
+
+    Raises
+    ------
+    InvalidInputError
+        If the format is unknown, or another option is of a wrong kind.
+    """
+    if format is not None and (not isinstance(format, str) or format not in FORMATS):
+        raise InvalidInputError(
+            f"expected a format, one of {', '.join(FORMATS)}, got {format!r}; "
+            "leave it out to have it recognised"
+        )
+    if header is not None:
+        check_flag("header", header)
+    return ReadOptions(encoding_of(path, encoding), checked_delimiter(delimiter), header, transaction, item)
+
+
+def said_of(source: Source, found: Recognised, layout: str | None = None) -> str:
+    """Say what a file is called and what it was read as."""
+    said = FORMATS[found.format] + (f", {LAYOUTS[layout]}" if layout else "")
+    return f"{source.label} ({said}{', gzip' if source.gzipped else ''})"
+
+
 def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str | None) -> tuple[Encoded, str]:
     """Return what is in the file, and what it was read as."""
     if found.format in ("parquet", "arrow"):
         layout = wanted if wanted in LAYOUTS else None
         encoded, layout = read_arrow(source, options, parquet=found.format == "parquet", layout=layout)
-        return encoded, f"{FORMATS[found.format]}, {LAYOUTS[layout]}"
-    said = FORMATS[found.format]
+        return encoded, said_of(source, found, layout)
+    said = said_of(source, found)
     if found.format == "fimi":
         return read_fimi(source, options.encoding), said
     if found.format == "jsonl":

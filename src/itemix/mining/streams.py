@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix.data.chunks import Chunks
 from itemix.errors import InvalidInputError
 from itemix.items import Items
 from itemix.transactions import Transactions, as_transactions
@@ -22,7 +23,7 @@ class Stream:
     Parameters
     ----------
     data : transactions in any form, chunks of them, or a function
-        Chunks are a list, or anything else that can be gone through more than once, of `Transactions`, data
+        Chunks are those of `itemix.read_chunks`, or a list, or anything else that can be gone through more than once, of `Transactions`, data
         frames or matrices. A function is called for every pass and returns transactions or chunks of them.
 
     Attributes
@@ -39,6 +40,10 @@ class Stream:
     def __init__(self, data: Any) -> None:  # noqa: ANN401 - whatever users have
         self.n_transactions: int | None = None
         self._open: Callable[[], Any]
+        if isinstance(data, Chunks):
+            self.n_transactions = data.n_transactions
+            self._open = data.__iter__
+            return
         if callable(data):
             self._open = data
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,7 @@ ITEMS_KEY = b"itemix.items"
 """Metadata of a list column: the names of all items, those that do not occur included, as JSON."""
 
 _INDEX_PREFIX = "__index_level_"
+_MOST_ROWS, _MOST_CELLS = 1 << 16, 1 << 23
 
 
 def read_arrow(
@@ -48,13 +50,53 @@ def read_arrow(
     InvalidInputError
         If the file is damaged, or its columns are not of any layout that is known.
     """
+    with _explained(source, parquet=parquet):
+        schema, batches = (_open_parquet if parquet else _open_ipc)(source)
+        layout = layout or _layout_of(schema, options)
+        return _READERS[layout](schema, batches, options), layout
+
+
+def arrow_pieces(
+    source: Source, options: ReadOptions, *, parquet: bool, layout: str | None
+) -> tuple[Items | None, Iterator[Encoded], str]:
+    """Return the items that a Parquet or an Arrow file declares, its rows piece by piece, and its layout.
+
+    A long table has no pieces: the rows of a transaction may stand apart.
+
+    Raises
+    ------
+    InvalidInputError
+        As in `read_arrow`.
+    """
+    with _explained(source, parquet=parquet):
+        schema, batches = (_open_parquet if parquet else _open_ipc)(source)
+        layout = layout or _layout_of(schema, options)
+        if layout == "long":
+            return None, iter(()), layout
+        nothing = _READERS[layout](schema, lambda _: iter(()), options)
+        declared = nothing.items if len(nothing.items) else None
+        return declared, _pieces(source, schema, batches, options, parquet, layout), layout
+
+
+def _pieces(
+    source: Source, schema: pa.Schema, batches: Batches, options: ReadOptions, parquet: bool, layout: str
+) -> Iterator[Encoded]:
+    columns = _item_columns(schema, options) if layout == "onehot" else [options.item or _list_column(schema)]
+    n_rows = _rows_at_once(columns)
+    with _explained(source, parquet=parquet):
+        for batch in batches(columns):
+            for start in range(0, batch.num_rows, n_rows):
+                part = batch.slice(start, n_rows)
+                yield _READERS[layout](schema, lambda _, part=part: iter([part]), options)
+
+
+@contextmanager
+def _explained(source: Source, *, parquet: bool) -> Iterator[None]:
+    """Say what is wrong with a file in the words of this library."""
     import pyarrow as pa
 
     try:
-        schema, batches = (_open_parquet if parquet else _open_ipc)(source)
-        layout = layout or _layout_of(schema, options)
-        reader = {"list": _read_lists, "long": _read_pairs, "onehot": _read_onehot}[layout]
-        return reader(schema, batches, options), layout
+        yield
     except InvalidInputError as error:
         raise InvalidInputError(f"{source.label}: {error}") from None
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
@@ -78,7 +120,7 @@ def _open_parquet(source: Source) -> tuple[pa.Schema, Batches]:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(_seekable(source))
-    return file.schema_arrow, lambda columns: file.iter_batches(columns=list(columns))
+    return file.schema_arrow, lambda columns: file.iter_batches(_rows_at_once(columns), columns=list(columns))
 
 
 def _open_ipc(source: Source) -> tuple[pa.Schema, Batches]:
@@ -90,6 +132,10 @@ def _open_ipc(source: Source) -> tuple[pa.Schema, Batches]:
         return file.schema, lambda columns: (batch.select(list(columns)) for batch in batches)
     stream = pa.ipc.open_stream(source)
     return stream.schema, lambda columns: (batch.select(list(columns)) for batch in stream)
+
+
+def _rows_at_once(columns: Sequence[str]) -> int:
+    return max(min(_MOST_ROWS, _MOST_CELLS // max(len(columns), 1)), 1)
 
 
 def _seekable(source: Source) -> pa.NativeFile:
@@ -163,6 +209,9 @@ def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> E
         indptr.extend(block.indptr[1:], plus=len(codes))
         codes.extend(block.indices)
     return Encoded(indptr.finish(), codes.finish(), Items(names))
+
+
+_READERS = {"list": _read_lists, "long": _read_pairs, "onehot": _read_onehot}
 
 
 def _with_items(encoded: Encoded, items: Items) -> Encoded:

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from itemix.data.growing import in_batches
 from itemix.data.text import csv_rows
 from itemix.encoding import Encoded, sorted_by_label
-from itemix.items import as_labels
+from itemix.items import Items, as_labels
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     import numpy.typing as npt
 
     from itemix.data.recognise import Recognised
@@ -30,22 +33,45 @@ def read_basket(source: Source, found: Recognised, *, encoding: str) -> Encoded:
     InvalidInputError
         If the quotes do not match; the message names the line.
     """
+    indptr, codes, names = _encoded(_rows(source, found, encoding))
+    return sorted_by_label(indptr, codes, labels_from_text(names))
+
+
+def basket_pieces(source: Source, found: Recognised, *, encoding: str) -> Iterator[Encoded]:
+    """Read baskets piece by piece, each with items of its own, which are text even if all are numbers.
+
+    Raises
+    ------
+    InvalidInputError
+        As in `read_basket`.
+    """
+    for rows in in_batches(_rows(source, found, encoding)):
+        indptr, codes, names = _encoded(rows)
+        yield Encoded(indptr, codes, Items(names))
+
+
+def _rows(source: Source, found: Recognised, encoding: str) -> Iterator[list[str]]:
+    rows = csv_rows(source, encoding, found.delimiter or ",")
+    if found.header_lines:
+        next(rows, None)
+    return rows
+
+
+def _encoded(rows: Iterable[list[str]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], list[str]]:
+    """Return where the transactions begin, the codes of their items, and the names in the order of codes."""
     names: dict[str, int] = {}
     code_of = _CodeOfCell(names)
     codes = array("i")
     indptr = array("q", [0])
-    rows = csv_rows(source, encoding, found.delimiter or ",")
-    if found.header_lines:
-        next(rows, None)
     for row in rows:
         codes.extend(map(code_of.__getitem__, row))
         indptr.append(len(codes))
     present = np.frombuffer(codes, dtype=np.int32) != _ABSENT
     kept = np.concatenate([[0], np.cumsum(present)])
-    return sorted_by_label(
+    return (
         kept[np.frombuffer(indptr, dtype=np.int64)],
         np.frombuffer(codes, dtype=np.int32)[present],
-        labels_from_text(list(names)),
+        list(names),
     )
 
 

@@ -8,6 +8,7 @@ of that size.
 
 from __future__ import annotations
 
+import sys
 from threading import Condition, Lock
 from typing import TYPE_CHECKING
 
@@ -26,11 +27,13 @@ from itemix.threads import Workers, count_threads
 
 if TYPE_CHECKING:
     import io
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from itemix.data.source import Source
 
 _MOST_THREADS = 4
+_BLOCKS_OF_A_PIECE = 16
+_NO_LIMIT = sys.maxsize
 _SHOWN = 30
 
 
@@ -42,37 +45,58 @@ def read_fimi(source: Source, encoding: str = "utf-8") -> Encoded:
     InvalidInputError
         If a line has anything but non-negative whole numbers; the message names the line.
     """
+    (whole,) = fimi_pieces(source, encoding, n_blocks=_NO_LIMIT)
+    return whole
+
+
+def fimi_pieces(source: Source, encoding: str, n_blocks: int = _BLOCKS_OF_A_PIECE) -> Iterator[Encoded]:
+    """Read FIMI text piece by piece, each of some blocks of lines and with items of its own.
+
+    Raises
+    ------
+    InvalidInputError
+        As in `read_fimi`.
+    """
     is_small = len(source.head) < HEAD_SIZE or 0 < source.size < BLOCK_SIZE
     n_threads = 1 if is_small else min(count_threads(-1), _MOST_THREADS)
     text = source if is_plain(source, encoding) else Utf8Stream(source, encoding)
-    rows = _Rows(source)
-    turns = _Turns(text, rows)
+    turns = _Turns(text)
     desks = [Desk() for _ in range(n_threads)]
+    n_lines = 0
     with Workers(n_threads) as workers:
-        try:
-            workers.map(lambda k: turns.work(desks[k]), n_threads)
-        except BaseException:  # Ctrl-C too: the threads should not read on
-            turns.stop()
-            raise
-        return rows.encoded(desks, workers)
+        while not turns.is_over:
+            rows = _Rows(source, n_lines, n_blocks)
+            turns.begin(rows, n_blocks)
+            try:
+                workers.map(lambda k: turns.work(desks[k]), n_threads)
+            except BaseException:  # Ctrl-C too: the threads should not read on
+                turns.stop()
+                raise
+            encoded = rows.encoded(desks, workers)
+            n_lines += len(encoded.indptr) - 1
+            yield encoded
 
 
 class _Turns:
     """Who reads the next block, and whose rows are appended next."""
 
-    def __init__(self, text: io.RawIOBase, rows: _Rows) -> None:
+    def __init__(self, text: io.RawIOBase) -> None:
         self._text = text
-        self._rows = rows
         self._rest = b""
         self._n_read = 0
         self._n_added = 0
-        self._is_over = False
+        self.is_over = False
         self._failed = False
         self._reading = Lock()
         self._adding = Condition()
 
+    def begin(self, rows: _Rows, n_blocks: int) -> None:
+        """Have the rows of the next blocks appended to some others."""
+        self._rows = rows
+        self._stop = self._n_read + n_blocks
+
     def work(self, desk: Desk) -> None:
-        """Read, parse and append blocks until there are no more."""
+        """Read, parse and append blocks until there are no more, or as many as there should be."""
         try:
             while self._work_on_one_block(desk):
                 pass
@@ -83,15 +107,15 @@ class _Turns:
     def stop(self) -> None:
         """Let all threads end as soon as they can."""
         with self._adding:
-            self._failed = self._is_over = True
+            self._failed = self.is_over = True
             self._adding.notify_all()
 
     def _work_on_one_block(self, desk: Desk) -> bool:
         with self._reading:
-            if self._is_over:
+            if self.is_over or self._n_read == self._stop:
                 return False
             n, self._rest, more = desk.load(self._text, self._rest)
-            self._is_over = not more
+            self.is_over = not more
             number = self._n_read
             self._n_read += 1
         parsed = desk.parse(n)
@@ -106,11 +130,13 @@ class _Turns:
 
 
 class _Rows:
-    """The rows of all blocks, in order."""
+    """The rows of some blocks, in order; `n_lines` come before them."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, n_lines: int, n_blocks: int) -> None:
         self._seen = np.zeros(DIRECT, dtype=np.uint8)
-        self._source = source
+        self._label = source.label
+        self._n_bytes = min(source.size, n_blocks * BLOCK_SIZE)
+        self._n_lines = n_lines
         self._large: dict[int, int] = {}
         self._codes = GrowingArray(np.int32)
         self._indptr = GrowingArray(np.int64)
@@ -120,8 +146,8 @@ class _Rows:
         """Append the rows of the next block."""
         if block.wrong is not None:
             raise InvalidInputError(self._wrong(block.wrong, len(self._indptr) + len(block.ends)))
-        if len(self._codes) == 0 and self._source.size and block.n_bytes:
-            expected = 1.05 * self._source.size / block.n_bytes
+        if len(self._codes) == 0 and self._n_bytes and block.n_bytes:
+            expected = 1.05 * self._n_bytes / block.n_bytes
             self._codes.reserve(int(expected * len(block.labels)))
             self._indptr.reserve(int(expected * len(block.ends)))
         codes = block.labels if block.labels.dtype == np.int32 else self._number(block.labels)
@@ -132,6 +158,7 @@ class _Rows:
         """Return the rows parsed on the desks, with items numbered in ascending order of their labels."""
         for desk in desks:
             self._seen |= desk.seen
+            desk.seen.fill(0)
         direct = np.flatnonzero(self._seen[1:].view(np.bool_))
         large = np.array(sorted(self._large), dtype=np.int64)
         labels = np.concatenate([direct, large])
@@ -154,7 +181,7 @@ class _Rows:
         return codes
 
     def _wrong(self, word: str, line: int) -> str:
-        where = f"in line {line:,} of {self._source.label}"
+        where = f"in line {self._n_lines + line:,} of {self._label}"
         shown = word if len(word) <= _SHOWN else f"{word[:_SHOWN]}..."
         if word.isdigit():
             return (

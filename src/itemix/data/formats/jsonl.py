@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from itemix.data.growing import in_batches
 from itemix.data.options import LIST_NAMES, find_column
 from itemix.data.text import text_lines
 from itemix.encoding import Encoded, encode_lists
@@ -30,6 +31,17 @@ def read_jsonl(source: Source, options: ReadOptions) -> Encoded:
         If a line is not JSON, or holds no list of names; the message names the line.
     """
     return encode_lists(_lists(source, options))
+
+
+def jsonl_pieces(source: Source, options: ReadOptions) -> Iterator[Encoded]:
+    """Read lists of item names piece by piece, each with items of its own.
+
+    Raises
+    ------
+    InvalidInputError
+        As in `read_jsonl`.
+    """
+    return map(encode_lists, in_batches(_lists(source, options)))
 
 
 def _lists(source: Source, options: ReadOptions) -> Iterator[list[Label]]:

@@ -16,7 +16,9 @@ from itemix.items import Items
 from itemix.kernels import onehot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
 
     from itemix.data.options import ReadOptions
     from itemix.data.recognise import Recognised
@@ -33,6 +35,23 @@ def read_onehot(source: Source, found: Recognised, options: ReadOptions) -> Enco
     InvalidInputError
         If a row is too short or too long, or a cell is not one of 0, 1, false, true and the like.
     """
+    items, blocks = onehot_pieces(source, found, options)
+    codes, indptr = GrowingArray(np.int32), GrowingArray(np.int64)
+    indptr.extend(np.zeros(1, dtype=np.int64))
+    for block in blocks:
+        indptr.extend(block.indptr[1:], plus=len(codes))
+        codes.extend(block.indices)
+    return Encoded(indptr.finish(), codes.finish(), items)
+
+
+def onehot_pieces(source: Source, found: Recognised, options: ReadOptions) -> tuple[Items, Iterator[Encoded]]:
+    """Return the items of a one-hot table and its rows, piece by piece.
+
+    Raises
+    ------
+    InvalidInputError
+        As in `read_onehot`.
+    """
     columns = found.columns
     if options.transaction is not None:
         check_column(options.transaction, columns, "transaction")
@@ -41,27 +60,30 @@ def read_onehot(source: Source, found: Recognised, options: ReadOptions) -> Enco
     names = [name for name, kept in zip(columns, is_item, strict=True) if kept]
     code_of_column = np.where(is_item, np.cumsum(is_item) - 1, -1).astype(np.int32)
     code_of_column.setflags(write=False)
-    codes, indptr = GrowingArray(np.int32), GrowingArray(np.int64)
-    indptr.extend(np.zeros(1, dtype=np.int64))
+    items = Items(labels_from_text(names))
+    return items, _blocks(source, found, options.encoding, code_of_column, items)
+
+
+def _blocks(
+    source: Source, found: Recognised, encoding: str, code_of_column: npt.NDArray[np.int32], items: Items
+) -> Iterator[Encoded]:
     n_lines = found.header_lines
     delimiter = found.delimiter or ","
-    for text in line_blocks(source, options.encoding, skip=n_lines):
-        block_codes, block_ends = np.empty(len(text) // 2 + 1, np.int32), np.empty(len(text), np.int64)
+    for text in line_blocks(source, encoding, skip=n_lines):
+        codes, indptr = np.empty(len(text) // 2 + 1, np.int32), np.zeros(len(text) + 1, np.int64)
         n_codes, n_rows, problem, line, column = onehot.parse(
             np.frombuffer(text, dtype=np.uint8),
             ord(delimiter),
             code_of_column,
-            block_codes,
-            block_ends,
+            codes,
+            indptr[1:],
         )
         if problem != onehot.GOOD:
             where = f"line {n_lines + line + 1:,} of {source.label}"
             cells = text.split(b"\n", line + 1)[line].decode().split(delimiter)
-            raise InvalidInputError(_wrong(problem, cells, column, columns, where))
-        indptr.extend(block_ends[:n_rows], plus=len(codes))
-        codes.extend(block_codes[:n_codes])
+            raise InvalidInputError(_wrong(problem, cells, column, found.columns, where))
+        yield Encoded(indptr[: n_rows + 1], codes[:n_codes], items)
         n_lines += text.count(b"\n")
-    return Encoded(indptr.finish(), codes.finish(), Items(labels_from_text(names)))
 
 
 def _wrong(problem: int, cells: Sequence[str], column: int, columns: Sequence[str], where: str) -> str:
