@@ -23,8 +23,9 @@ class Stream:
     Parameters
     ----------
     data : transactions in any form, chunks of them, or a function
-        Chunks are those of `itemix.read_chunks`, or a list, or anything else that can be gone through more than once, of `Transactions`, data
-        frames or matrices. A function is called for every pass and returns transactions or chunks of them.
+        Chunks are those of `itemix.read_chunks`, or a list, or anything else that can be gone through more
+        than once, of `Transactions`, data frames or matrices. A function is called for every pass and returns
+        transactions or chunks of them.
 
     Attributes
     ----------

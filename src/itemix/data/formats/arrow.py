@@ -73,21 +73,24 @@ def arrow_pieces(
         layout = layout or _layout_of(schema, options)
         if layout == "long":
             return None, iter(()), layout
-        nothing = _READERS[layout](schema, lambda _: iter(()), options)
+        nothing = _READERS[layout](schema, _only(), options)
         declared = nothing.items if len(nothing.items) else None
-        return declared, _pieces(source, schema, batches, options, parquet, layout), layout
+        return declared, _pieces(source, schema, batches, options, parquet=parquet, layout=layout), layout
 
 
 def _pieces(
-    source: Source, schema: pa.Schema, batches: Batches, options: ReadOptions, parquet: bool, layout: str
+    source: Source, schema: pa.Schema, batches: Batches, options: ReadOptions, *, parquet: bool, layout: str
 ) -> Iterator[Encoded]:
     columns = _item_columns(schema, options) if layout == "onehot" else [options.item or _list_column(schema)]
     n_rows = _rows_at_once(columns)
     with _explained(source, parquet=parquet):
         for batch in batches(columns):
             for start in range(0, batch.num_rows, n_rows):
-                part = batch.slice(start, n_rows)
-                yield _READERS[layout](schema, lambda _, part=part: iter([part]), options)
+                yield _READERS[layout](schema, _only(batch.slice(start, n_rows)), options)
+
+
+def _only(*batches: pa.RecordBatch) -> Batches:
+    return lambda _: iter(batches)
 
 
 @contextmanager
