@@ -51,7 +51,8 @@ class _Chunk:
 
     def add(self, piece: Encoded, start: int) -> int:
         """Append rows of a piece from a row on, as far as there is room, and return the next one."""
-        ends = piece.indptr[start:]
+        most = max(self._room // _ROW_BYTES, 1)
+        ends = piece.indptr[start : start + most + 1]
         taken = _ROW_BYTES * np.arange(len(ends)) + _CODE_BYTES * (ends - ends[0])
         n = int(np.searchsorted(taken, self._room, side="right")) - 1
         n = max(n, 0 if len(self) else 1)
