@@ -4,6 +4,9 @@ import pytest
 
 import itemix
 from itemix.cli import main
+from itemix.cli.options import Reading
+from itemix.cli.sources import read_for_passes
+from itemix.data.chunks import Chunks
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +80,46 @@ def test_a_model_is_no_data(run, store):
     assert result.code == 2
     assert result.err.startswith("itemix: expected transactions, got ")
     assert "which holds a model" in result.err
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("long.csv", []),
+        ("onehot.csv", ["--format", "onehot"]),
+        ("baskets.txt", ["-d", "\\t", "--encoding", "utf-16"]),
+        ("codes.dat", ["--names", "names.csv"]),
+    ],
+)
+def test_files_of_all_kinds(run, store, tmp_path, monkeypatch, name, options):
+    """Options of reading mean what they always mean; a long table is read as a whole."""
+    monkeypatch.chdir(tmp_path)
+    tx = itemix.read_transactions(store).drop_empty()
+    if name == "codes.dat":
+        lines = "".join(f"{code},{item}\n" for code, item in enumerate(tx.items))
+        (tmp_path / "names.csv").write_text(lines)
+        tx = tx.rename_items(range(tx.n_items))
+    if name == "baskets.txt":
+        (tmp_path / name).write_text("".join("\t".join(row) + "\n" for row in tx), encoding="utf-16")
+    else:
+        kind = name.split(".")[0] if name.endswith("csv") else None
+        itemix.write_transactions(tx, tmp_path / name, format=kind)
+    result = run("mine", store.with_name("half.itemix"), "-s", "30", "--verify", name, *options)
+    assert result.code == 0, result.err
+    assert result.out == run("mine", name, "-s", "30", *options).out
+    assert f"{name} (" in result.err
+
+
+def test_files_are_read_in_chunks(store):
+    """A file is, so that it may be larger than memory; a data set by name is not."""
+    reading = Reading()
+    assert isinstance(read_for_passes(str(store), reading, quiet=True), Chunks)
+    assert isinstance(read_for_passes("dataset:grocery_store", reading, quiet=True), itemix.Transactions)
+
+
+def test_a_missing_file(run, store):
+    """It is said as for other commands, with the data set of that name."""
+    model = store.with_name("half.itemix")
+    result = run("mine", model, "-s", "5%", "-q", "--verify", "mushroom")
+    assert result.code == 2
+    assert "for the data set of this name write dataset:mushroom" in result.err

@@ -292,8 +292,8 @@ print(resident("VmHWM") - before, len(sizes), sum(sizes))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of resident memory from /proc")
 def test_memory_does_not_grow_with_the_file(tmp_path):
-    """A file of 64 MB, which takes 100 MB, is read in chunks of 8 MB with a peak of less than 90 MB."""
-    lines = "".join(f"{n % 89} {100 + n % 97} {n % 1013 + 200} {n % 15_013 + 2000}\n" for n in range(50_000))
+    """A file of 64 MB, which takes 270 MB, is read in chunks of 8 MB with a peak of less than 150 MB."""
+    lines = "".join(f"{n % 10} {n % 7}\n" for n in range(50_000))
     small, large = tmp_path / "small.dat", tmp_path / "large.dat"
     small.write_text(lines)
     n_copies = 64_000_000 // len(lines) + 1
@@ -306,5 +306,5 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     assert ran.returncode == 0, ran.stderr
     peak, n_chunks, n_transactions = map(int, ran.stdout.split())
     assert n_transactions == 50_000 * n_copies
-    assert n_chunks >= 10
-    assert peak < 90e6, peak
+    assert n_chunks >= 30
+    assert peak < 150e6, peak

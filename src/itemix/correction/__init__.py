@@ -34,8 +34,9 @@ def correct(
     mixture : Mixture
         What to correct.
     transactions : transactions in any form, chunks of them, or a function
-        Chunks are a list, or anything else that can be gone through more than once, of `Transactions`, data
-        frames or matrices; a function is called for every pass and returns transactions or chunks of them.
+        Chunks are those of `itemix.read_chunks`, or a list, or anything else that can be gone through more
+        than once, of `Transactions`, data frames or matrices; a function is called for every pass and returns
+        transactions or chunks of them.
         Their items are matched with those of the mixture by name. The result is that of all data at once.
     order : int or Choice
         Count itemsets of up to this many items, all of them at full strength; or as `choose` has found best,

@@ -107,8 +107,9 @@ def verify(
     model : Model or fitted estimator
         What proposes sets. Its items are matched with those of the data by name.
     data : transactions in any form, chunks of them, or a function
-        Chunks are a list, or anything else that can be gone through more than once, of `Transactions`, data
-        frames or matrices. A function is called for every pass and returns transactions or chunks of them.
+        Chunks are those of `itemix.read_chunks`, or a list, or anything else that can be gone through more
+        than once, of `Transactions`, data frames or matrices. A function is called for every pass and returns
+        transactions or chunks of them.
     min_support : float or int
         A float in (0, 1] is a fraction of the transactions, an int a number of them.
     target, min_len, max_len, include, exclude, top_k, max_itemsets, n_jobs

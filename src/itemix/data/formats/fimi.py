@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from itemix.data.source import Source
 
 _MOST_THREADS = 4
-_BLOCKS_OF_A_PIECE = 8
+_BLOCKS_OF_A_PIECE = 4
 _NO_LIMIT = sys.maxsize
 _SHOWN = 30
 
