@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -279,6 +280,11 @@ def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever use
     if encoding.is_matrix(source):
         return Transactions.from_matrix(source)
     if hasattr(source, "__iter__"):
+        if not isinstance(source, Iterator) and isinstance(next(iter(source), None), Transactions):
+            raise InvalidInputError(
+                "expected transactions, got chunks of them; give each one to partial_fit, or all of them to "
+                "verify= of mine"
+            )
         return Transactions.from_lists(source)
     raise InvalidInputError(
         f"expected transactions, a data frame, a matrix or a list of lists, got {type(source).__name__}; "

@@ -18,6 +18,7 @@ from pyarrow import feather
 
 import itemix
 from itemix import InvalidInputError, MissingFileError, read_chunks, read_transactions
+from itemix.correction import correct
 from itemix.data.formats.fimi import fimi_pieces, read_fimi
 from itemix.data.source import open_source
 from itemix.mining.verification import verify
@@ -223,6 +224,8 @@ def test_what_cannot_be_read_in_chunks(tmp_path):
         read_chunks(io.BytesIO(b"1 2\n"))
     with pytest.raises(MissingFileError, match=r"no such file .*lnog.csv'; did you mean"):
         read_chunks(tmp_path / "lnog.csv")
+    with pytest.raises(InvalidInputError, match="expected a file to read, got an empty name"):
+        read_chunks("")
     with pytest.raises(InvalidInputError, match="got the folder"):
         read_chunks(tmp_path)
     with pytest.raises(InvalidInputError, match="expected chunk_bytes as a whole number of 1 or more, got 0"):
@@ -266,6 +269,19 @@ def test_fit_and_verify_in_chunks(tmp_path):
     expected = itemix.mine(read_transactions(tmp_path / "store.csv.gz"), 75)
     assert itemix.mine(model, 75, verify=chunks) == expected
     assert verify(model, chunks, 75).n_passes == verify(model, list(chunks), 75).n_passes
+    of_chunks, of_all = (correct(model.mixture_, data, 2) for data in (chunks, joined(chunks)))
+    np.testing.assert_array_equal(
+        of_chunks.probability(["whole milk", "bread"]), of_all.probability(["whole milk", "bread"])
+    )
+
+
+def test_chunks_where_transactions_are_needed(tmp_path):
+    """Chunks of a file, and lists of chunks, are told from lists of item names."""
+    (tmp_path / "file.csv").write_text("a,b\nc\n")
+    chunks = read_chunks(tmp_path / "file.csv")
+    for wrong in (chunks, list(chunks)):
+        with pytest.raises(InvalidInputError, match="got chunks of them; give each one to partial_fit"):
+            itemix.mine(wrong, 0.5)
 
 
 SCRIPT = """

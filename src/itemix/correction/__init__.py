@@ -9,7 +9,7 @@ import numpy as np
 
 from itemix.corrected import CorrectedMixture, Correction
 from itemix.correction.choosing import MAX_SIZE, ORDERS, Choice, Way, choose
-from itemix.correction.counting import Chunks, likely_sets
+from itemix.correction.counting import AlignedChunks, likely_sets
 from itemix.correction.fitting import fit_correction, with_item_frequencies
 from itemix.errors import InvalidInputError
 from itemix.residuals import Residuals
@@ -52,7 +52,7 @@ def correct(
         If a transaction has an item that the mixture has not.
     """
     way = order.best if isinstance(order, Choice) else Way(check_order(order))
-    data = Chunks(transactions, mixture.items)
+    data = AlignedChunks(transactions, mixture.items)
     excess = order.excess_variance if isinstance(order, Choice) else 0.0
     if way.order == 0:
         nothing = Residuals.of_nothing(mixture.n_items)

@@ -31,7 +31,7 @@ _STEPS = 6
 _MOST_PRODUCTS = 2e9
 
 
-class Chunks:
+class AlignedChunks:
     """Data in chunks that are read again and again, with the items of a model.
 
     Parameters
@@ -65,7 +65,7 @@ class Chunks:
         return n_transactions, item_counts, only
 
     @property
-    def at_once(self) -> Transactions | Chunks:
+    def at_once(self) -> Transactions | AlignedChunks:
         """The data as transactions, if that is one chunk."""
         only = self._totals[2]
         return self if only is None else only
@@ -84,7 +84,9 @@ class Chunks:
         return reduce(add, (count_sets(sets, chunk) for chunk in self.read()))
 
 
-def likely_sets(mixture: Mixture, transactions: Transactions | Chunks, max_len: int, max_size: int) -> Sets:
+def likely_sets(
+    mixture: Mixture, transactions: Transactions | AlignedChunks, max_len: int, max_size: int
+) -> Sets:
     """Return the itemsets of up to `max_len` items that the data or the mixture holds for frequent.
 
     Frequent is what occurs ten times, or more often if that would be more than `max_size` sets; to the
@@ -112,7 +114,7 @@ def _least_probability(mixture: Mixture) -> float:
 
 
 def _frequent(
-    mixture: Mixture, transactions: Transactions | Chunks, max_len: int, max_size: int
+    mixture: Mixture, transactions: Transactions | AlignedChunks, max_len: int, max_size: int
 ) -> tuple[int, Sets | None]:
     """Return the lowest count from ten on with at most `max_size` frequent sets, and these.
 
@@ -120,7 +122,7 @@ def _frequent(
     are found by way of the mixture, in a few passes over the data.
     """
     find = partial(mine, transactions)
-    if isinstance(transactions, Chunks):
+    if isinstance(transactions, AlignedChunks):
         find = partial(mine, mixture, verify=transactions.read)
     low, high = min(FEWEST, transactions.n_transactions), transactions.n_transactions
     best = None

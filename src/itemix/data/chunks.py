@@ -102,7 +102,7 @@ def read_chunks(
     """
     size = check_whole("chunk_bytes", chunk_bytes, CHUNK_BYTES, least=1)
     file = _File(
-        _checked_path(path),
+        _readable_again(path),
         checked_options(
             path,
             format,
@@ -180,14 +180,14 @@ class Chunks:
     def _read(self) -> Iterator[Transactions]:
         n_read = 0
         with self._file.open() as content:
-            known = (self._known.renumbered(piece, self._file.path.name) for piece in content.pieces)
+            known = (self._known.renumbered(piece, self._file.name) for piece in content.pieces)
             make = Transactions.from_canonical if content.is_canonical else Transactions
             for indptr, codes in cut(known, self._size):
                 n_read += len(indptr) - 1
                 yield make(indptr, codes, self._known.items, source=self.source)
         if n_read != self.n_transactions:
             raise InvalidInputError(
-                f"expected {self.n_transactions:,} transactions in {self._file.path.name}, as before, got "
+                f"expected {self.n_transactions:,} transactions in {self._file.name}, as before, got "
                 f"{n_read:,}; wait until nobody writes to the file, and call read_chunks again"
             )
 
@@ -204,9 +204,15 @@ class _Content(NamedTuple):
 
 @dataclass(frozen=True)
 class _File:
-    path: Path
+    """Where a file is, and how it is to be read."""
+
+    path: str | os.PathLike[str]
     options: ReadOptions
     format: str | None
+
+    @property
+    def name(self) -> str:
+        return Path(self.path).name
 
     @contextmanager
     def open(self, on_bytes: Callable[[int], None] | None = None) -> Iterator[_Content]:
@@ -250,8 +256,8 @@ def _spread(source: Source) -> str:
     )
 
 
-def _checked_path(path: object) -> Path:
-    """Return the path of what can be read again and again, or of nothing at all."""
+def _readable_again(path: object) -> str | os.PathLike[str]:
+    """Return the path of what can be read again and again; what is not there is found out on opening."""
     if not isinstance(path, str | os.PathLike) or path == "-":
         got = "standard input" if path == "-" else type(path).__name__
         raise InvalidInputError(
@@ -264,4 +270,4 @@ def _checked_path(path: object) -> Path:
             f"expected a file that can be read again and again, got {str(file)!r} which is none; save it as "
             "a file first"
         )
-    return file
+    return path
