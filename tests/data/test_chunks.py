@@ -20,7 +20,10 @@ import itemix
 from itemix import InvalidInputError, MissingFileError, read_chunks, read_transactions
 from itemix.correction import correct
 from itemix.data.formats.fimi import fimi_pieces, read_fimi
+from itemix.data.gathering import gathered
 from itemix.data.source import open_source
+from itemix.encoding import Encoded
+from itemix.items import Items
 from itemix.mining.verification import verify
 
 SIZES = (1, 13, 40, 100, 1 << 26)
@@ -124,6 +127,25 @@ def test_the_chunks_of_tables_are_all_of_them(tmp_path, writer, table, size):
     check(tmp_path / "file", size)
 
 
+def test_a_batch_of_many_rows(tmp_path):
+    """A batch of a file may be large: it is read part by part."""
+    table = pa.table({"items": [[n % 7, n % 3] for n in range(70_000)]})
+    with pa.ipc.new_file(tmp_path / "file.arrow", table.schema) as writer:
+        writer.write_table(table)
+    assert len(check(tmp_path / "file.arrow", 1 << 18)) > 3
+
+
+@given(st.lists(st.sets(st.integers(0, 20)), max_size=12), st.booleans(), st.booleans())
+def test_items_are_gathered_from_all_pieces(sets, are_names, is_text):
+    """The items of the whole are those of any piece, in order; text that is all numbers is numbers."""
+    written = [sorted(map(str, labels)) if are_names or is_text else sorted(labels) for labels in sets]
+    nothing = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32)
+    known, n = gathered([Encoded(*nothing, Items(labels)) for labels in written], is_text=is_text)
+    distinct = {label for labels in written for label in labels}
+    assert list(known.items) == sorted(map(int, distinct) if is_text else distinct)
+    assert n == 0
+
+
 def test_declared_items(tmp_path):
     """Items that a file lists keep their order, and are there though they never occur."""
     tx = itemix.Transactions([0, 1, 2], [2, 0], ["z", "never", "a"])
@@ -157,7 +179,9 @@ def test_pieces_of_fimi_text(tmp_path):
     with open_source(path) as source:
         whole = itemix.Transactions(*read_fimi(source))
     assert len(pieces) > 2
-    assert joined(itemix.Transactions(*piece).align_items(whole.items) for piece in pieces) == whole
+    parts = [itemix.Transactions(*piece) for piece in pieces]
+    assert all(part.item_counts().all() for part in parts)
+    assert joined(part.align_items(whole.items) for part in parts) == whole
     path.write_text(text + "3 x\n")
     with (
         open_source(path) as source,
