@@ -30,16 +30,20 @@ N_ITEMS = 16_000
 MEAN_LENGTH = 10
 ROWS_AT_A_TIME = 20_000
 
+# The peak of getrusage would be that of this process, from which the other one is made.
 PEAK = """
-import resource, sys
+import sys
 from pathlib import Path
 from itemix.data.readers import read_transactions
-page = resource.getpagesize()
+
+def resident(field):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith(field))) / 1024
+
 read_transactions(Path(sys.argv[1]).with_name("small.dat"))
-before = int(Path("/proc/self/statm").read_text().split()[1]) * page / 2**20
+before = resident("VmRSS")
 tx = read_transactions(sys.argv[1])
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-print(peak - before, (tx.indptr.nbytes + tx.indices.nbytes) / 2**20)
+print(resident("VmHWM") - before, (tx.indptr.nbytes + tx.indices.nbytes) / 2**20)
 """
 
 
