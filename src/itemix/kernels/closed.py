@@ -25,7 +25,7 @@ from itemix.kernels.control import (
 from itemix.kernels.intrinsics import fetch_add
 from itemix.kernels.jit import kernel
 from itemix.kernels.projection import pack_entries
-from itemix.kernels.witnesses import all_outside, flip, lies_in_another, turned
+from itemix.kernels.witnesses import all_outside, flip, lies_in_another, turned, unturned
 
 # As in `eclat`; MEMBERS is how many items the set has before those of the level.
 _START, _SIZE, _CURSOR, _ROWS, _MEMBERS = 0, 1, 2, 3, 4
@@ -90,7 +90,7 @@ def search(
             places[root] = len(base_items)
             for b in range(len(base_items)):
                 places[base_items[b]] = b
-            masks, outside = turned(arena, len(base_items) + 1), all_outside(len(base_items) + 1)
+            masks, outside = unturned(len(base_items) + 1), all_outside(len(base_items) + 1)
             if len(ends) == state[_N_SETS] or len(codes) < state[_N_CODES] + n_items:
                 ends, counts, codes = longer(ends, 0), longer(counts, 0), longer(codes, 0)
             _open_projected_root(

@@ -27,7 +27,7 @@ from itemix.kernels.known import (
     with_more_sets,
 )
 from itemix.kernels.projection import pack_entries
-from itemix.kernels.witnesses import all_outside, flip, has, lies_in_another, turned
+from itemix.kernels.witnesses import all_outside, flip, has, lies_in_another, turned, unturned
 
 # Extensions of a level are ext[START:END], rarest first; those from CURSOR on, before STOP_AT, are still to
 # be visited, each with those behind it. ROWS is how much of the arena is in use, MEMBERS the size of the
@@ -91,7 +91,7 @@ def search(
             places[root] = len(base_items)
             for b in range(len(base_items)):
                 places[base_items[b]] = b
-            masks, outside = turned(arena, len(base_items) + 1), all_outside(len(base_items) + 1)
+            masks, outside = unturned(len(base_items) + 1), all_outside(len(base_items) + 1)
             if len(ends) == state[_N_SETS] or len(codes) < state[_N_CODES] + n_items:
                 ends, counts, codes = longer(ends, 0), longer(counts, 0), longer(codes, 0)
             if state[_N_KNOWN] == WORD_BITS * known.holders.shape[1]:

@@ -13,17 +13,14 @@ from itemix.kernels.bitsets import WORD_BITS, is_subset
 from itemix.kernels.intrinsics import trailing_zeros
 from itemix.kernels.jit import inlined, kernel
 
-_FEWEST_WORDS = 24
-
 
 @kernel
 def turned(arena: np.ndarray, n_rows: int) -> np.ndarray:
     """Return which of the first rows hold each bit: (n_rows // 64 + 1, 64 * words) uint64.
 
-    Bit r % 64 of the element (r // 64, b) is bit b of row r. Short rows are compared as quickly as they are
-    turned: of them there are no witnesses, (n_rows // 64 + 1, 0).
+    Bit r % 64 of the element (r // 64, b) is bit b of row r.
     """
-    words = arena.shape[1] if arena.shape[1] >= _FEWEST_WORDS else 0
+    words = arena.shape[1]
     out = np.zeros((n_rows // WORD_BITS + 1, WORD_BITS * words), dtype=np.uint64)
     for v in range(len(out)):
         for w in range(words):
@@ -35,6 +32,12 @@ def turned(arena: np.ndarray, n_rows: int) -> np.ndarray:
             if any_bit:
                 _turn(block)
     return out
+
+
+@kernel
+def unturned(n_rows: int) -> np.ndarray:
+    """Return no witnesses, where rows are compared as quickly as they are turned: (n_rows // 64 + 1, 0)."""
+    return np.empty((n_rows // WORD_BITS + 1, 0), dtype=np.uint64)
 
 
 @inlined
@@ -77,7 +80,7 @@ def has(bits: np.ndarray, position: int) -> bool:
 def lies_in_another(arena: np.ndarray, row: int, masks: np.ndarray, outside: np.ndarray, first: int) -> bool:
     """Whether all bits of a row are in one of the rows from `first` on whose bits in `outside` are set.
 
-    `masks` is what `turned` made of those rows.
+    `masks` is what `turned` or `unturned` made of those rows.
     """
     from_first = ~np.uint64(0) << np.uint64(first % WORD_BITS)
     for v in range(first // WORD_BITS, len(outside)):
