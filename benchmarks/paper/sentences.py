@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .summary import Row, Summary
 
 _FEW = 3
+_FIVE = 5
 
 
 def all_sentences(summary: Summary) -> dict[str, str]:
@@ -32,6 +33,7 @@ def all_sentences(summary: Summary) -> dict[str, str]:
         "bias": _bias(summary),
         "beyond": _beyond(summary),
         "learned": _learned(summary),
+        "many": _many(summary),
         "table5": _training(summary),
         "table6": _generation(summary),
         "density": _density(summary),
@@ -209,6 +211,17 @@ def _learned(summary: Summary) -> str:
         f"{len(pairs)} sets, and lowers E on {len(nearer)}{': ' * bool(nearer)}{_listed(nearer)}. For that "
         "reason it is not the default."
     )
+
+
+def _many(summary: Summary) -> str:
+    """Say how much the average cover of five halves depends on which they are."""
+    said = []
+    for name in summary.scale.real:
+        covers = [100 * fit["cover"] for fit in summary.many(name)[0]]
+        fives = [mean(covers[k : k + _FIVE]) for k in range(0, len(covers) - _FIVE + 1, _FIVE)]
+        if len(fives) > 1:
+            said.append(f"{min(fives):.1f}% to {max(fives):.1f}% on {INPUTS[name].label}")
+    return f"Taken by fives, the halves cover {_listed(said)}." if said else ""
 
 
 def _of_floor(row: Row) -> str:
