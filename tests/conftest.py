@@ -1,6 +1,7 @@
 """Fixtures and settings that all tests share."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,12 @@ from hypothesis import settings
 
 settings.register_profile("itemix", deadline=None, derandomize=True)
 settings.load_profile("itemix")
+
+
+def pytest_configure():
+    """Let Ctrl-C interrupt, which a shell turns off for what it runs in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):
