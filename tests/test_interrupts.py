@@ -54,6 +54,7 @@ def test_an_interrupt_in_a_kernel_is_an_interrupt():
         ("_raw_object_cache_notify", "llvmlite/binding/executionengine.py"),
         ("_raw_object_cache_getbuffer", "llvmlite/binding/executionengine.py"),
         ("cb", "<frozen importlib._bootstrap>"),
+        ("__init__", "llvmlite/binding/ffi.py"),
     ],
 )
 def test_an_interrupt_in_a_callback_is_not_lost(name, file):
@@ -81,6 +82,7 @@ def test_the_names_of_callbacks_are_those_of_their_libraries():
     """Another version of a library may call them otherwise."""
     engine = llvmlite.binding.ExecutionEngine
     code = [engine._raw_object_cache_notify.__code__, engine._raw_object_cache_getbuffer.__code__]
+    code += [llvmlite.binding.ffi.OutputString.__init__.__code__]
     code += [c for c in importlib._bootstrap._get_module_lock.__code__.co_consts if hasattr(c, "co_name")]
     for place in code:
         assert place.co_filename.endswith(interrupts._CALLED_FROM_C[place.co_name])
