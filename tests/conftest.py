@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from inference.planted import planted_mixture
 
 settings.register_profile("itemix", deadline=None, derandomize=True)
 settings.load_profile("itemix")
@@ -31,3 +32,9 @@ def pytest_collection_modifyitems(items):
 def data_folder():
     """The folder of real data sets that ITEMIX_DATA names."""
     return Path(os.environ["ITEMIX_DATA"]).resolve()
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Transactions of the planted mixture."""
+    return planted_mixture().sample(600, random_state=0)

@@ -1,34 +1,20 @@
 """The estimators: what they take, what they learn, what they answer and what they refuse."""
 
-import os
 import pickle
-import re
-import signal
-import threading
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from fits import BAYESIAN, CLASSES, GIBBS
 from inference.planted import planted_mixture, random_data
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from itemix import Transactions, load
-from itemix.data.synthetic import grocery_store
+from itemix import Transactions
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators import BayesianMixture, BernoulliMixture, ChowLiuMixture, DirichletProcessMixture
 from itemix.mixture import Mixture
-
-CLASSES = [BernoulliMixture, BayesianMixture, DirichletProcessMixture]
-BAYESIAN = CLASSES[1:]
-GIBBS = {"inference": "gibbs", "max_iter": 400, "n_samples": 3, "thin": 2}
-
-
-@pytest.fixture(scope="module")
-def data():
-    """Transactions of the planted mixture."""
-    return planted_mixture().sample(600, random_state=0)
 
 
 @pytest.mark.parametrize("cls", CLASSES)
@@ -162,86 +148,6 @@ def test_hyperparameters_can_be_learned(cls, parameters, data):
     assert model.score(data) > -4.5
 
 
-@pytest.mark.parametrize("cls", CLASSES)
-def test_a_stream_in_batches_approaches_the_whole(cls):
-    """Batches taken in one after the other give nearly the likelihood of a fit to all of them."""
-    truth = planted_mixture()
-    everything = truth.sample(4000, random_state=1)
-    matrix = everything.to_scipy()
-    stream = cls(3, random_state=0, n_init=3)
-    for start in range(0, 4000, 400):
-        stream.partial_fit(Transactions.from_matrix(matrix[start : start + 400], items=everything.items))
-    whole = cls(3, random_state=0, n_init=3).fit(everything)
-    assert stream.score(everything) == pytest.approx(whole.score(everything), abs=0.03)
-    assert stream.counts_.n_transactions == pytest.approx(4000)
-    assert stream.n_iter_ >= 10
-
-
-def test_a_stream_leaves_the_mode_of_its_first_batch():
-    """Components take in items that no transaction of the first batch has brought them, as in EM."""
-    everything = grocery_store(5000, random_state=0)
-    matrix = everything.to_scipy()
-    streams = [cls(8, random_state=0) for cls in CLASSES]
-    for first in range(0, 5000, 500):
-        batch = Transactions.from_matrix(matrix[first : first + 500], items=everything.items)
-        for stream in streams:
-            stream.partial_fit(batch)
-    em, *bayesian = (stream.score(everything) for stream in streams)
-    assert bayesian == pytest.approx([em, em], abs=0.2)
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_a_batch_counts_by_its_size(cls, data):
-    """A few transactions after many change little, whatever they hold."""
-    model = cls(3, random_state=0).fit(data)
-    before = model.probability(["item0"])
-    model.partial_fit(np.ones((1, 9), dtype=int))
-    assert model.probability(["item0"]) == pytest.approx(before, abs=0.02)
-
-
-@pytest.mark.parametrize("cls", BAYESIAN)
-def test_a_stream_makes_intervals_narrower(cls):
-    """The posterior is that of all transactions so far."""
-    truth = planted_mixture()
-    model = cls(3, random_state=0)
-    widths = []
-    for seed in range(4):
-        found = model.partial_fit(truth.sample(500, random_state=seed)).interval(["item0"])
-        widths.append(found.upper - found.lower)
-    assert (np.diff(widths) < 0).all()
-    assert widths[-1] == pytest.approx(widths[0] / 2, rel=0.2)
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_batches_are_matched_by_the_names_of_their_items(cls, data):
-    """A batch may have its items in another order, or not all of them; it may not have new ones."""
-    known, half = data.split(0.5, random_state=0)
-    other_order = half.align_items(list(reversed(half.items)))
-    expected = cls(3, random_state=0).fit(known).partial_fit(half)
-    found = cls(3, random_state=0).fit(known).partial_fit(other_order)
-    assert found.mixture_ == expected.mixture_
-    fewer = Transactions.from_lists([["item3", "item1"], ["item1"]])
-    assert found.partial_fit(fewer).mixture_.items == data.items
-    new = Transactions.from_lists([["gin", "vodka"]] * 5)
-    for batch in (new, new.to_lists()):
-        with pytest.raises(UnknownItemError, match="one of 9 known items, got 'gin'; give the first"):
-            found.partial_fit(batch)
-    knowing = cls(1, random_state=0).partial_fit(known.align_items([*known.items, "gin", "vodka"]))
-    assert "vodka" in knowing.partial_fit(new).mixture_.items
-
-
-@pytest.mark.parametrize("cls", BAYESIAN)
-def test_a_stream_goes_on_from_a_sample(cls, data, tmp_path):
-    """After sampling, batches are blended into the counts of the last sample, also from a file."""
-    sampled = cls(3, random_state=0, **GIBBS).fit(data)
-    sampled.save(tmp_path / "sampled.itemix")
-    for model in (sampled, load(tmp_path / "sampled.itemix")):
-        model.set_params(inference="variational").partial_fit(data)
-        assert model.counts_.n_transactions == pytest.approx(1200)
-        assert not hasattr(model, "chains_")
-        assert np.isfinite(model.interval(["item0"]).upper)
-
-
 def test_what_another_fit_does_not_learn_is_forgotten(data):
     """Chains, choices and batches are those of the last fit."""
     model = BayesianMixture("auto", criterion="bic", correction="auto", random_state=0).fit(data)
@@ -249,12 +155,6 @@ def test_what_another_fit_does_not_learn_is_forgotten(data):
     model.set_params(n_components=3, correction=None, **GIBBS).fit(data)
     assert not {"selection_", "correction_choice_", "n_batches_"} & vars(model).keys()
     assert "chains_" not in vars(model.set_params(inference="variational").fit(data))
-
-
-def test_samplers_take_no_batches():
-    """Gibbs sampling has no partial_fit."""
-    assert hasattr(BayesianMixture(), "partial_fit")
-    assert not hasattr(BayesianMixture(inference="gibbs"), "partial_fit")
 
 
 def test_information_criteria_prefer_the_planted_number(data):
@@ -286,125 +186,6 @@ def test_answers_come_from_the_mixture(data):
     assert [len(column) for column in model.intervals([["item0"], ["item1"]])] == [2, 2, 2]
     assert len(model.sample(5, random_state=0)) == 5
     assert model.posterior_.mixture() == mixture
-
-
-def test_verbose_tells_the_progress(data, capsys):
-    """Verbose prints iterations to the error stream, and nothing by default."""
-    BernoulliMixture(2, random_state=0, verbose=1).fit(data)
-    assert re.search(r"start 1 of 1, iteration 1: -\d+.*2 components", capsys.readouterr().err)
-    BernoulliMixture(2, random_state=0).fit(data)
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize("parameters", [{}, GIBBS], ids=["variational", "gibbs"])
-def test_callbacks_can_stop_a_fit(parameters, data):
-    """A callback hears of every iteration; True ends the fit without a warning."""
-    heard = []
-
-    def stop(report):
-        heard.append(report.iteration)
-        return report.iteration == 2
-
-    model = BayesianMixture(3, random_state=0, **parameters).fit(data, callbacks=[stop])
-    assert heard == [1, 2]
-    assert model.n_iter_ == 2
-
-
-def test_an_interrupt_keeps_the_model_and_says_so(data):
-    """Ctrl-C during a fit leaves a usable model and a warning."""
-
-    def interrupt(report):
-        if report.iteration == 3:
-            raise KeyboardInterrupt
-
-    model = BayesianMixture(3, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="was interrupted; the best state so far is kept"):
-        model.fit(data, callbacks=[interrupt])
-    assert np.isfinite(model.score(data))
-
-
-class Interrupting:
-    """A callback that is Ctrl-C at the first stage of some name, and hears of all stages."""
-
-    def __init__(self, at):
-        self.at = at
-        self.heard = []
-
-    def __call__(self, report):
-        """Let the fit go on."""
-
-    def stage(self, text):
-        """Be Ctrl-C, once."""
-        self.heard.append(text)
-        if self.at is not None and text.startswith(self.at):
-            self.at = None
-            raise KeyboardInterrupt
-
-
-def test_stages_are_told(data, capsys):
-    """Callbacks that have a method for it hear what a fit does besides iterating; verbose prints it."""
-    heard = Interrupting(None)
-    BernoulliMixture("auto", criterion="bic", correction="auto", random_state=0, verbose=100).fit(
-        data, callbacks=[heard]
-    )
-    assert heard.heard[:2] == [f"choosing the number of components: trying {k}" for k in (1, 2)]
-    assert "choosing the correction" in heard.heard
-    assert [line for line in capsys.readouterr().err.splitlines() if "start" not in line] == heard.heard
-
-
-@pytest.mark.parametrize(
-    ("correction", "stage"), [("auto", "choosing the correction"), (2, "correcting by the counts")]
-)
-def test_an_interrupted_correction_is_left_out(correction, stage, data):
-    """Ctrl-C during the correction keeps the model as it was fitted, and says so."""
-    model = BernoulliMixture(3, correction=correction, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="correction of BernoulliMixture was interrupted; the model"):
-        model.fit(data, callbacks=[Interrupting(stage)])
-    assert model.converged_
-    assert model.corrected_ is None
-    assert not hasattr(model, "correction_choice_")
-
-
-def test_an_interrupted_fit_is_not_corrected(data):
-    """After Ctrl-C there is no more work to wait for."""
-    told = Interrupting(None)
-
-    def interrupt(report):
-        raise KeyboardInterrupt
-
-    model = BayesianMixture(3, correction="auto", random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"is kept \(1 iteration\), without a correction"):
-        model.fit(data, callbacks=[interrupt, told])
-    assert model.corrected_ is None
-    assert told.heard == []
-
-
-@pytest.mark.parametrize("criterion", ["held-out", "bic"])
-def test_an_interrupted_choice_takes_the_best_so_far(criterion, data):
-    """Ctrl-C while the number of components is chosen: the best of those tried is fitted."""
-    at = Interrupting("choosing the number of components: trying 3")
-    model = BernoulliMixture("auto", criterion=criterion, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="was interrupted; 2, the best of 2 tried, is taken"):
-        model.fit(data, callbacks=[at])
-    assert model.n_components_ == 2
-    assert model.selection_.interrupted
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(data, callbacks=[Interrupting("choosing the number of components: trying 1")])
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs pthread_kill")
-@pytest.mark.parametrize("cls", [BayesianMixture, ChowLiuMixture])
-def test_ctrl_c_in_a_candidate_ends_the_choice(cls, data):
-    """A candidate that is interrupted itself has no score: the first leaves nothing to keep."""
-    endless = cls("auto", tol=0, max_iter=10**9, random_state=0)
-    main = threading.main_thread().ident
-    timer = threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT])
-    timer.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            endless.fit(data)
-    finally:
-        timer.cancel()
 
 
 def test_warnings_point_at_the_caller(data):

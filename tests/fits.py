@@ -1,0 +1,7 @@
+"""The kinds of fits that the tests of estimators go through."""
+
+from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
+
+CLASSES = [BernoulliMixture, BayesianMixture, DirichletProcessMixture]
+BAYESIAN = CLASSES[1:]
+GIBBS = {"inference": "gibbs", "max_iter": 400, "n_samples": 3, "thin": 2}
