@@ -5,8 +5,10 @@ import signal
 from pathlib import Path
 
 import pytest
+from five_baskets import BASKETS
 from hypothesis import settings
 from inference.planted import planted_mixture
+from naive import lattice
 
 settings.register_profile("itemix", deadline=None, derandomize=True)
 settings.load_profile("itemix")
@@ -38,3 +40,9 @@ def data_folder():
 def data():
     """Transactions of the planted mixture."""
     return planted_mixture().sample(600, random_state=0)
+
+
+@pytest.fixture
+def itemsets():
+    """All itemsets of five baskets, and an item that never occurs."""
+    return lattice.as_itemsets(BASKETS, 1, items=["beer", "bread", "caviar", "milk"])
