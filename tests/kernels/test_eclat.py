@@ -1,5 +1,6 @@
 """The three search kernels: all, closed and maximal itemsets."""
 
+from collections import Counter
 from math import comb
 
 import numpy as np
@@ -134,6 +135,20 @@ def test_maximal_sets_beyond_those_kept_in_mind(sparse):
     assert np.array_equal(ends, np.arange(1, len(ends) + 1) * (n - least))
     assert len(np.unique(np.left_shift(1, ranks.reshape(-1, n - least)).sum(axis=1))) == len(ends)
     assert np.unique(counts).tolist() == [least]
+
+
+@both_layouts
+def test_subsets_of_sets_no_longer_kept_in_mind(sparse):
+    """A set is not maximal within one that was found before all others, and is forgotten.
+
+    Each of 500 items takes its part of the memory.
+    """
+    n, least, many = 17, 8, 500
+    together = [{"z", "a", "b"}] * least + [{"a", "b"}] * n
+    rows = together + [set(range(n)) - {t} for t in range(n)] + [{n + i} for i in range(many)] * (least + 1)
+    sets = found("maximal", layouts.ranked(rows, None, least), sparse=sparse)
+    lengths = [len(ranks) for ranks, _ in sets]
+    assert Counter(lengths) == {1: many, 3: 1, n - least: comb(n, least)}
 
 
 @both_layouts
