@@ -268,6 +268,7 @@ def test_a_pipe_is_no_file(tmp_path):
     ("text", "message"),
     [
         ("a,b\na\n", "expected 3 transactions in file.csv, as before, got 2; wait until nobody writes"),
+        ("a,b\na\nb\nb\n", "expected 3 transactions in file.csv, as before, got 4; wait until nobody writes"),
         ("a,b\na\nc\n", "expected the same items in file.csv as before, got also 'c'; wait until nobody"),
     ],
 )
@@ -278,6 +279,19 @@ def test_a_file_that_has_changed(tmp_path, text, message):
     chunks = read_chunks(path)
     path.write_text(text)
     with pytest.raises(InvalidInputError, match=message):
+        list(chunks)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "got"), [("[1]", '["1"]', "'1'"), ('["1"]', "[1]", "1"), ("[1]", "[2]", "2")]
+)
+def test_a_number_is_no_name(tmp_path, before, after, got):
+    """Items of a file that has changed are told as they are written, names from numbers."""
+    path = tmp_path / "file.jsonl"
+    path.write_text(before)
+    chunks = read_chunks(path)
+    path.write_text(after)
+    with pytest.raises(InvalidInputError, match=f"same items in file.jsonl as before, got also {got}; wait"):
         list(chunks)
 
 

@@ -56,8 +56,9 @@ class FileItems:
             is_known = self._sorted[places] == labels
         if not is_known.all():
             raise InvalidInputError(
-                f"expected the same items in {label} as before, got also {labels[is_known.argmin()]!r}; wait "
-                "until nobody writes to the file, and call read_chunks again"
+                f"expected the same items in {label} as before, got also "
+                f"{piece.items[int(is_known.argmin())]!r}; wait until nobody writes to the file, and call "
+                "read_chunks again"
             )
         new_code = self._order[places].astype(np.int32)
         return Encoded(piece.indptr, new_code[piece.indices], self.items)
