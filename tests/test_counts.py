@@ -19,6 +19,19 @@ def test_counts_add_like_the_data_behind_them():
     assert left.take([1, 0]) == Counts([1, 2], [[0, 1, 1], [1, 2, 0]])
 
 
+def test_squares_go_with_the_counts():
+    """Sums of squared shares add, scale and are chosen with the counts; without them all is certain."""
+    squares = Counts([1.5, 0.5], [[1, 0.5], [0.25, 0.5]])
+    unsure = Counts([2, 1], [[1, 2], [0, 1]]).with_squares(squares)
+    sure = Counts([1, 4], [[1, 0], [4, 0]])
+    assert unsure.squares == squares
+    assert sure.squares is None
+    assert (unsure + sure).squares == (sure + unsure).squares == squares + sure
+    assert (unsure + unsure).squares == unsure.scaled(2).squares == squares.scaled(2)
+    assert unsure.take([1, 0]).squares == squares.take([1, 0])
+    assert unsure != unsure.with_squares(None)
+
+
 def test_counts_cannot_be_changed():
     """The arrays are read-only, and a caller's own array is not shared."""
     sizes = np.array([1.0, 2.0])
@@ -44,6 +57,12 @@ def test_bad_counts_are_refused(sizes, item_counts, message):
     """Wrong shapes, NaN and negative counts are errors that say so."""
     with pytest.raises(InvalidInputError, match=message):
         Counts(sizes, item_counts)
+
+
+def test_squares_of_other_shapes_are_refused():
+    """Squares are those of the same components and items."""
+    with pytest.raises(InvalidInputError, match="expected squares of the same shape as the counts"):
+        Counts([1], [[1]], Counts([1], [[1, 1]]))
 
 
 def test_counts_of_other_shapes_do_not_add():

@@ -48,6 +48,23 @@ def test_an_interrupt_keeps_the_model_and_says_so(data):
     assert np.isfinite(model.score(data))
 
 
+class LastStep(BayesianMixture):
+    """Ctrl-C comes when the fit has converged, and what it needs besides is computed."""
+
+    def _measured(self, algorithm, state):
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_of_the_last_step_keeps_the_model(data):
+    """The model is there, only not how sure its counts are; it is not corrected, and says why."""
+    model = LastStep(3, correction="auto", random_state=0)
+    with pytest.warns(ConvergenceWarning, match="was interrupted; the best state so far is kept"):
+        model.fit(data)
+    assert model.mixture_ == BayesianMixture(3, random_state=0).fit(data).mixture_
+    assert model.corrected_ is None
+    assert model.posterior_.known is None
+
+
 class Interrupting:
     """A callback that is Ctrl-C at the first stage of some name, and hears of all stages."""
 

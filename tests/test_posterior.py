@@ -72,6 +72,24 @@ def test_moments_are_double_sums_over_the_components(seed, dirichlet, roles):
     np.testing.assert_allclose(np.exp(found), [expected, expected], rtol=1e-9)
 
 
+@given(st.integers(0, 500))
+def test_what_is_not_known_widens_and_moves_nothing(seed):
+    """Probabilities vary as those of Betas of so much less, with the same means."""
+    sure = random_posterior(seed)
+    known = np.random.default_rng(seed).uniform(0.1, 1, sure.eta.shape)
+    unsure = Posterior(sure.rho, sure.rest, sure.eta, sure.nu, NAMES, known=known)
+    weaker = Posterior(sure.rho, sure.rest, known * sure.eta, known * sure.nu, NAMES)
+    asked = sets([0, 2], [1]), sets([], [0]), codes(2), codes()
+    found, expected, before = (p.log_moments(*asked) for p in (unsure, weaker, sure))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found[:, 0], before[:, 0])
+    assert (found[:, 1] > before[:, 1]).all()
+    assert unsure.mixture() == sure.mixture()
+    np.testing.assert_allclose(
+        unsure.sample(random_state=seed).probs, weaker.sample(random_state=seed).probs, rtol=1e-6
+    )
+
+
 def test_moments_far_below_the_least_number():
     """Of 400 items in one component the logarithms are the sums of the items' logarithms."""
     eta, nu = np.full((1, 400), 0.5), np.full((1, 400), 999.5)
@@ -114,5 +132,11 @@ def test_bad_parameters_are_refused():
         Posterior([1, 1], [1, 0], 0 * ones, ones, NAMES)
     with pytest.raises(InvalidInputError, match="a last rest of 0"):
         Posterior([1, 1], [1, 1], ones, ones, NAMES)
+    for known in (np.ones((2, 2)), 0 * ones, 1.5 * ones):
+        with pytest.raises(InvalidInputError, match=r"expected known of shape \(2, 3\), all above 0"):
+            Posterior([1, 1], [1, 0], ones, ones, NAMES, known=known)
+    assert Posterior([1, 1], [1, 0], ones, ones, NAMES, known=ones) != Posterior(
+        [1, 1], [1, 0], ones, ones, NAMES
+    )
     assert random_posterior(2) == random_posterior(2)
     assert random_posterior(2) != random_posterior(3)

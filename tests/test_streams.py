@@ -9,6 +9,7 @@ from itemix import Transactions, load
 from itemix.data.synthetic import grocery_store
 from itemix.errors import UnknownItemError
 from itemix.estimators import BayesianMixture
+from itemix.mixture import Mixture
 
 
 @pytest.mark.parametrize("cls", CLASSES)
@@ -59,6 +60,23 @@ def test_a_stream_makes_intervals_narrower(cls):
         widths.append(found.upper - found.lower)
     assert (np.diff(widths) < 0).all()
     assert widths[-1] == pytest.approx(widths[0] / 2, rel=0.2)
+
+
+@pytest.mark.parametrize("cls", BAYESIAN)
+def test_a_stream_knows_how_sure_its_counts_are(cls):
+    """Batches leave as much known as a fit of all of them does; the counts of a sample are sure."""
+    overlapping = Mixture([0.6, 0.4], [[0.7, 0.5, 0.3, 0.6], [0.3, 0.4, 0.7, 0.2]], range(4))
+    batches = [overlapping.sample(1000, random_state=seed) for seed in range(3)]
+    stream = cls(2, random_state=0)
+    for batch in batches:
+        stream.partial_fit(batch)
+    whole = cls(2, random_state=0).fit(Transactions.from_lists([b for x in batches for b in x.to_lists()]))
+    assert stream.posterior_.known.mean() == pytest.approx(whole.posterior_.known.mean(), abs=0.05)
+    assert whole.posterior_.known.max() < 0.9
+    sampled = cls(2, random_state=0, **GIBBS).fit(batches[0])
+    assert sampled.posterior_.known is None
+    sampled.set_params(inference="variational").partial_fit(batches[1])
+    assert (sampled.posterior_.known < 1).all()
 
 
 @pytest.mark.parametrize("cls", CLASSES)

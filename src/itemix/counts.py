@@ -24,13 +24,19 @@ class Counts(Immutable):
         The number of transactions of each component (the paper's sum of tau, or N_k).
     item_counts : array of float, shape (n_components, n_items)
         How many of them hold each item.
+    squares : Counts, optional
+        The same sums of squared shares: what a transaction adds to a component counts as little as it is
+        sure to belong there. Without them, all of it counts, as if every transaction belonged to one.
     """
 
-    __slots__ = ("_item_counts", "_sizes")
+    __slots__ = ("_item_counts", "_sizes", "_squares")
 
-    def __init__(self, sizes: npt.ArrayLike, item_counts: npt.ArrayLike) -> None:
+    def __init__(
+        self, sizes: npt.ArrayLike, item_counts: npt.ArrayLike, squares: Counts | None = None
+    ) -> None:
         self._sizes = owned(sizes, np.float64)
         self._item_counts = owned(item_counts, np.float64)
+        self._squares = squares
         if self._sizes.ndim != 1 or self._item_counts.ndim != 2 or len(self._sizes) != len(self._item_counts):
             raise InvalidInputError(
                 f"expected sizes (K,) and item_counts (K, D), got shapes {self._sizes.shape} and "
@@ -47,6 +53,11 @@ class Counts(Immutable):
                 f"expected item counts of at most the size of the component, got {most[k]:.6g} of "
                 f"{self._sizes[k]:.6g}; count each item once a transaction"
             )
+        if squares is not None and squares.item_counts.shape != self._item_counts.shape:
+            raise InvalidInputError(
+                f"expected squares of the same shape as the counts, {self._item_counts.shape}, got "
+                f"{squares.item_counts.shape}; give those of the same components and items"
+            )
 
     @property
     def sizes(self) -> npt.NDArray[np.float64]:
@@ -57,6 +68,11 @@ class Counts(Immutable):
     def item_counts(self) -> npt.NDArray[np.float64]:
         """How many transactions of each component hold each item, shape (K, D)."""
         return self._item_counts
+
+    @property
+    def squares(self) -> Counts | None:
+        """The sums of squared shares, None where every transaction belongs to one component."""
+        return self._squares
 
     @property
     def n_components(self) -> int:
@@ -81,7 +97,10 @@ class Counts(Immutable):
                 f"expected counts of the same components and items, got shapes {self._item_counts.shape} and "
                 f"{other._item_counts.shape}; add counts of one model only"
             )
-        return Counts(self._sizes + other._sizes, self._item_counts + other._item_counts)
+        squares = None
+        if self._squares is not None or other._squares is not None:
+            squares = (self._squares or self) + (other._squares or other)
+        return Counts(self._sizes + other._sizes, self._item_counts + other._item_counts, squares)
 
     def __radd__(self, other: object) -> Counts:
         """Let `sum` begin with zero."""
@@ -89,18 +108,26 @@ class Counts(Immutable):
 
     def scaled(self, factor: float) -> Counts:
         """Return the counts of `factor` times as many transactions."""
-        return Counts(self._sizes * factor, self._item_counts * factor)
+        squares = None if self._squares is None else self._squares.scaled(factor)
+        return Counts(self._sizes * factor, self._item_counts * factor, squares)
+
+    def with_squares(self, squares: Counts | None) -> Counts:
+        """Return the same counts with these sums of squared shares."""
+        return Counts(self._sizes, self._item_counts, squares)
 
     def take(self, components: npt.ArrayLike) -> Counts:
         """Return the counts of some components, in the given order."""
         chosen = np.asarray(components)
-        return Counts(self._sizes[chosen], self._item_counts[chosen])
+        squares = None if self._squares is None else self._squares.take(chosen)
+        return Counts(self._sizes[chosen], self._item_counts[chosen], squares)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
             return NotImplemented
-        return np.array_equal(self._sizes, other._sizes) and np.array_equal(
-            self._item_counts, other._item_counts
+        return (
+            np.array_equal(self._sizes, other._sizes)
+            and np.array_equal(self._item_counts, other._item_counts)
+            and self._squares == other._squares
         )
 
     __hash__ = None  # type: ignore[assignment]

@@ -145,8 +145,16 @@ class Rows:
         """The number of items."""
         return len(self.flipped)
 
-    def expected_counts(self, tables: Tables) -> tuple[Counts, float]:
-        """Return the expected counts and the sum of the rows' log-sum-exps."""
+    def expected_counts(self, tables: Tables, *, squared: bool = False) -> tuple[Counts, float]:
+        """Return the expected counts and the sum of the rows' log-sum-exps.
+
+        Parameters
+        ----------
+        tables : Tables
+            The model.
+        squared : bool
+            Sum the squares of responsibilities instead (see `Counts.squares`).
+        """
         n_items, n_components = tables.odds.shape
         cuts = self._blocks(n_components)
 
@@ -164,6 +172,7 @@ class Rows:
                 tables.base,
                 tables.required,
                 tables.n_required,
+                squared,
                 sizes,
                 slab,
             )

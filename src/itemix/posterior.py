@@ -35,6 +35,11 @@ class Posterior(Immutable):
         Parameters of the item probabilities, Beta(eta, nu).
     items : Items or iterable of str or int
         The name of each item.
+    known : array of float, shape (n_components, n_items), optional
+        How much of what eta + nu stand for is known of each item probability, above 0 and up to 1: the rest
+        is lost because nobody knows which component a transaction belongs to. Probabilities vary as those of
+        Beta(known eta, known nu), which has the same mean. By default all is known, as for a sampler, whose
+        samples differ in who belongs where.
     """
 
     def __init__(
@@ -44,6 +49,8 @@ class Posterior(Immutable):
         eta: npt.ArrayLike,
         nu: npt.ArrayLike,
         items: Items | Iterable[Label],
+        *,
+        known: npt.ArrayLike | None = None,
     ) -> None:
         self._items = items if isinstance(items, Items) else Items(items)
         self._rho, self._rest, self._eta, self._nu = (owned(a, np.float64) for a in (rho, rest, eta, nu))
@@ -66,6 +73,14 @@ class Posterior(Immutable):
             raise InvalidInputError(
                 "expected positive, finite parameters and a last rest of 0, got others; "
                 "check the priors: alpha, beta and gamma must be above 0"
+            )
+        self._known = None if known is None else owned(known, np.float64)
+        if self._known is not None and not (
+            self._known.shape == shape and (self._known > 0).all() and (self._known <= 1).all()
+        ):
+            raise InvalidInputError(
+                f"expected known of shape {shape}, all above 0 and up to 1, got {self._known.shape} or other "
+                "values; leave it out if all is known"
             )
 
     @classmethod
@@ -98,6 +113,11 @@ class Posterior(Immutable):
         return self._nu
 
     @property
+    def known(self) -> Floats | None:
+        """How much of eta + nu is known of each item probability, shape (K, D); None if all is."""
+        return self._known
+
+    @property
     def items(self) -> Items:
         """The name of each item code."""
         return self._items
@@ -112,7 +132,7 @@ class Posterior(Immutable):
             return NotImplemented
         return self._items == other._items and all(
             np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("_rho", "_rest", "_eta", "_nu")
+            for name in ("_rho", "_rest", "_eta", "_nu", "_known")
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -141,7 +161,9 @@ class Posterior(Immutable):
         rng = as_generator(random_state)
         sticks = np.concatenate([rng.beta(self._rho[:-1], self._rest[:-1]), [1.0]])
         weights = sticks * np.concatenate([[1.0], np.cumprod(1 - sticks[:-1])])
-        return Mixture(weights / weights.sum(), rng.beta(self._eta, self._nu), self._items)
+        known = 1.0 if self._known is None else self._known
+        probs = rng.beta(known * self._eta, known * self._nu)
+        return Mixture(weights / weights.sum(), probs, self._items)
 
     def log_moments(
         self,
@@ -169,6 +191,7 @@ class Posterior(Immutable):
             asked[codes] = True
         place = (np.cumsum(asked) - 1).astype(np.int32)
         eta, nu = self._eta.T[asked], self._nu.T[asked]
+        known = np.ones_like(eta) if self._known is None else self._known.T[asked]
         out = np.empty((len(present[0]) - 1, 4))
         probability.itemset_log_moments(
             present[0],
@@ -177,19 +200,22 @@ class Posterior(Immutable):
             place[absent[1]],
             place[given],
             place[given_absent],
-            _log_beta_moments(eta, nu),
-            _log_beta_moments(nu, eta),
+            _log_beta_moments(eta, nu, known),
+            _log_beta_moments(nu, eta, known),
             _stick_moments(self._rho, self._rest),
             out,
         )
         return out
 
 
-def _log_beta_moments(eta: Floats, nu: Floats) -> Floats:
-    """Return the logarithms of E[p] and E[p^2] of p ~ Beta(eta, nu), both (D, K), shape (D, 2, K)."""
+def _log_beta_moments(eta: Floats, nu: Floats, known: Floats) -> Floats:
+    """Return the logarithms of E[p] and E[p^2] of p ~ Beta(known eta, known nu), shape (D, 2, K).
+
+    The parameters are (D, K) each.
+    """
     total = eta + nu
     first = np.log(eta / total)
-    return np.stack([first, first + np.log((eta + 1) / (total + 1))], axis=1)
+    return np.stack([first, first + np.log((known * eta + 1) / (known * total + 1))], axis=1)
 
 
 def _stick_moments(rho: Floats, rest: Floats) -> Floats:

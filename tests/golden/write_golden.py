@@ -57,6 +57,7 @@ def golden_models():
         .partial_fit(data),
         "gsfbm": BayesianMixture(2, n_init=2, **GIBBS).fit(numbered),
         "vdpm": DirichletProcessMixture(4, init=np.arange(80) % 4, random_state=0).fit(data),
+        "vdpm-unsure": DirichletProcessMixture(3, random_state=0).fit(data).partial_fit(data),
         "gsdpm": DirichletProcessMixture(2, alpha="learn", beta="learn", init="one", **GIBBS).fit(data),
     }
 

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import inference as naive
 from scipy import stats
 
 from itemix.counts import Counts
@@ -45,6 +48,30 @@ def test_sticks_add_one_and_alpha():
     np.testing.assert_allclose(posterior.eta, 2)
     np.testing.assert_allclose(posterior.nu[:, 0], [4, 3, 6])
     assert posterior.mean_weights().sum() == pytest.approx(1)
+
+
+@given(st.integers(0, 1000), st.integers(1, 4))
+def test_what_is_known_is_what_shares_tell(seed, n_components):
+    """Of an item's probability, each transaction tells its share squared in place of its share."""
+    rng = np.random.default_rng(seed)
+    matrix, resp = rng.integers(0, 2, (20, 3)), rng.dirichlet(np.full(n_components, 0.3), 20)
+    resp[:, rng.random(n_components) < 0.2] = 0.0
+    squares = Counts((resp**2).sum(axis=0), (resp**2).T @ matrix)
+    counts = Counts(resp.sum(axis=0), resp.T @ matrix, squares)
+    prior = make_prior(TOTALS, 10, beta=0.5, gamma=0.7)
+    posterior = prior.posterior(counts, Items(["a", "b", "c"]))
+    known = naive.known_shares(matrix, resp, posterior.mean_probs(), 1.2)
+    np.testing.assert_allclose(posterior.known, known, rtol=1e-9)
+    assert prior.posterior(counts.with_squares(None), Items(["a", "b", "c"])).known is None
+
+
+def test_where_all_is_sure_all_is_known():
+    """Transactions that belong to one component each tell all; halved ones tell half, but for the prior."""
+    counts = Counts([8, 4], [[4, 8], [1, 0]])
+    items, prior = Items(["a", "b"]), make_prior(TOTALS[:2], 10, beta=1, gamma=1)
+    np.testing.assert_array_equal(prior.posterior(counts.with_squares(counts), items).known, 1)
+    halved = prior.posterior(counts.with_squares(counts.scaled(0.5)), items)
+    np.testing.assert_allclose(halved.known, [[0.6, 0.6], [4 / 6, 4 / 6]])
 
 
 def test_a_dirichlet_prior_is_its_sticks():

@@ -118,6 +118,29 @@ def test_the_sticks_evidence_is_their_part_of_the_bound(sizes, alpha):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@given(seed=st.integers(0, 1000), n_components=st.integers(1, 5))
+def test_squares_are_those_of_the_responsibilities(kind, seed, n_components):
+    """A state that was measured has the sums of squared responsibilities; its counts stay as they are."""
+    data = random_data(seed)
+    algorithm = algorithm_for(data, n_components, kind)
+    state = algorithm.init(np.random.default_rng(seed))
+    counts, prior, matrix = state.counts, state.prior, data.to_scipy().toarray()
+    resp, _ = naive.variational_step(
+        matrix,
+        counts.sizes,
+        counts.item_counts,
+        prior.alpha,
+        prior.beta,
+        prior.gamma,
+        sticks=kind == "sticks",
+    )
+    found = algorithm.measured(state).counts
+    assert found.with_squares(None) == counts
+    np.testing.assert_allclose(found.squares.sizes, (resp**2).sum(axis=0), atol=1e-5)
+    np.testing.assert_allclose(found.squares.item_counts, (resp**2).T @ matrix, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_one_component_is_independence(kind):
     """With K = 1 each probability is its Beta posterior's mean."""
     data = random_data(1)

@@ -1,5 +1,7 @@
 """The E-step kernel against its naive twin, zeros and ones among the probabilities included."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -83,6 +85,26 @@ def test_tables_of_any_numbers_serve_the_variational_methods(seed, n_components)
     counts, bound = rows.expected_counts(tables)
     scores = log_weights + matrix @ present + (1 - matrix) @ absent
     sizes, item_counts, value = naive.expected_counts(matrix, multiplicities, scores)
+    assert bound == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(counts.sizes, sizes, atol=1e-6)
+    np.testing.assert_allclose(counts.item_counts, item_counts, atol=1e-6)
+
+
+@given(
+    st.integers(0, 10_000), st.sampled_from([1, 5, 70]), st.sampled_from([0.0, 0.3]), st.sampled_from([1, 30])
+)
+def test_squares_are_those_of_the_twin(seed, n_components, extreme, sharpness):
+    """Asked for squares, the counts are sums of squared responsibilities; the bound stays the same."""
+    case = random_case(seed, n_rows=60, n_items=9, n_components=n_components, extreme=extreme)
+    matrix, multiplicities, weights, probs = case
+    matrix[10:30] = matrix[5]
+    rows = rows_of(matrix, multiplicities)
+    # The sharper the scores, the fewer components come near the best one.
+    tables = tables_of_mixture(weights, probs.T, rows.flipped)
+    tables = replace(tables, odds=sharpness * tables.odds, base=sharpness * tables.base)
+    counts, bound = rows.expected_counts(tables, squared=True)
+    scores = sharpness * naive.log_joint(matrix, weights, probs)
+    sizes, item_counts, value = naive.expected_counts(matrix, multiplicities, scores, power=2)
     assert bound == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(counts.sizes, sizes, atol=1e-6)
     np.testing.assert_allclose(counts.item_counts, item_counts, atol=1e-6)

@@ -31,9 +31,9 @@ def responsibilities(scores):
     return resp
 
 
-def expected_counts(matrix, multiplicities, scores):
+def expected_counts(matrix, multiplicities, scores, power=1):
     """Return sizes (K,), item counts (K, D) and the sum of the rows' log-sum-exps."""
-    resp = responsibilities(scores) * np.asarray(multiplicities)[:, None]
+    resp = responsibilities(scores) ** power * np.asarray(multiplicities)[:, None]
     return resp.sum(axis=0), resp.T @ matrix, float((log_sum_exp(scores) * multiplicities).sum())
 
 

@@ -46,3 +46,15 @@ def variational_step(matrix, sizes, item_counts, alpha, beta, gamma, *, sticks):
     item_part = ((beta - 1) * log_phi + (gamma - 1) * log_not - betaln(beta, gamma)).sum()
     item_part += beta_entropy(eta, nu).sum()
     return resp, data_part + item_part + weights_part
+
+
+def known_shares(matrix, resp, probs, strength):
+    """Return how much is known of each item's probability, one transaction after the other, shape (K, D)."""
+    known = np.ones_like(probs)
+    for k, shares in enumerate(resp.T):
+        for i, column in enumerate(matrix.T):
+            told = sum(tau**2 * (x - probs[k, i]) ** 2 for tau, x in zip(shares, column, strict=True))
+            most = sum(tau * (x - probs[k, i]) ** 2 for tau, x in zip(shares, column, strict=True))
+            if most > 0:
+                known[k, i] = (strength + shares.sum() * told / most) / (strength + shares.sum())
+    return known

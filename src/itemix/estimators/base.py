@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from itemix.counts import Counts
+    from itemix.expectation import Tables
     from itemix.inference.run import Fitted
     from itemix.mixture import Mixture
     from itemix.transactions import Transactions
@@ -109,7 +110,12 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             algorithm = self._algorithm(rows, start, _Totals(rows.item_totals, rows.n_transactions))
             seed = parameters.as_seed(self.random_state)
             result = run(algorithm, rows.n_transactions, settings, seed, callbacks=callbacks)
-            fitted = algorithm.finish(result.state)
+            state, interrupted = result.state, result.interrupted
+            try:
+                state = self._measured(algorithm, state)
+            except KeyboardInterrupt:
+                interrupted = True
+            fitted = algorithm.finish(state)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         self.lower_bounds_ = result.bounds / rows.n_transactions
@@ -117,8 +123,12 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         self.n_batches_ = 1
         self._totals = _Totals(rows.item_totals, rows.n_transactions)
         self._keep(fitted)
-        warn_of(self, interrupted=result.interrupted, stopped=result.stopped)
-        return result.interrupted
+        warn_of(self, interrupted=interrupted, stopped=result.stopped)
+        return interrupted
+
+    def _measured(self, algorithm: Any, state: Any) -> Any:  # noqa: ANN401 - that of the algorithm
+        """Return the last state with all that the result needs of it."""
+        return state
 
     def _correct(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
         """Correct the mixture by the counts of short itemsets, as far as that helps and Ctrl-C lets it."""
@@ -160,7 +170,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             algorithm = self._algorithm(rows, lambda _: self.counts_, totals)
             before = algorithm.finish(algorithm.state_of(self._open(self.counts_, totals))).mixture
             probs = np.ascontiguousarray(before.probs.T)
-            new, bound = rows.expected_counts(tables_of_mixture(before.weights, probs, rows.flipped, workers))
+            new, bound = self._expected(rows, tables_of_mixture(before.weights, probs, rows.flipped, workers))
         rate = (rows.n_transactions / totals.n_transactions) ** _FORGETTING
         mean = self.counts_.scaled((1 - rate) / self.counts_.n_transactions)
         counts = (mean + new.scaled(rate / new.n_transactions)).scaled(totals.n_transactions)
@@ -189,6 +199,10 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         self._totals = _Totals(totals, round(self.counts_.n_transactions))
         self.n_batches_ = 1
         forget(self, "chains_")
+
+    def _expected(self, rows: Rows, tables: Tables) -> tuple[Counts, float]:
+        """Return the counts of a batch, and its log-likelihood."""
+        return rows.expected_counts(tables)
 
     def _open(self, counts: Counts, totals: _Totals) -> Counts:
         """Return counts under which the next batch may hold what no batch has held yet."""

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     from itemix.counts import Counts
     from itemix.estimators.base import _Totals
-    from itemix.expectation import Rows
+    from itemix.expectation import Rows, Tables
     from itemix.inference.run import Callback, Fitted
+    from itemix.inference.variational import State
     from itemix.transactions import Transactions
 
 _INFERENCES = "variational", "gibbs"
@@ -103,6 +104,13 @@ class _Bayesian(MixtureEstimator):
     ) -> Variational:
         prior = self._prior(totals.item_totals, totals.n_transactions)
         return Variational(rows, prior, start, *self._learned())
+
+    def _measured(self, algorithm: Variational, state: State) -> State:
+        return algorithm.measured(state)
+
+    def _expected(self, rows: Rows, tables: Tables) -> tuple[Counts, float]:
+        counts, bound = super()._expected(rows, tables)
+        return counts.with_squares(rows.expected_counts(tables, squared=True)[0]), bound
 
     def _sample_chains(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
         n_components = self._checked_components(transactions, callbacks)

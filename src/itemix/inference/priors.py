@@ -24,6 +24,8 @@ Floats = npt.NDArray[np.float64]
 Weights = Literal["dirichlet", "sticks"]
 Hyperparameter = float | npt.ArrayLike | None
 
+_LEAST_SHARE = 1e-9
+
 
 @dataclass(frozen=True)
 class Prior:
@@ -67,7 +69,29 @@ class Prior:
         later = np.concatenate([np.cumsum(counts.sizes[:0:-1])[::-1], [0.0]])
         eta = self.beta + counts.item_counts
         nu = self.gamma + np.maximum(counts.sizes[:, None] - counts.item_counts, 0.0)
-        return Posterior(a + counts.sizes, b + later, eta, nu, items)
+        known = known_shares(counts, eta, nu)
+        return Posterior(a + counts.sizes, b + later, eta, nu, items, known=known)
+
+
+def known_shares(counts: Counts, eta: Floats, nu: Floats) -> Floats | None:
+    """Return how much of Beta(eta, nu) is known where transactions only may belong to a component, (K, D).
+
+    A transaction of share tau tells tau (x - p)^2 about p if it is known where it belongs, and only
+    tau^2 (x - p)^2 if it is not (see docs/equations.md); what the prior tells is known. None where the counts
+    have no squares.
+    """
+    if counts.squares is None:
+        return None
+    mean = eta / (eta + nu)
+    told, at_most = (
+        (1 - 2 * mean) * own.item_counts + mean**2 * own.sizes[:, None] for own in (counts.squares, counts)
+    )
+    share = np.ones_like(mean)
+    np.divide(told, at_most, out=share, where=at_most > 0)
+    known: Floats = 1 - (1 - share.clip(_LEAST_SHARE, 1)) * np.minimum(
+        counts.sizes[:, None] / (eta + nu), 1.0
+    )
+    return known
 
 
 def make_prior(

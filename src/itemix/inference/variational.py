@@ -15,7 +15,7 @@ most with the factors as they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,6 +95,12 @@ class Variational:
         tables, divergence = self.tables(state)
         counts, value = self.rows.expected_counts(tables)
         return counts, value - divergence
+
+    def measured(self, state: State) -> State:
+        """Return a state that also knows how sure its counts are, by one more E-step."""
+        tables, _ = self.tables(state)
+        squares, _ = self.rows.expected_counts(tables, squared=True)
+        return replace(state, counts=state.counts.with_squares(squares))
 
     def state_of(self, counts: Counts) -> State:
         """Return the state that goes on from counts."""

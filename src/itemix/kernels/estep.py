@@ -93,6 +93,14 @@ def _exponentials(score: np.ndarray, K: int, top: float, out: np.ndarray) -> tup
 
 
 @inlined
+def _square(resp: np.ndarray, total: float) -> float:
+    """Square what is to be divided by a total, and return the square of the total."""
+    for k in range(len(resp)):
+        resp[k] *= resp[k]
+    return total * total
+
+
+@inlined
 def _count_few(
     indices: np.ndarray,
     start: int,
@@ -102,6 +110,7 @@ def _count_few(
     top: float,
     near: np.ndarray,
     resp: np.ndarray,
+    squared: bool,
     sizes: np.ndarray,
     item_counts: np.ndarray,
 ) -> float:
@@ -122,6 +131,8 @@ def _count_few(
             resp[n_kept] = resp[m]
             mass += resp[m]
             n_kept += 1
+    if squared:
+        mass = _square(resp[:n_kept], mass)
     for m in range(n_kept):
         resp[m] *= weight / mass
         sizes[near[m]] += resp[m]
@@ -188,13 +199,14 @@ def expected_counts(
     base: np.ndarray,
     required: np.ndarray,
     n_required: np.ndarray,
+    squared: bool,
     sizes: np.ndarray,
     item_counts: np.ndarray,
 ) -> float:
     """Add the expected counts of rows first to last into `sizes` (K,) and `item_counts` (D, K).
 
-    Return the weighted sum of the rows' log-sum-exps. Equivalent to S = base + X @ odds; R = softmax(S);
-    sizes += R.sum(0); item_counts += X.T @ R; logsumexp(S, axis=1).sum().
+    Return the weighted sum of the rows' log-sum-exps. Equivalent to S = base + X @ odds; R = softmax(S), or
+    its squares if `squared`; sizes += R.sum(0); item_counts += X.T @ R; logsumexp(S, axis=1).sum().
     """
     K = len(base)
     score = np.full(vectors.padded(K), -np.inf)
@@ -226,9 +238,13 @@ def expected_counts(
             _exclude(lacking, score)
         top = vectors.highest(score)
         if 0 < _FEW * vectors.count_above(score, top - _FAR) < K:
-            value = _count_few(indices, start, stop, weight, score, top, near, resp, sizes, item_counts)
+            value = _count_few(
+                indices, start, stop, weight, score, top, near, resp, squared, sizes, item_counts
+            )
         else:
             total, value = _exponentials(score, K, top, resp)
+            if squared:
+                total = _square(resp, total)
             _share_out(weight / total, resp, sizes)
             _count_all(indices, start + depth, stop, resp, item_counts)
             if depth:

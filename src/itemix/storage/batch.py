@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.counts import Counts
-from itemix.inference.priors import Prior
+from itemix.inference.priors import Prior, known_shares
 from itemix.posterior import Posterior
 from itemix.storage import training
 
@@ -30,6 +30,9 @@ def encode(model: MixtureEstimator) -> tuple[dict[str, Any], dict[str, Array]]:
         "counts.item_counts": model.counts_.item_counts,
         "item_totals": np.asarray(totals.item_totals, dtype=np.int64),
     }
+    if model.counts_.squares is not None:
+        tensors["counts.squares.sizes"] = model.counts_.squares.sizes
+        tensors["counts.squares.item_counts"] = model.counts_.squares.item_counts
     for posterior in model.posteriors_:
         prior = vars(model)["prior_"]
         header |= training.of_prior(prior)
@@ -43,25 +46,33 @@ def decode(content: Content, mixture: Mixture, cls: type[MixtureEstimator]) -> d
     from itemix.estimators.base import _Totals
     from itemix.estimators.bernoulli import BernoulliMixture
 
-    K, D = mixture.n_components, mixture.n_items
+    D = mixture.n_items
     totals = content.take("item_totals", np.int64, D)
     n_transactions = content.whole("training", "n_transactions", low=1)
     if totals.min(initial=0) < 0 or totals.max(initial=0) > n_transactions:
         raise content.damaged("its item_totals do not fit its number of transactions")
+    counts = _read_counts(content, mixture)
     learned = {
-        "counts_": Counts(
-            content.take("counts.sizes", np.float64, K), content.take("counts.item_counts", np.float64, K, D)
-        ),
+        "counts_": counts,
         "n_batches_": content.whole("training", "n_batches", low=1),
         "_totals": _Totals(totals, n_transactions),
         "posteriors_": (),
     }
     if cls is not BernoulliMixture:
-        learned["posterior_"] = read_posterior(content, mixture)
+        learned["posterior_"] = _read_posterior(content, mixture, counts)
         learned["posteriors_"] = (learned["posterior_"],)
         if "prior.beta" in content:
             learned["prior_"] = _read_prior(content, D, vars(cls)["_weights"])
     return learned
+
+
+def _read_counts(content: Content, mixture: Mixture) -> Counts:
+    def read(name: str, squares: Counts | None = None) -> Counts:
+        K, D = mixture.n_components, mixture.n_items
+        sizes = content.take(f"{name}.sizes", np.float64, K)
+        return Counts(sizes, content.take(f"{name}.item_counts", np.float64, K, D), squares)
+
+    return read("counts", read("counts.squares") if "counts.squares.sizes" in content else None)
 
 
 def _read_prior(content: Content, n_items: int, weights: Weights) -> Prior:
@@ -73,8 +84,13 @@ def _read_prior(content: Content, n_items: int, weights: Weights) -> Prior:
 
 
 def read_posterior(content: Content, mixture: Mixture) -> Posterior:
-    """Return the posterior of a variational method."""
+    """Return the posterior of a variational method; the counts behind it are taken too."""
+    return _read_posterior(content, mixture, _read_counts(content, mixture))
+
+
+def _read_posterior(content: Content, mixture: Mixture, counts: Counts) -> Posterior:
     K, D = mixture.n_components, mixture.n_items
     shapes: dict[str, tuple[int, ...]] = {"rho": (K,), "rest": (K,), "eta": (K, D), "nu": (K, D)}
     arrays = {name: content.take(f"posterior.{name}", np.float64, *shape) for name, shape in shapes.items()}
-    return Posterior(**arrays, items=mixture.items)
+    known = known_shares(counts, arrays["eta"], arrays["nu"])
+    return Posterior(**arrays, items=mixture.items, known=known)
