@@ -54,7 +54,10 @@ class Both:
 
 
 def walk(both, n_steps, last_level):
-    """Note random sets and narrow random levels, and compare all of them after each step."""
+    """Note random sets and narrow random levels, and compare all of them after each step.
+
+    A level lists only words with any bit.
+    """
     both.cover_all()
     for _ in range(n_steps):
         level = int(both.rng.integers(last_level))
@@ -63,6 +66,7 @@ def walk(both, n_steps, last_level):
         both.note(np.union1d(members, both.random_members()).astype(np.int32), level)
         for depth in range(last_level + 1):
             assert both.covers(depth) == both.twin.covers.get(depth, set())
+            assert both.known.covers[depth, : both.known.sizes[depth]].all()
 
 
 def test_sets_cover_levels():

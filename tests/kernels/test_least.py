@@ -51,11 +51,8 @@ def probabilities(weights, table, residuals, sets):
     return out
 
 
-@settings(max_examples=25, deadline=None)
-@given(corrected())
-def test_the_least_of_all_subsets(data):
-    """The search finds the least estimate, also where paths are stored without those of fewer pivots."""
-    weights, table, shifts = data
+def check_all_sets(weights, table, shifts):
+    """Check that the probability of each set is the least estimate of its subsets."""
     residuals, _ = residuals_of(shifts, len(table))
     sets = [c for n in range(len(table) + 1) for c in combinations(range(len(table)), n)]
     expected = [
@@ -69,6 +66,19 @@ def test_the_least_of_all_subsets(data):
     np.testing.assert_allclose(
         probabilities(weights, table, residuals, sets), expected, rtol=1e-9, atol=1e-300
     )
+
+
+@settings(max_examples=25, deadline=None)
+@given(corrected())
+def test_the_least_of_all_subsets(data):
+    """The search finds the least estimate, also where paths are stored without those of fewer pivots."""
+    check_all_sets(*data)
+
+
+def test_items_that_fewer_pivots_shift():
+    """What a branch can reach depends on shifts of the first pivot, also of items that the second leaves."""
+    shifts = {(4, 0): -5.0, (4, 3, 0): 5.0, (4, 2, 1): 0.1}
+    check_all_sets(np.ones(1), np.full((5, 1), 0.5), shifts)
 
 
 @settings(max_examples=25, deadline=None)
