@@ -188,7 +188,7 @@ def _corrected_targets(summary: Summary, name: str) -> list[Target]:
         ),
         Target(
             f"{INPUTS[name].label}, corrected: intervals of 90% cover {_COVER[0]:g} to {_COVER[1]:g}%",
-            _each({method: f"{cover:.1f}%" for method, cover in covers.items()}),
+            _each({method: f"{cover:.1f}%" for method, cover in covers.items()}) + _counted(rows),
             all(_COVER[0] <= cover <= _COVER[1] for cover in covers.values()),
         ),
     ]
@@ -205,6 +205,12 @@ def _many_target(summary: Summary, name: str) -> Target | None:
         f"{ratio:.3f} times the floor, {cover:.1f}%",
         ratio <= _FLOOR_FACTOR and _COVER[0] <= cover <= _COVER[1],
     )
+
+
+def _counted(rows: dict[str, Row]) -> str:
+    """Say what the intervals of counts cover in the same runs."""
+    cover = next(iter(rows.values())).floor_cover
+    return "" if cover is None else f" (counting {100 * cover:.1f}%)"
 
 
 def _each(shown: dict[str, str]) -> str:

@@ -7,10 +7,12 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import beta
 from sklearn.exceptions import ConvergenceWarning
 
 import itemix
 from itemix.data import synthetic
+from itemix.evaluation.predictions import predict
 
 from . import timing
 from .inputs import INPUTS, alike_halves, divisions, halves, thirds, whole
@@ -19,14 +21,20 @@ from .methods import FLOOR, METHODS, TRUTH, found_components
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy.typing as npt
+
     from itemix import Evaluation, Transactions
+    from itemix.sets import Sets
 
     from .scales import Task
     from .store import Record
 
+    Floats = npt.NDArray[np.float64]
+
 _N_BINS = 50
 _LEVEL = 0.9
 _MOST_COVERED = 20_000
+_WITH_INTERVALS = ("beyond", "many", "floors")
 _DIVIDED: dict[str, Callable[[str, int], tuple[Transactions, Transactions]]] = {
     "alike": alike_halves,
     "beyond": divisions,
@@ -114,19 +122,37 @@ def evaluate_accuracy(task: Task) -> Record:
         "fit_seconds": fit_seconds,
         **_describe_fit(model),
         **(_by_length(result) if task.part == "table4" else {}),
-        **(_cover(model, test, threshold) if task.part in ("beyond", "many") else {}),
+        **(_cover(model, test, threshold) if task.part in _WITH_INTERVALS else {}),
     }
 
 
-def _cover(model: Any, test: Transactions, threshold: float) -> Record:  # noqa: ANN401 - an estimator
+def _cover(source: Any, test: Transactions, threshold: float) -> Record:  # noqa: ANN401 - what predicts
     """Return how many supports in the test part lie in their predictive interval, if there are intervals."""
-    if not getattr(model, "posteriors_", None):
+    is_counted = isinstance(source, itemix.Transactions)
+    if not is_counted and not getattr(source, "posteriors_", None):
         return {}
     true = itemix.mine(test, threshold, n_jobs=1)
     some = true[:: max(1, len(true) // _MOST_COVERED)]
-    sets = [list(itemset.items) for itemset in some]
-    _, lower, upper = model.intervals(sets, level=_LEVEL, n_transactions=len(test))
+    if is_counted:
+        lower, upper = _counted_ends(source, some.sets, len(test))
+    else:
+        sets = [list(itemset.items) for itemset in some]
+        _, lower, upper = source.intervals(sets, level=_LEVEL, n_transactions=len(test))
     return {"cover": float(((lower <= some.support) & (some.support <= upper)).mean())}
+
+
+def _counted_ends(train: Transactions, sets: Sets, n: int) -> tuple[Floats, Floats]:
+    """Return the ends of intervals of the frequencies in n transactions, of which others were counted.
+
+    They are those of a Beta distribution with the mean f and the variance f (1 - f) (1 / N + 1 / n).
+    """
+    f = predict(train, 1.0, None, 1).support_of(sets)
+    strength = 1 / (1 / len(train) + 1 / n) - 1
+    with np.errstate(invalid="ignore"):  # where nothing was counted, there is no such distribution
+        lower, upper = (
+            beta.ppf(q, f * strength, (1 - f) * strength) for q in ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)
+        )
+    return np.nan_to_num(lower), np.nan_to_num(upper)
 
 
 def _by_length(result: Evaluation) -> Record:

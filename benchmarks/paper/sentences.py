@@ -15,6 +15,7 @@ from .summary import by_length
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .store import Record
     from .summary import Row, Summary
 
 _FEW = 3
@@ -214,14 +215,25 @@ def _learned(summary: Summary) -> str:
 
 
 def _many(summary: Summary) -> str:
-    """Say how much the average cover of five halves depends on which they are."""
-    said = []
+    """Say how much the average cover of five halves depends on which they are, and not on the model."""
+    said, counted = [], []
     for name in summary.scale.real:
-        covers = [100 * fit["cover"] for fit in summary.many(name)[0]]
-        fives = [mean(covers[k : k + _FIVE]) for k in range(0, len(covers) - _FIVE + 1, _FIVE)]
+        fits, floors = summary.many(name)
+        fives = _by_fives(fits)
         if len(fives) > 1:
             said.append(f"{min(fives):.1f}% to {max(fives):.1f}% on {INPUTS[name].label}")
-    return f"Taken by fives, the halves cover {_listed(said)}." if said else ""
+            of_counts = _by_fives([floor for floor in floors if "cover" in floor])
+            counted += [f"{min(of_counts):.1f}% to {max(of_counts):.1f}%"] if of_counts else []
+    if not said:
+        return ""
+    alike = f"; those of counts alone, whose variance is known, {_listed(counted)}" if counted else ""
+    return f"Taken by fives, the intervals of the halves cover {_listed(said)}{alike}."
+
+
+def _by_fives(records: list[Record]) -> list[float]:
+    """Return the mean cover of every five records in turn, in per cent."""
+    covers = [100 * record["cover"] for record in records]
+    return [mean(covers[k : k + _FIVE]) for k in range(0, len(covers) - _FIVE + 1, _FIVE)]
 
 
 def _of_floor(row: Row) -> str:

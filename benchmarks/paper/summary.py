@@ -10,6 +10,8 @@ from .published import paper, paper_row
 from .scales import Task, chosen_components, density_grid, plan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .scales import Scale
     from .store import Record, Store
 
@@ -65,8 +67,18 @@ class Row(NamedTuple):
 
     def average(self, name: str) -> float | None:
         """Return the mean of something over the runs; None where they do not have it."""
-        values = [float(run[name]) for run in self.runs if run.get(name) is not None]
-        return mean(values) if values else None
+        return average(self.runs, name)
+
+    @property
+    def floor_cover(self) -> float | None:
+        """How many supports lie in the intervals of what was counted, on average over the runs."""
+        return average(self.floors, "cover")
+
+
+def average(records: Iterable[Record], name: str) -> float | None:
+    """Return the mean of something over records; None where they do not have it."""
+    values = [float(record[name]) for record in records if record.get(name) is not None]
+    return mean(values) if values else None
 
 
 def by_length(counts: list[int]) -> list[int]:

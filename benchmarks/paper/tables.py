@@ -9,7 +9,7 @@ from .inputs import INPUTS
 from .methods import METHODS, label, standing_in
 from .published import paper
 from .scales import MINERS
-from .summary import CRITERIA, LENGTHS, Spread, Summary, by_length
+from .summary import CRITERIA, LENGTHS, Spread, Summary, average, by_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,7 +95,9 @@ def past(summary: Summary, dataset: str) -> str:
     """Make the rows of a data set past the paper: the floor first, then all models."""
     headers = ("method", "K", "F-", "F+", "E", "E of the floor", "intervals cover", "log-likelihood")
     rows = summary.rows("beyond", dataset)
-    floor = ["floor", ABSENT, *(_spread(rows[0].floor[name]) for name in CRITERIA), "1.00", ABSENT, ABSENT]
+    cover = rows[0].floor_cover
+    floor = ["floor", ABSENT, *(_spread(rows[0].floor[name]) for name in CRITERIA), "1.00"]
+    floor += [ABSENT if cover is None else f"{100 * cover:.1f}%", ABSENT]
     return markdown(headers, [floor, *map(_past_row, rows)])
 
 
@@ -136,7 +138,7 @@ def many(summary: Summary) -> str:
     """Make the table of corrected mixtures over many random halves."""
     headers = (
         "data set", "halves", "E", "floor", "E of the floor", "F-", "floor", "F+", "floor", "intervals cover",
-        "least", "most",
+        "floor", "least", "most",
     )  # fmt: skip
     rows = []
     for name in summary.scale.real:
@@ -151,7 +153,9 @@ def many(summary: Summary) -> str:
         cells = [_spread(value) for value in shown]
         covers = [fit["cover"] for fit in fits]
         cells.insert(2, f"{shown[0].mean / shown[1].mean:.2f}")
-        cells += [_percent(value) for value in (mean(covers), min(covers), max(covers))]
+        of_floor = average(floors, "cover")
+        cells += [_percent(mean(covers)), ABSENT if of_floor is None else _percent(of_floor)]
+        cells += [_percent(value) for value in (min(covers), max(covers))]
         rows.append([INPUTS[name].label, f"{len(fits)}", *cells])
     return markdown(headers, rows)
 

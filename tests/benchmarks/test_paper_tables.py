@@ -257,12 +257,16 @@ def test_past_the_paper_the_floor_comes_first(store, summary):
     for run, cover in enumerate((0.88, 0.94)):
         record = accuracy(0.0312, negative=0.08, positive=0.02) | {"cover": cover}
         store.put(Task("beyond", "retail", "gsdpm-corrected", 0, run), record)
+        task = Task("beyond", "retail", "floor", 0, run)
+        store.put(task, store.get(task) | {"cover": cover - 0.01})
     table = tables.past(summary, "retail").splitlines()
-    assert table[2] == "| floor |  | 5.00 ± 0.00 | 1.00 ± 0.00 | 3.00 ± 1.41 | 1.00 |  |  |"
+    assert table[2] == "| floor |  | 5.00 ± 0.00 | 1.00 ± 0.00 | 3.00 ± 1.41 | 1.00 | 90.0% |  |"
     assert table[3].startswith("| maximum entropy |  | 10.00 ± 0.00 | 20.00 ± 0.00 | 4.00 ± 1.41 | 1.33 |  |")
     assert table[4].endswith("| 3.12 ± 0.00 | 1.04 | 91.0% | -10.000 |")
     holds = {target.wanted: target.holds for target in claims.targets(summary) if "retail" in target.wanted}
     assert list(holds.values()) == [True, True, True]
+    measured = [target.measured for target in claims.targets(summary) if "retail" in target.wanted]
+    assert measured[-1] == "GSDPM 91.0% (counting 90.0%)"
 
 
 def test_trees_have_figures_of_their_own_to_reach(store, summary):
@@ -290,10 +294,21 @@ def test_many_halves_are_compared_with_their_own_floors(store, summary):
     """A half without a floor does not count; errors, floors and covers are averaged over the same halves."""
     for run, (error, floor, cover) in enumerate(((0.02, 0.02, 0.8), (0.043, 0.04, 0.94))):
         store.put(Task("many", "chess", "vdpm-corrected", 0, run), accuracy(error) | {"cover": cover})
-        store.put(Task("floors", "chess", "floor", 0, run), accuracy(floor))
+        store.put(Task("floors", "chess", "floor", 0, run), accuracy(floor) | {"cover": cover + 0.02})
     store.put(Task("many", "chess", "vdpm-corrected", 0, 2), accuracy(0.5) | {"cover": 0.0})
     line = tables.many(summary).splitlines()[2]
     assert line.startswith("| chess | 2 | 3.15 ± 1.63 | 3.00 ± 1.41 | 1.05 |")
-    assert line.endswith("| 87.00% | 80.00% | 94.00% |")
+    assert line.endswith("| 87.00% | 89.00% | 80.00% | 94.00% |")
     target = next(target for target in claims.targets(summary) if "2 halves" in target.wanted)
     assert target.measured == "1.050 times the floor, 87.0%"
+
+
+def test_five_halves_say_little_about_intervals(store, summary):
+    """Covers are averaged by fives, beside those of counts on the same halves."""
+    for run, cover in enumerate([0.99] * 5 + [0.7] * 5):
+        store.put(Task("many", "chess", "vdpm-corrected", 0, run), accuracy(0.02) | {"cover": cover})
+        store.put(Task("floors", "chess", "floor", 0, run), accuracy(0.02) | {"cover": cover - 0.1})
+    assert sentences.all_sentences(summary)["many"] == (
+        "Taken by fives, the intervals of the halves cover 70.0% to 99.0% on chess; those of counts alone, "
+        "whose variance is known, 60.0% to 89.0%."
+    )

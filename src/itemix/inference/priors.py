@@ -88,9 +88,8 @@ def known_shares(counts: Counts, eta: Floats, nu: Floats) -> Floats | None:
     )
     share = np.ones_like(mean)
     np.divide(told, at_most, out=share, where=at_most > 0)
-    known: Floats = 1 - (1 - share.clip(_LEAST_SHARE, 1)) * np.minimum(
-        counts.sizes[:, None] / (eta + nu), 1.0
-    )
+    from_data = np.minimum(counts.sizes[:, None] / (eta + nu), 1.0)
+    known: Floats = 1 - (1 - share.clip(_LEAST_SHARE, 1)) * from_data
     return known
 
 
