@@ -7,6 +7,7 @@ from itemix.cli import main
 from itemix.cli.options import Reading
 from itemix.cli.sources import read_for_passes
 from itemix.data.chunks import Chunks
+from itemix.mining.verification import verify
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +34,17 @@ def test_verified_itemsets(run, store):
     assert found.startswith("81 itemsets in at least 30 of 600 transactions (5.000%), verified in ")
     assert outcome.startswith("complete after ")
     assert "over the data; the model proposed " in outcome
+
+
+@pytest.mark.parametrize("correction", ["none", "auto"])
+def test_slack_is_the_error_of_the_model(run, store, tmp_path, correction):
+    """A model that knows its error lowers the threshold by it, as `verify` does for an estimator."""
+    model, half = tmp_path / "bayes.itemix", store.with_name("half.csv")
+    assert run("fit", half, "--method", "vdpm", "--correction", correction, "-q", "-o", model).code == 0
+    outcome = run("mine", model, "-s", "5%", "--verify", store).err.splitlines()[-1]
+    tx, estimator = itemix.read_transactions(store), itemix.load(model)
+    assert outcome == str(verify(estimator, tx, 0.05))
+    assert outcome != str(verify(estimator, tx, 0.05, slack=0.1))
 
 
 def test_options_and_files(run, store, tmp_path):

@@ -244,7 +244,8 @@ def test_memory_is_bounded():
         top_k=None,
         max_itemsets=None,
     )
-    rounds = Rounds(Reader(Stream(tx), [], [], 1, None), replace(options, max_bytes=20_000), 0.05, 0.1, 9)
+    reader = Reader(Stream(tx), [], [], 1, None)
+    rounds = Rounds(reader, replace(options, max_bytes=20_000), 0.05, lambda _: 0.1, 9)
     message = (
         "expected itemsets that can be counted within half of the free memory, got 2,016 and more; try a "
     )

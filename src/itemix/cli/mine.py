@@ -1,5 +1,6 @@
 """``itemix mine``: the frequent itemsets of transactions, or of a model."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from itemix.cli.compiling import Stopwatch, stopwatch
@@ -121,10 +122,12 @@ def _verified(
     model: "StoredModel", data: "Transactions | Chunks", search: Searching, output: Output, watch: Stopwatch
 ) -> "Itemsets":
     """Find the itemsets that a model proposes and all that it misses, and say how that went."""
+    from itemix.mining.slack import own_slack
     from itemix.mining.verification import verify
 
-    began = watch.seconds()
-    verification = verify(model.model, data, **search.as_arguments(), progress=not output.quiet)
+    began, asked = watch.seconds(), search.as_arguments()
+    slack = partial(own_slack, model.uncertain, model.model, n_jobs=asked["n_jobs"])
+    verification = verify(model.model, data, **asked, slack=slack, progress=not output.quiet)
     itemsets, seconds = verification.itemsets, watch.seconds() - began
     note(f"{_summary(itemsets, search)}, verified in {seconds:.2f} s", quiet=output.quiet)
     note(str(verification), quiet=output.quiet)

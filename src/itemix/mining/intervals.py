@@ -87,14 +87,24 @@ def intervals(
         raise InvalidInputError(f"expected a level between 0 and 1, got {level!r}; try 0.9")
     if n_transactions is not None:
         n_transactions = check_whole("n_transactions", n_transactions, 1000, least=1)
-    if isinstance(source, CorrectedMixture):
-        mean, spread = _of_counts(source, itemsets, absent, given, given_absent)
-    else:
-        samples = [source] if isinstance(source, Posterior) else list(source)
-        mean, spread = _of_posteriors(samples, itemsets, absent, given, given_absent)
+    mean, spread = _moments(source, itemsets, absent, given, given_absent)
     if n_transactions is not None:
         spread = spread + _of_one_transaction(mean) / n_transactions
     return mean, *_ends(mean, spread, level)
+
+
+def relative_errors(source: Source, itemsets: Itemsets | Iterable[Names]) -> Floats:
+    """Return the standard error of the probability of each itemset as a part of it, shape (n,).
+
+    Parameters
+    ----------
+    source, itemsets
+        As in `intervals`.
+    """
+    _, spread = _moments(source, itemsets, None, (), ())
+    # What is certain may have a variance of a little less than nothing, by rounding.
+    errors: Floats = np.sqrt(np.maximum(spread, 0.0))
+    return errors
 
 
 def with_intervals(itemsets: Itemsets, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Itemsets:
@@ -112,6 +122,20 @@ def with_intervals(itemsets: Itemsets, lower: npt.ArrayLike, upper: npt.ArrayLik
         target=itemsets.target,
         check=False,
     )
+
+
+def _moments(
+    source: Source,
+    itemsets: Itemsets | Iterable[Names],
+    absent: Iterable[Names] | None,
+    given: Names,
+    given_absent: Names,
+) -> tuple[Floats, Floats]:
+    """Return probabilities and their relative variances."""
+    if isinstance(source, CorrectedMixture):
+        return _of_counts(source, itemsets, absent, given, given_absent)
+    samples = [source] if isinstance(source, Posterior) else list(source)
+    return _of_posteriors(samples, itemsets, absent, given, given_absent)
 
 
 def _ends(mean: Floats, spread: Floats, level: float) -> tuple[Floats, Floats]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from itemix.checks import as_written
 from itemix.errors import TooManyItemsetsError
 from itemix.mining.candidates import Candidates
 from itemix.mining.columns import Columns
@@ -30,6 +31,8 @@ from itemix.ranking import ranks_by
 from itemix.sets import Sets
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from itemix.items import Items, Label
     from itemix.itemsets import Itemsets
     from itemix.mining.options import SearchOptions
@@ -68,8 +71,8 @@ class Rounds:
         Which sets are wanted.
     min_support : float or int
         The threshold, a fraction or a count.
-    slack : float
-        By how much of itself the threshold is lowered for the model.
+    slack : function
+        By how much of itself the threshold, a fraction, is lowered for the model.
     max_passes : int
         How often the data may be read.
     """
@@ -77,7 +80,7 @@ class Rounds:
     reader: Reader
     options: SearchOptions
     min_support: float
-    slack: float
+    slack: Callable[[float], float]
     max_passes: int
 
     def run(self, model: Model) -> Outcome:
@@ -137,18 +140,23 @@ class Rounds:
         Where they are too many to be of use there are none, and the data is searched from its items up.
         """
         fit = partial(Candidates.of_sets, max_len=self._max_len, max_bytes=self.options.max_bytes)
-        with suppress(TooManyItemsetsError, SearchStopped):
-            names, sets = self._proposals(model, n)
-            return Numbering(names), fit(sets)
+        for threshold in self._thresholds(n):
+            with suppress(TooManyItemsetsError, SearchStopped):
+                names, sets = self._proposals(model, threshold)
+                return Numbering(names), fit(sets)
         return Numbering([]), fit(Columns.empty())
 
-    def _proposals(self, model: Model, n: int | None) -> tuple[list[Label], Columns]:
-        """Return the sets that a model proposes, without the included items, and the items they are of."""
-        fraction = self.min_support
+    def _thresholds(self, n: int | None) -> list[float]:
+        """Return what the model is asked for: with slack, and without where those sets are too many."""
+        fraction = as_written(self.min_support)
         if self._is_count:
-            fraction = fraction / max(n or 0, 1)
+            fraction /= max(n or 0, 1)
+        return [] if fraction > 1 else [fraction * (1 - self.slack(fraction)), fraction]
+
+    def _proposals(self, model: Model, threshold: float) -> tuple[list[Label], Columns]:
+        """Return the sets that a model proposes, without the included items, and the items they are of."""
         included = known_codes(model.items, self.reader.include)
-        if fraction > 1 or len(included) < len(self.reader.include):
+        if len(included) < len(self.reader.include):
             return [], Columns.empty(np.float64)
         excluded = known_codes(model.items, self.reader.exclude)
         most, wanted = self.options.max_bytes // _BYTES_PER_PROPOSAL, self.options.max_itemsets
@@ -156,7 +164,7 @@ class Rounds:
             most = min(most, trial_size(wanted))
         found = mine(
             model,
-            fraction * (1 - self.slack),
+            threshold,
             max_len=self._max_len + len(included),
             include=model.items.names(included) or None,
             exclude=model.items.names(excluded) or None,

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix.checks import check_number, check_whole
+from itemix.checks import check_whole
 from itemix.display import plural
 from itemix.errors import InvalidInputError
 from itemix.interrupts import interruptible
@@ -25,6 +26,7 @@ from itemix.mining.options import UNBOUNDED, SearchOptions, min_count
 from itemix.mining.progress import search_progress
 from itemix.mining.reading import Reader
 from itemix.mining.rounds import Rounds
+from itemix.mining.slack import check_slack, knows_error, own_slack
 from itemix.mining.streams import Stream
 from itemix.model import as_model
 from itemix.threads import count_threads
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from itemix.items import Label
     from itemix.mining.rounds import Outcome
+    from itemix.model import Model
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def verify(
     exclude: Iterable[Label] | Label | None = None,
     top_k: int | None = None,
     max_itemsets: int | None = None,
-    slack: float = 0.1,
+    slack: float | Callable[[float], float] | None = None,
     max_passes: int | None = None,
     n_jobs: int | None = -1,
     progress: bool | Callable[[int, int], None] = False,
@@ -114,9 +117,11 @@ def verify(
         A float in (0, 1] is a fraction of the transactions, an int a number of them.
     target, min_len, max_len, include, exclude, top_k, max_itemsets, n_jobs
         As in `mine`; `top_k` chooses among the sets of at least `min_support`.
-    slack : float, default 0.1
+    slack : float or function, optional
         By how much of itself the threshold is lowered for the model. More slack makes for more candidates
-        and for fewer passes.
+        and for fewer passes. A function is given the threshold as a fraction. By default it is four standard
+        errors of the model (`itemix.mining.slack.own_slack`), and a tenth for a model that does not know its
+        error.
     max_passes : int, optional
         Read the data at most so often; the result may then lack sets, and says so.
     progress : bool or function, default False
@@ -158,8 +163,7 @@ def verify(
     if min_support is None:
         raise InvalidInputError("expected min_support to verify a model, got none; try min_support=0.01")
     min_count(min_support, 1)
-    if not 0 <= check_number("slack", slack, 0.1) < 1:
-        raise InvalidInputError(f"expected slack from 0 up to 1, got {slack!r}; try 0.1")
+    rule = _slack_rule(slack, model, proposer, n_jobs)
     if max_passes is not None and check_whole("max_passes", max_passes, 2) < 1:
         raise InvalidInputError(f"expected max_passes of at least 1, got {max_passes!r}; try 2")
     included, excluded = _names(include), _names(exclude)
@@ -176,9 +180,24 @@ def verify(
     with search_progress(progress, "transactions") as on_progress:
         reader = Reader(Stream(data), included, excluded, count_threads(n_jobs), on_progress)
         most = UNBOUNDED if max_passes is None else max_passes
-        outcome = Rounds(reader, options, min_support, slack, most).run(proposer)
+        outcome = Rounds(reader, options, min_support, rule, most).run(proposer)
     is_whole = min_len == 1 and all(option is None for option in (max_len, include, exclude, top_k))
     return _verification(outcome, min_support, target if is_whole else None)
+
+
+def _slack_rule(
+    slack: float | Callable[[float], float] | None,
+    model: Any,  # noqa: ANN401 - a model or a fitted estimator
+    proposer: Model,
+    n_jobs: int | None,
+) -> Callable[[float], float]:
+    """Return the function from a threshold to its slack."""
+    if slack is None:
+        return partial(own_slack, knows_error(model), proposer, n_jobs=n_jobs)
+    if callable(slack):
+        return lambda min_support: check_slack(slack(min_support))
+    number = check_slack(slack)
+    return lambda _: number
 
 
 def _verification(outcome: Outcome, min_support: float, target: str | None) -> Verification:
