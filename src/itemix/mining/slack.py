@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 USUAL = 0.1
 # Of a million sets that are just frequent, a few dozen are estimated this many standard errors too low.
 _N_ERRORS = 4.0
-# More slack makes for ten and more candidates for each frequent set: counting them takes longer than a pass.
+# More slack makes for ten and more candidates for each frequent set, which take longer than another pass.
 _MOST = 0.75
 _LONGEST = 3
 _MOST_SETS = 100_000
