@@ -37,7 +37,7 @@ def joined(chunks):
     assert all(part.items == items for part in parts)
     lengths = np.concatenate([part.lengths() for part in parts])
     codes = np.concatenate([part.indices for part in parts])
-    return itemix.Transactions(np.concatenate([[0], np.cumsum(lengths)]), codes, items)
+    return itemix.Transactions.from_canonical(np.concatenate([[0], np.cumsum(lengths)]), codes, items)
 
 
 def check(path, size, **options):
@@ -283,10 +283,11 @@ def test_a_file_that_has_changed(tmp_path, text, message):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "got"), [("[1]", '["1"]', "'1'"), ('["1"]', "[1]", "1"), ("[1]", "[2]", "2")]
+    ("before", "after", "got"),
+    [("[1]", '["1"]', "'1'"), ('["1"]', "[1]", "1"), ("[1]", "[2]", "2"), ("[]", '["a"]', "'a'")],
 )
-def test_a_number_is_no_name(tmp_path, before, after, got):
-    """Items of a file that has changed are told as they are written, names from numbers."""
+def test_new_items(tmp_path, before, after, got):
+    """Items of a file that has changed are told as they are written: a number is no name."""
     path = tmp_path / "file.jsonl"
     path.write_text(before)
     chunks = read_chunks(path)

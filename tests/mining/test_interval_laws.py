@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import gammaincinv
 
 from itemix.correction import correct
 from itemix.mining.intervals import interval
@@ -31,3 +32,13 @@ def test_a_condition_leaves_the_data_that_meets_it(condition):
     half = (40 / (1 + model.correction.excess_variance) - 1) / 2
     of_40 = interval(Posterior([1.0], [0.0], [[half]], [[half]], ["a"]), ["a"])
     assert list(found) == pytest.approx(list(of_40), abs=0.01)
+
+
+def test_ends_of_the_least_probabilities():
+    """However small a probability is, it is as sure as its items are; its ends are those of a Gamma."""
+    posterior = Posterior([1.0], [0.0], np.full((1, 55), 1e3), np.full((1, 55), 1e7), range(55))
+    found = interval(posterior, range(55))
+    spread = (1 + 1 / 1e3) ** 55 - 1
+    assert found.probability < 1e-200
+    ends = gammaincinv(1 / spread, [0.05, 0.95]) * spread
+    assert [found.lower, found.upper] / np.float64(found.probability) == pytest.approx(ends, rel=1e-3)
