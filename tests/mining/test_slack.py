@@ -101,6 +101,13 @@ def test_always_a_slack(seed, n, min_support):
     assert 0 <= own_slack(source, source.mixture(), min_support) <= 0.75
 
 
+@pytest.mark.parametrize("slack", [None, 0.99])
+def test_the_least_threshold(slack):
+    """The least number there is, lowered, is still a threshold."""
+    tx = grocery_store(5, random_state=0)
+    assert verify(fitted(500), tx, 5e-324, slack=slack, max_len=2).itemsets == mine(tx, 1, max_len=2)
+
+
 @pytest.mark.parametrize(("n_items", "length"), [(150, 2), (500, 1)])
 def test_many_sets(n_items, length):
     """Of a model with too many sets of three items, or of two, shorter ones are asked."""

@@ -151,7 +151,10 @@ class Rounds:
         fraction = as_written(self.min_support)
         if self._is_count:
             fraction /= max(n or 0, 1)
-        return [] if fraction > 1 else [fraction * (1 - self.slack(fraction)), fraction]
+        if fraction > 1:
+            return []
+        # A product of small numbers may be zero, which is no threshold.
+        return [max(fraction * (1 - self.slack(fraction)), math.ulp(0.0)), fraction]
 
     def _proposals(self, model: Model, threshold: float) -> tuple[list[Label], Columns]:
         """Return the sets that a model proposes, without the included items, and the items they are of."""
