@@ -1,5 +1,7 @@
 """Models as sources: `itemix mine`, `rules`, `query`, `recommend` and `show`."""
 
+import re
+
 import pytest
 
 import itemix
@@ -248,10 +250,20 @@ def test_show_names_components(run, models, method, monkeypatch):
     assert f"{expected[0][1]} " in drawn
     assert "more: --limit 0 shows all" in drawn
     said = (
-        "prior: alpha 1.5, and the weight of 1 transactions in each component"
+        "prior: alpha 1.5, and the weight of 1 transaction in each component"
         in run("show", models[method]).err
     )
     assert said == (method != "nbm")
+
+
+def test_show_says_where_no_item_is_typical(run, tmp_path, monkeypatch):
+    """A component of small baskets has a line without an item; on a terminal it is told in words."""
+    path = tmp_path / "m.itemix"
+    itemix.Mixture([0.4, 0.6], [[0.9, 0.8], [0.1, 0.1]], ["a", "b"]).save(path)
+    rows = run("show", path).rows
+    assert [row[:3] for row in rows] == [["1", "0.6", ""], ["2", "0.4", "a"], ["2", "0.4", "b"]]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert re.search(r"0\.2 .*60\.0% .*fewer items of all kinds", run("show", path).out)
 
 
 def test_show_names_items_where_none_depends_on_another(run, store, tmp_path, monkeypatch):

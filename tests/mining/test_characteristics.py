@@ -4,17 +4,28 @@ import numpy as np
 import pytest
 
 from itemix.errors import InvalidInputError
-from itemix.mining.characteristics import characteristic_items
+from itemix.mining.characteristics import characteristic_items, in_general
 from itemix.mixture import Mixture
 
-MIXTURE = Mixture([0.5, 0.5], [[0.9, 0.5, 0.2, 0.0], [0.1, 0.5, 0.3, 0.0]], ["a", "b", "c", "never"])
+MIXTURE = Mixture([0.5, 0.5], [[0.9, 0.5, 0.2, 0.0], [0.1, 0.5, 0.6, 0.0]], ["a", "b", "c", "never"])
 
 
 def test_ranked_by_what_they_tell():
     """Items that are more probable in the component come first, by p log(p / q); the others do not come."""
     assert [found.item for found in characteristic_items(MIXTURE, 0)] == ["a"]
     (found,) = characteristic_items(MIXTURE, 1)
-    assert found == ("c", pytest.approx(0.3), pytest.approx(1.2))
+    assert found == ("c", pytest.approx(0.6), pytest.approx(1.5))
+
+
+def test_nothing_is_typical_of_what_is_told_by_what_it_lacks():
+    """A component of small baskets is none of the item that happens to be a little more probable in it."""
+    mixture = Mixture([0.5, 0.5], [[0.9, 0.9, 0.8, 0.10], [0.1, 0.1, 0.1, 0.11]], ["a", "b", "c", "d"])
+    assert [found.item for found in characteristic_items(mixture, 0)] == ["a", "b", "c"]
+    assert characteristic_items(mixture, 1) == []
+    assert in_general(mixture, 1) == "fewer items of all kinds"
+    alike = Mixture([0.5, 0.5], [[0.2, 1.0], [0.2, 1.0]], ["a", "b"])
+    assert characteristic_items(alike, 0) == []
+    assert in_general(alike, 0) == "a bit of everything"
 
 
 def test_against_the_formula():

@@ -23,7 +23,7 @@ def test_component_sizes(ax):
     assert [bar.get_width() for bar in ax.patches] == [0.5, 0.3, 0.2]
     written = [text.get_text() for text in ax.texts]
     assert written == [
-        "beer 95%, crisps 90%", "50.0%", "bread 90%, milk 80%", "30.0%", "a bit of everything", "20.0%",
+        "beer 95%, crisps 90%", "50.0%", "bread 90%, milk 80%", "30.0%", "fewer items of all kinds", "20.0%",
     ]  # fmt: skip
 
 

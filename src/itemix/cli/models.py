@@ -41,7 +41,8 @@ def summary(model: StoredModel) -> str:
 def prior(model: StoredModel) -> str:
     """Say what a Bayesian model assumes, given or learned."""
     alpha, strength = (model.training[name] for name in ("alpha", "strength"))
-    return f"prior: alpha {alpha:.3g}, and the weight of {strength:.3g} transactions in each component"
+    transactions = "transaction" if strength == 1 else "transactions"
+    return f"prior: alpha {alpha:.3g}, and the weight of {strength:.3g} {transactions} in each component"
 
 
 def n_holding(model: StoredModel) -> int:

@@ -12,6 +12,8 @@ from itemix.cli.sources import read_result
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from itemix.itemsets import Itemsets
     from itemix.mining.rules import Rules
     from itemix.mixture import Mixture
@@ -47,8 +49,9 @@ def show(
 ) -> None:
     """Show what a model has found.
 
-    The components come largest first, each with the items that tell it from the others: how probable they are
-    in it, and how many times as probable as overall. Of a model that was sampled, the components of the last
+    The components come largest first, each with the number of items that its transactions have on average,
+    and the items that tell it from the others: how probable they are in it, and how many times as probable as
+    overall. Of a model that was sampled, the components of the last
     sample are shown; of a model without components, the pairs of items that depend most on each other, or the
     items by themselves where none do. For a file of itemsets or rules, its first rows are shown.
     """
@@ -62,8 +65,6 @@ def show(
     note(models.summary(model), quiet=quiet)
     if "strength" in model.training:
         note(models.prior(model), quiet=quiet)
-    from itemix.mining.characteristics import characteristic_items
-
     components = model.components
     if components.n_components == 1:
         _show_pairs(model, limit, quiet=quiet)
@@ -73,14 +74,20 @@ def show(
     if on_terminal():
         _draw(components, shown, items, len(order) - len(shown))
         return
-    write_lines(
-        ["component", "weight", "item", "probability", "lift"],
-        (
-            [str(number), f"{components.weights[k]:.6g}", str(name), f"{probability:.6g}", f"{lift:.6g}"]
-            for number, k in enumerate(shown, start=1)
-            for name, probability, lift in characteristic_items(components, k, items)
-        ),
-    )
+    write_lines(["component", "weight", "item", "probability", "lift"], _lines(components, shown, items))
+
+
+def _lines(components: "Mixture", shown: list[int], n_items: int) -> "Iterator[list[str]]":
+    """Yield a line for each typical item of each component, and one without an item if it has none."""
+    from itemix.mining.characteristics import characteristic_items
+
+    for number, k in enumerate(shown, start=1):
+        own = [str(number), f"{components.weights[k]:.6g}"]
+        typical = characteristic_items(components, k, n_items)
+        for name, probability, lift in typical:
+            yield [*own, str(name), f"{probability:.6g}", f"{lift:.6g}"]
+        if not typical:
+            yield [*own, "", "", ""]
 
 
 def _show_pairs(model: "StoredModel", limit: int, *, quiet: bool) -> None:
@@ -163,12 +170,15 @@ def _draw(components: "Mixture", shown: list[int], n_items: int, n_left_out: int
     from itemix.cli.page import Page
     from itemix.display import Table
 
-    rows = tuple((f"{components.weights[k]:.1%}", in_words(components, k, n_items)) for k in shown)
+    rows = tuple(
+        (f"{components.probs[k].sum():.1f}", f"{components.weights[k]:.1%}", in_words(components, k, n_items))
+        for k in shown
+    )
     largest = components.weights[shown[0]]
     Page().table(
         Table(
             "",
-            ("weight", "mostly"),
+            ("items", "weight", "mostly"),
             rows,
             f"... {n_left_out:,} more: --limit 0 shows all" if n_left_out else "",
         ),
@@ -179,9 +189,8 @@ def _draw(components: "Mixture", shown: list[int], n_items: int, n_left_out: int
 def in_words(components: "Mixture", component: int, n_items: int) -> str:
     """Name the items that are typical of a component, each with its probability there."""
     from itemix.display import format_name
-    from itemix.mining.characteristics import characteristic_items
+    from itemix.mining.characteristics import characteristic_items, in_general
 
     typical = characteristic_items(components, component, n_items)
-    return (
-        ", ".join(f"{format_name(item)} {probability:.0%}" for item, probability, _ in typical) or "anything"
-    )
+    words = ", ".join(f"{format_name(item)} {probability:.0%}" for item, probability, _ in typical)
+    return words or in_general(components, component)

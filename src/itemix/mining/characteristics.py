@@ -5,12 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from itemix.items import Label
     from itemix.mixture import Mixture
+
+Floats = npt.NDArray[np.float64]
+
+
+# What items must tell of a component, as a part of all that tells it apart: else it is told by what it lacks.
+_LEAST_TOLD = 0.2
 
 
 class Characteristic(NamedTuple):
@@ -26,7 +33,8 @@ def characteristic_items(mixture: Mixture, component: int, n: int = 6) -> list[C
 
     They are ranked by p log(p / q), where p is the probability of the item in the component and q in the
     whole mixture: what the item's presence adds to the divergence of the two. Items that are not more
-    probable in the component than overall are left out.
+    probable in the component than overall are left out; and all are, where they tell less than a fifth of the
+    divergence, because it is other items that are rare in the component (see `in_general`).
 
     Raises
     ------
@@ -39,9 +47,23 @@ def characteristic_items(mixture: Mixture, component: int, n: int = 6) -> list[C
         )
     p, q = mixture.probs[component], mixture.item_probabilities
     lift = np.divide(p, q, out=np.zeros_like(p), where=q > 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        evidence = np.where(lift > 1, p * np.log(lift), 0.0)
+    evidence = np.where(lift > 1, _told(p, q), 0.0)
+    if evidence.sum() < _LEAST_TOLD * (_told(p, q) + _told(1 - p, 1 - q)).sum():
+        return []
     best = np.argsort(-evidence, kind="stable")[: max(n, 0)]
     return [
         Characteristic(mixture.items[int(i)], float(p[i]), float(lift[i])) for i in best if evidence[i] > 0
     ]
+
+
+def in_general(mixture: Mixture, component: int) -> str:
+    """Say in a few words what a component without characteristic items is like."""
+    is_smaller = mixture.probs[component].sum() < mixture.item_probabilities.sum()
+    return "fewer items of all kinds" if is_smaller else "a bit of everything"
+
+
+def _told(p: Floats, q: Floats) -> Floats:
+    """Return p log(p / q), which is 0 where p is."""
+    ratio = np.divide(p, q, out=np.ones_like(p), where=(p > 0) & (q > 0))
+    told: Floats = p * np.log(ratio)
+    return told

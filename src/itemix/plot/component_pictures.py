@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from itemix.display import format_name
-from itemix.mining.characteristics import characteristic_items
+from itemix.mining.characteristics import characteristic_items, in_general
 from itemix.plot import canvas
 from itemix.plot.models import largest_components, require_components
 
@@ -178,4 +178,4 @@ def _in_words(components: Mixture, component: int, n_items: int, room: int) -> s
         if words and len(words) + len(more) > room:
             break
         words += more
-    return words or "a bit of everything"
+    return words or in_general(components, component)

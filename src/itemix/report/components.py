@@ -8,7 +8,7 @@ import numpy as np
 
 from itemix.corrected import CorrectedMixture
 from itemix.display import plural
-from itemix.mining.characteristics import Characteristic, characteristic_items
+from itemix.mining.characteristics import Characteristic, characteristic_items, in_general
 from itemix.plot import component_heatmap, component_sizes
 from itemix.plot.models import largest_components
 from itemix.report.drawing import figure
@@ -126,7 +126,7 @@ def _before_correction(findings: Findings) -> list[Element]:
 def _table(mixture: Mixture, shown: npt.NDArray[np.int64]) -> Element:
     rows = [
         (
-            _typical(position, characteristic_items(mixture, k, _ITEMS_NAMED)),
+            _typical(position, characteristic_items(mixture, k, _ITEMS_NAMED), in_general(mixture, k)),
             percent(float(mixture.weights[k])),
             number(float(mixture.probs[k].sum()), f"{mixture.probs[k].sum():.1f}"),
         )
@@ -136,8 +136,8 @@ def _table(mixture: Mixture, shown: npt.NDArray[np.int64]) -> Element:
     return table(f"The {plural(len(rows), 'largest component')}", headers, rows)
 
 
-def _typical(position: int, found: list[Characteristic]) -> Element:
+def _typical(position: int, found: list[Characteristic], otherwise: str) -> Element:
     words: list[Child] = [f"{position}. "]
     for name, probability, lift in found:
         words += [item(name), f" {as_percent(probability)}, {lift:.1f}\N{MULTIPLICATION SIGN}", "; "]
-    return element("span", *(words[:-1] if found else [*words, "no item is more frequent than overall"]))
+    return element("span", *(words[:-1] if found else [*words, otherwise]))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.mining.characteristics import characteristic_items
+from itemix.mining.characteristics import characteristic_items, in_general
 from itemix.mixture import Mixture
 from itemix.trees import TreeMixture
 from itemix.web.questions import whole
@@ -53,6 +53,7 @@ def components(served: Served, asked: ComponentsQuestion) -> dict[str, Any]:
                 "weight": float(mixture.weights[k]),
                 "mean_length": float(mixture.probs[k].sum()),
                 "items": [entry._asdict() for entry in characteristic_items(mixture, k, asked.items)],
+                "in_general": in_general(mixture, k),
             }
             for number, k in enumerate(order.tolist(), start=1)
         ],
@@ -82,6 +83,7 @@ def component(served: Served, asked: ComponentQuestion) -> dict[str, Any]:
             {**entry._asdict(), "overall": float(overall[mixture.items.code(entry.item)])}
             for entry in characteristic_items(mixture, k, asked.items)
         ],
+        "in_general": in_general(mixture, k),
         "baskets": [sorted(basket, key=_most_telling(mixture, k)) for basket in baskets.to_lists()],
     }
 

@@ -123,7 +123,7 @@ function card(component, largest, isChosen, choose) {
       rangeBar({ value: component.weight, most: largest }),
       component.items.length
         ? itemset(component.items.map(({ item }) => item))
-        : h("span", { class: "soft" }, "Like all others"),
+        : h("span", { class: "soft" }, component.in_general),
     ),
   );
 }
@@ -144,7 +144,7 @@ function componentDetail(page) {
       },
       { label: "Lift", class: "number", cell: (row) => times(row.lift) },
     ],
-    empty: "No item is more probable here than overall.",
+    empty: "No item stands out here.",
   });
   const element = h(
     "section",
