@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 N_ITERATIONS = 50
 N_DENSE = 10
-N_RUNS = 5
+N_RUNS = 9
 # The threads of a matrix product look for more work for a while before they sleep.
 PAUSE = 0.5
 N_COMPONENTS = 50
