@@ -198,7 +198,7 @@ def test_moves_take_no_longer_than_a_sweep_on_large_data():
     states = [steps(make_sampler(data, None, init="one"), 6) for data in (small, large)]
     assert [chain[0].n_tries for chain in states] == [20, 2]
     assert min(state.n_tries for state in states[0]) >= 10
-    assert np.median([state.n_tries for state in states[1]]) <= 3
+    assert max(state.n_tries for state in states[1]) <= 3
 
 
 def test_merged_transactions_have_labels_of_their_own():

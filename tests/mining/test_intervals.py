@@ -63,18 +63,22 @@ def dirichlet(rng):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
-    ("cls", "draw_weights", "parameters", "n_fits"),
+    ("cls", "draw_weights", "parameters", "n_fits", "chance"),
     [
-        (BayesianMixture, dirichlet, {"n_init": 3}, 300),
-        (DirichletProcessMixture, sticks, {"n_init": 3}, 300),
-        (BayesianMixture, dirichlet, SHORT_CHAIN, 100),
-        (DirichletProcessMixture, many_sticks, SHORT_CHAIN, 100),
+        (BayesianMixture, dirichlet, {"n_init": 3}, 250, 0.0),
+        (DirichletProcessMixture, sticks, {"n_init": 3}, 250, 0.0),
+        (BayesianMixture, dirichlet, SHORT_CHAIN, 80, 0.02),
+        (DirichletProcessMixture, many_sticks, SHORT_CHAIN, 80, 0.02),
     ],
 )
-def test_coverage_is_the_stated_one(cls, draw_weights, parameters, n_fits):
-    """On data of models drawn from the prior, 90% intervals hold the truth 87 to 93% of the time."""
+def test_coverage_is_the_stated_one(cls, draw_weights, parameters, n_fits, chance):
+    """On data of models drawn from the prior, 90% intervals hold the truth 87 to 93% of the time.
+
+    That is so of sets of one to three items, and of items given others: in all, and given one, two and three
+    (as far as chance lets it, of few fits).
+    """
     rng = np.random.default_rng(0)
-    hits = []
+    joint, conditional = [], []
     for seed in range(n_fits):
         weights = draw_weights(rng)
         truth = Mixture(weights, rng.beta(0.5, 0.5, (len(weights), 8)), NAMES)
@@ -83,36 +87,17 @@ def test_coverage_is_the_stated_one(cls, draw_weights, parameters, n_fits):
         sets = [rng.choice(NAMES, size=n, replace=False).tolist() for n in (1, 1, 2, 2, 3, 3)]
         _, lower, upper = model.intervals(sets)
         known = truth.probabilities(sets)
-        hits.append((lower <= known) & (known <= upper))
-    assert np.mean(hits) == pytest.approx(0.9, abs=0.03)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(
-    ("cls", "draw_weights", "parameters", "n_fits"),
-    [
-        (BayesianMixture, dirichlet, {"n_init": 3}, 200),
-        (DirichletProcessMixture, sticks, {"n_init": 3}, 200),
-        (BayesianMixture, dirichlet, SHORT_CHAIN, 80),
-        (DirichletProcessMixture, sticks, SHORT_CHAIN, 80),
-    ],
-)
-def test_coverage_under_conditions(cls, draw_weights, parameters, n_fits):
-    """Given one, two and three items, 90% intervals hold the truth 87 to 93% of the time."""
-    rng = np.random.default_rng(0)
-    hits = []
-    for seed in range(n_fits):
-        truth = Mixture(draw_weights(rng), rng.beta(0.5, 0.5, (3, 8)), NAMES)
-        model = cls(3, beta=0.5, gamma=0.5, random_state=seed, **parameters)
-        model.fit(truth.sample(300, random_state=rng))
-        for n_given in (1, 2, 3) * 5:
+        joint.append((lower <= known) & (known <= upper))
+        for n_given in (1, 2, 3) * 4:
             names = rng.permutation(NAMES).tolist()
             event = {"itemset": names[n_given : n_given + 1], "given": names[:n_given]}
             found = model.interval(**event)
             assert found.lower <= found.probability <= found.upper
-            hits.append(found.lower <= truth.probability(**event) <= found.upper)
-    by_number = np.reshape(hits, (-1, 3)).mean(axis=0)
-    assert by_number == pytest.approx(np.full(3, 0.9), abs=0.03)
+            conditional.append(found.lower <= truth.probability(**event) <= found.upper)
+    by_number = np.reshape(conditional, (-1, 3)).mean(axis=0)
+    assert np.mean(joint) == pytest.approx(0.9, abs=0.03)
+    assert by_number.mean() == pytest.approx(0.9, abs=0.03)
+    assert by_number == pytest.approx(np.full(3, 0.9), abs=0.03 + chance)
 
 
 def never_seen_together():

@@ -43,6 +43,7 @@ _FIRST_LOOKS, _CHEAP_LOOKS = 1_000_000, 300_000
 # A look at a point costs about as much as a sweep spends on it with so many components.
 _COMPONENTS_PER_LOOK = 16
 _N_SCANS = 2
+_SPLITS = 0.5  # of the moves; a look at a point is one to split its component
 _MOST_COMPONENTS = 50, 500
 _MOST_CELLS = 4_000_000
 _ROOM = 16
@@ -319,6 +320,8 @@ def _tuned(n_tries: int, n_looks: int, sizes: npt.NDArray[np.int64]) -> int:
         return n_tries
     looks = n_looks / n_tries
     n_points = sizes.sum()
+    if n_points > _CHEAP_LOOKS:  # the few tries there are may have met small components by chance
+        looks = max(looks, _SPLITS * float((sizes / n_points) @ sizes))
     as_a_sweep = n_points * np.count_nonzero(sizes) / _COMPONENTS_PER_LOOK
     aim = min(n_points, max(as_a_sweep, _CHEAP_LOOKS))
     fewest = np.clip(_CHEAP_LOOKS / looks, 1, _FEWEST_TRIES)
