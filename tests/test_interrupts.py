@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import weakref
 
 import llvmlite.binding
 import numpy as np
@@ -55,6 +56,9 @@ def test_an_interrupt_in_a_kernel_is_an_interrupt():
         ("_raw_object_cache_getbuffer", "llvmlite/binding/executionengine.py"),
         ("cb", "<frozen importlib._bootstrap>"),
         ("__init__", "llvmlite/binding/ffi.py"),
+        ("__call__", "weakref.py"),
+        ("remove", "weakref.py"),
+        ("_remove", "_weakrefset.py"),
     ],
 )
 def test_an_interrupt_in_a_callback_is_not_lost(name, file):
@@ -83,7 +87,14 @@ def test_the_names_of_callbacks_are_those_of_their_libraries():
     engine = llvmlite.binding.ExecutionEngine
     code = [engine._raw_object_cache_notify.__code__, engine._raw_object_cache_getbuffer.__code__]
     code += [llvmlite.binding.ffi.OutputString.__init__.__code__]
-    code += [c for c in importlib._bootstrap._get_module_lock.__code__.co_consts if hasattr(c, "co_name")]
+    code += [weakref.finalize.__call__.__code__]
+    for function in (
+        importlib._bootstrap._get_module_lock,
+        weakref.WeakValueDictionary.__init__,
+        weakref.WeakKeyDictionary.__init__,
+        weakref.WeakSet.__init__,
+    ):
+        code += [inner for inner in function.__code__.co_consts if hasattr(inner, "co_name")]
     for place in code:
         assert place.co_filename.endswith(interrupts._CALLED_FROM_C[place.co_name])
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix.arrow import as_arrow
 from itemix.errors import InvalidInputError, MissingExtraError
 from itemix.items import Items, as_labels
 from itemix.sets import Sets
@@ -125,7 +126,7 @@ def to_arrow(columns: Columns) -> pa.Table:
 
     table = pa.table(
         {
-            name: values.to_arrow() if isinstance(values, Sets) else pa.array(values)
+            name: values.to_arrow() if isinstance(values, Sets) else as_arrow(values)
             for name, values in columns.values.items()
         }
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix.arrow import as_arrow
 from itemix.encoding import Encoded, check_binary, not_binary, sorted_by_label
 from itemix.errors import InvalidInputError
 from itemix.items import Items, as_labels
@@ -167,7 +168,7 @@ def number_values(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.in
     if pa.types.is_string_view(values.type):  # what polars writes, and few functions of Arrow take
         values = values.cast(pa.large_string())
     numbered, order = csr.number_by_appearance(codes, len(values))
-    return numbered, values.take(pa.array(order))
+    return numbered, values.take(as_arrow(order))
 
 
 def labels_of(values: pa.Array) -> npt.NDArray[Any]:

@@ -2,9 +2,9 @@
 
 A signal that comes while the main thread is in a kernel waits until Python code runs again, and the first
 such code is Numba's own, which makes Python objects of the kernel's arrays: an exception there becomes a
-SystemError, or the end of the process. In a callback of the compiler, or of an import, it is printed and
-forgotten; and an object of the compiler that is half made complains when it is thrown away. So it is raised
-one line after all these.
+SystemError, or the end of the process. In a callback of the compiler, of an import, or of an object that is
+gone, it is printed and forgotten; and an object of the compiler that is half made complains when it is thrown
+away. So it is raised one line after all these.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ _CALLED_FROM_C = {
     "_raw_object_cache_getbuffer": "executionengine.py",  # llvmlite asks for something compiled before
     "cb": "<frozen importlib._bootstrap>",  # a lock of an import is not needed any more
     "__init__": "ffi.py",  # llvmlite makes an object that owns memory
+    "__call__": "weakref.py",  # an object is gone, and what was to be done then is done
+    "remove": "weakref.py",  # an object is gone, and a dictionary forgets it
+    "_remove": "_weakrefset.py",  # an object is gone, and a set forgets it
 }
 """The functions, and how the name of the file ends that each is in."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix.arrow import as_arrow
 from itemix.errors import InvalidInputError
 from itemix.immutable import Immutable, is_shared
 from itemix.items import Items, Label
@@ -94,12 +95,11 @@ class Sets(Immutable):
     @classmethod
     def from_arrow(cls, column: pa.ChunkedArray, items: Items) -> Sets:
         """Make a family from an Arrow column of lists of names."""
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         lengths = pc.list_value_length(column)
         values = pc.list_flatten(column)
-        codes = pc.index_in(values, pa.array(items.labels))
+        codes = pc.index_in(values, as_arrow(items.labels))
         n_others = lengths.null_count + codes.null_count
         if n_others:
             raise InvalidInputError(
@@ -217,10 +217,10 @@ class Sets(Immutable):
         """Return the sets as an Arrow array of lists of names."""
         import pyarrow as pa
 
-        values = pa.array(self.items.labels).take(pa.array(self.codes))
+        values = as_arrow(self.items.labels).take(as_arrow(self.codes))
         if len(self.codes) <= np.iinfo(np.int32).max:
-            return pa.ListArray.from_arrays(pa.array(self.offsets, pa.int32()), values)
-        return pa.LargeListArray.from_arrays(pa.array(self.offsets), values)
+            return pa.ListArray.from_arrays(as_arrow(self.offsets.astype(np.int32)), values)
+        return pa.LargeListArray.from_arrays(as_arrow(self.offsets), values)
 
 
 def as_position(position: object, n: int) -> int:

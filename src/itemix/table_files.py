@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import exchange
+from itemix.arrow import as_arrow, joined, lists_joined, names_as_arrow
 from itemix.checks import as_path
 from itemix.errors import InvalidInputError, MissingFileError
 from itemix.exchange import Columns
@@ -166,7 +167,7 @@ def _write_csv(columns: Columns, stream: IO[bytes]) -> None:
     is_first = True
     for part in columns.parts(_ROWS_AT_ONCE):
         cells = {
-            name: _sets_as_json(values) if isinstance(values, Sets) else pa.array(values)
+            name: _sets_as_json(values) if isinstance(values, Sets) else as_arrow(values)
             for name, values in part.values.items()
         }
         pa_csv.write_csv(pa.table(cells), stream, pa_csv.WriteOptions(include_header=is_first))
@@ -204,8 +205,6 @@ def _csv_header(stream: IO[bytes]) -> Any:  # noqa: ANN401 - as above
 
 
 def _write_jsonl(columns: Columns, stream: IO[bytes]) -> None:
-    import pyarrow.compute as pc
-
     header = b'"itemix": ' + _as_json(exchange.header_of(columns))
     if columns.n_rows == 0:
         stream.write(b"{" + header + b"}\n")
@@ -215,7 +214,7 @@ def _write_jsonl(columns: Columns, stream: IO[bytes]) -> None:
         for name, values in part.values.items():
             text = _sets_as_json(values) if isinstance(values, Sets) else _numbers_as_json(values)
             cells += [f"{', ' if cells else '{'}{json.dumps(name)}: ", text]
-        lines = pc.binary_join_element_wise(*cells, "}", "").to_pylist()
+        lines = joined(*cells, "}").to_pylist()
         block = "\n".join(lines).encode()
         if header:
             first, newline, rest = block.partition(b"\n")
@@ -257,11 +256,11 @@ def _as_json(value: object) -> bytes:
 def _sets_as_json(sets: Sets) -> pa.Array:
     """Write each set as a JSON list, by joining the names after each was written once."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    names = pa.array([json.dumps(name, ensure_ascii=False) for name in sets.items], pa.string())
-    lists = pa.ListArray.from_arrays(pa.array(sets.offsets, pa.int32()), names.take(pa.array(sets.codes)))
-    return pc.binary_join_element_wise("[", pc.binary_join(lists, ", "), "]", "")
+    names = names_as_arrow(json.dumps(name, ensure_ascii=False) for name in sets.items)
+    offsets = as_arrow(sets.offsets.astype(np.int32))
+    lists = pa.ListArray.from_arrays(offsets, names.take(as_arrow(sets.codes)))
+    return joined("[", lists_joined(lists, ", "), "]")
 
 
 def _numbers_as_json(values: npt.NDArray[Any]) -> pa.Array:
@@ -269,8 +268,9 @@ def _numbers_as_json(values: npt.NDArray[Any]) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts = pc.cast(pa.array(values), pa.string())
-    return pc.if_else(pa.array(np.isfinite(values)), texts, "null")
+    texts = pc.cast(as_arrow(values), pa.string())
+    is_number = np.isfinite(values)
+    return texts if is_number.all() else pc.if_else(as_arrow(is_number), texts, "null")
 
 
 def _json_lists(parts: Iterable[list[str]]) -> Iterator[list[Any]]:

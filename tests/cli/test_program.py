@@ -45,8 +45,17 @@ def test_mining_imports_only_what_it_needs(baskets):
     """Mining a CSV file into a pipe needs no data frames, no Arrow, no scikit-learn and no rich."""
     modules, out = modules_of("mine", baskets, "-s", "2", "-q")
     assert "numba" in modules
-    assert modules.isdisjoint({"pandas", "pyarrow", "sklearn", "narwhals", "rich", "pooch", "requests"})
+    unneeded = {"pandas", "pyarrow", "sklearn", "narwhals", "rich", "pooch", "requests", "scipy.linalg"}
+    assert modules.isdisjoint(unneeded)
     assert out.startswith("support\tcount\titemset\n")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_writing_needs_no_pandas(ending, baskets, tmp_path):
+    """Arrow writes files of itemsets by itself."""
+    modules, _ = modules_of("mine", baskets, "-s", "2", "-q", "-o", tmp_path / f"itemsets.{ending}")
+    assert "pyarrow" in modules
+    assert modules.isdisjoint({"pandas", "sklearn", "narwhals"})
 
 
 def test_questions_to_a_model_need_no_scikit_learn(baskets, run, tmp_path):

@@ -37,6 +37,8 @@ def stopwatch(*, quiet: bool) -> Iterator[Stopwatch]:
     """Yield a stopwatch that starts now; on a terminal, say it when kernels have to be compiled."""
     from numba.core import event
 
+    _forgo_matrix_products()
+
     class Compiling(event.TimingListener):
         is_said = quiet or not sys.stderr.isatty()
 
@@ -48,3 +50,19 @@ def stopwatch(*, quiet: bool) -> Iterator[Stopwatch]:
 
     with event.install_listener("numba:compile", Compiling()) as compiling:  # type: ignore[no-untyped-call]
         yield Stopwatch(compiling)
+
+
+def _forgo_matrix_products() -> None:
+    """Load what Numba loads for any kernel, but let it believe that there is no BLAS.
+
+    To see whether there is one, it imports all of SciPy's linear algebra, a tenth of a command's time; no
+    kernel of ours multiplies matrices.
+    """
+    blas = "scipy.linalg.cython_blas"
+    if blas in sys.modules:
+        return
+    sys.modules[blas] = None  # type: ignore[assignment]
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        del sys.modules[blas]

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from itemix.arrow import as_arrow
 from itemix.checks import as_path
 from itemix.data.formats.arrow import ITEMS_KEY
 from itemix.data.formats.basket import MOST_DIGITS
@@ -252,9 +253,8 @@ def _as_table(transactions: Transactions) -> pa.Table:
 
     matrix = transactions.to_scipy()
     labels = transactions.items.labels
-    names = pa.array(labels, type=pa.int64() if transactions.items.are_integers else pa.string())
-    values = names.take(pa.array(matrix.indices))
-    lists = pa.LargeListArray.from_arrays(matrix.indptr.astype(np.int64), values)
+    values = as_arrow(labels).take(as_arrow(matrix.indices))
+    lists = pa.LargeListArray.from_arrays(as_arrow(matrix.indptr.astype(np.int64)), values)
     field = pa.field("items", lists.type, metadata={ITEMS_KEY: json.dumps(labels.tolist()).encode()})
     return pa.table([lists], schema=pa.schema([field]))
 
