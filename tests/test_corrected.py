@@ -142,6 +142,16 @@ def test_long_sets_fall():
         assert model.probability(names[:20]) == values[20]
 
 
+def test_conditions_below_the_least_number():
+    """Where a condition is too rare for a number, the mixture answers: no count says more about it."""
+    mixture = itemix.Mixture([0.4, 0.6], np.random.default_rng(0).uniform(0.002, 0.02, (2, 200)), range(200))
+    model = correct(mixture, mixture.sample(2000, random_state=0), 2)
+    condition = {"given": range(190), "given_absent": [190]}
+    assert model.probability(range(190)) == 0
+    assert model.probability([195], **condition) == pytest.approx(mixture.probability([195], **condition))
+    assert 0 < model.probability([195], **condition) < 0.02
+
+
 def test_absent_items_complete_present_ones():
     """With an item and without it are all cases; so are the four cases of two items."""
     model, _ = corrected(3)

@@ -15,7 +15,7 @@ from itemix.immutable import Immutable, owned
 from itemix.kernels import least, residuals, sorting
 from itemix.lowering import lower_to_subsets
 from itemix.mixture import Mixture
-from itemix.model import Model
+from itemix.model import NEAR_THE_LEAST, Model
 
 if TYPE_CHECKING:
     import os
@@ -206,6 +206,14 @@ class CorrectedMixture(Model):
         if absent_offsets is None or absent_codes is None or len(absent_codes) == 0:
             return self._of_present(*self._as_ranks(offsets, codes))
         return self._with_absent((offsets, codes), (absent_offsets, absent_codes))
+
+    def log_probability_of_codes(self, held: Codes, missing: Codes) -> float:
+        """Return the log-probability that some items are present and others absent; -inf if impossible.
+
+        Near the least number it is the mixture's: nothing was counted that would say more.
+        """
+        found = super().log_probability_of_codes(held, missing)
+        return found if found > NEAR_THE_LEAST else self._mixture.log_probability_of_codes(held, missing)
 
     def _with_absent(self, present: Sets, absent: Sets) -> Floats:
         out = np.empty(len(present[0]) - 1)
