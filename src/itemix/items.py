@@ -14,8 +14,6 @@ from itemix.nearest import did_you_mean, nearest
 
 Label: TypeAlias = str | int
 
-MAX_ITEMS = np.iinfo(np.int32).max
-
 
 class Items(Sequence[Label]):
     """An immutable sequence of distinct item names; the position of a name is its code.

@@ -50,11 +50,6 @@ def of_mixture(mixture: Mixture, prefix: str = "mixture") -> dict[str, Array]:
     return {f"{prefix}.weights": mixture.weights, f"{prefix}.probs": mixture.probs}
 
 
-def read_main_mixture(content: Content) -> Mixture:
-    """Return the mixture of a model file, with its items."""
-    return read_checked_mixture(content, read_items(content))
-
-
 def read_checked_mixture(content: Content, items: Items) -> Mixture:
     """Return the mixture of some items, of as many components as the header says."""
     mixture = read_mixture(content, items)

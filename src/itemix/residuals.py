@@ -78,13 +78,6 @@ class Residuals(Immutable):
         """The number of itemsets that have a shift."""
         return int(np.count_nonzero(self.shift))
 
-    def truncated(self, order: int) -> Residuals:
-        """Return the residuals of sets of at most `order` items only."""
-        kept = self.lengths <= order
-        n = int(kept.sum())
-        first = np.minimum(self.trie.first[: n + 1], n)
-        return Residuals(Trie(first, self.trie.item[:n]), self.shift[:n])
-
     def pruned(self) -> Residuals:
         """Return the same residuals without the nodes that have no shift and nothing below them."""
         first, item = self.trie

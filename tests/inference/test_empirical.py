@@ -1,5 +1,7 @@
 """Empirical Bayes: the hyperparameters are those with the highest expected log-prior under q."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,7 +29,7 @@ def test_no_other_alpha_is_better(seed, kind):
         later = np.cumsum(sizes[:0:-1])[::-1]
         total = psi(a + sizes[:-1] + b + later)
         log_v, log_left = psi(a + sizes[:-1]) - total, psi(b + later) - total
-        new_a, new_b = (x[:-1] for x in prior.with_alpha(alpha).sticks(5))
+        new_a, new_b = (x[:-1] for x in replace(prior, alpha=alpha).sticks(5))
         normaliser = stats.beta(new_a, new_b).logpdf(0.5) - (new_a + new_b - 2) * np.log(0.5)
         return (normaliser + (new_a - 1) * log_v + (new_b - 1) * log_left).sum()
 

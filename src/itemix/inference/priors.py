@@ -7,7 +7,7 @@ b_k = alpha (K - k) / K, which is the same distribution; so one algorithm serves
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -58,10 +58,6 @@ class Prior:
             share = self.alpha / n_components
             return np.full(n_components, share), share * later
         return np.ones(n_components), np.where(later > 0, self.alpha, 0.0)
-
-    def with_alpha(self, alpha: float) -> Prior:
-        """Return the same prior with another concentration."""
-        return replace(self, alpha=alpha)
 
     def posterior(self, counts: Counts, items: Items) -> Posterior:
         """Return the posterior of the parameters given counts (eqs. rhok or rho1k and rho2k, etan, nun)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from itemix.inference.run import Callback
     from itemix.mixture import Mixture
 
-Criterion = Literal["held-out", "bic", "aic"]
 CRITERIA = ("held-out", "bic", "aic")
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 PATIENCE = 3

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
-Mask = npt.NDArray[np.bool_]
 Sign = Literal["both", "positive", "negative"]
 
 _ITEMS_AT_A_TIME = 512
