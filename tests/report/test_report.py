@@ -10,6 +10,7 @@ from naive.models import OnlyProbabilities
 import itemix
 from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items
+from itemix.plot.models import components_of
 from itemix.report import render_report, write_report
 from itemix.report.components import components
 from itemix.report.dependencies import _items_of
@@ -112,8 +113,10 @@ def test_it_is_small(sampled):
 
 
 def test_numbers_of_components(sampled):
-    """Shares, sizes and typical items are those of the last sample."""
-    mixture = sampled.model.posteriors_[-1].mixture()
+    """Shares, sizes and typical items are those of the last sample, of components that hold transactions."""
+    mixture = components_of(sampled.model)
+    assert mixture.n_components == len(sampled.model.counts_.sizes)
+    assert f"tells {mixture.n_components} kinds" in re.sub(r"<[^>]*>", "", sampled.text)
     order = np.argsort(-mixture.weights, kind="stable")[:10]
     rows = sampled.table("components")
     assert [row[1].values[0] for row in rows] == mixture.weights[order].tolist()

@@ -50,12 +50,17 @@ def model_of(source: Any) -> Model:  # noqa: ANN401 - anything at all
 def components_of(source: Any) -> Mixture | None:  # noqa: ANN401 - a model or what has learned one
     """Return the components of a model, of the last sample where there are several; None if it has none.
 
-    Of trees, they are the probabilities of the single items.
+    Of trees, they are the probabilities of the single items. Of a sample of the Dirichlet process, the last
+    component is left out, which stands for all that hold no transactions yet.
     """
     posteriors: Sequence[Posterior] = getattr(source, "posteriors_", ())
-    if len(posteriors) > 1:
-        return posteriors[-1].mixture()
     mixture = getattr(source, "mixture_", getattr(source, "mixture", as_model(source)))
+    if posteriors:
+        last, n = posteriors[-1].mixture(), source.counts_.n_components
+        if n == last.n_components:
+            return last
+        weights = last.weights[:n]
+        return Mixture(weights / weights.sum(), last.probs[:n], last.items)
     if isinstance(mixture, TreeMixture) and mixture.n_components > 1:
         return Mixture(mixture.weights, mixture.component_probabilities, mixture.items)
     return mixture if isinstance(mixture, Mixture) else None
