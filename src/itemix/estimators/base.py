@@ -17,6 +17,7 @@ from itemix.estimators import parameters
 from itemix.estimators.answers import MixtureAnswers
 from itemix.estimators.reading import read_input
 from itemix.estimators.running import forget, printers, warn, warn_of, warn_of_choice
+from itemix.estimators.totals import Totals
 from itemix.expectation import Rows, tables_of_mixture
 from itemix.inference.init import starter
 from itemix.inference.run import Callback, Settings, run, tell_stage
@@ -53,7 +54,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
     correction: Any
 
     @abstractmethod
-    def _algorithm(self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: _Totals) -> Any:  # noqa: ANN401 - EM or Variational, each with its own state
+    def _algorithm(self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: Totals) -> Any:  # noqa: ANN401 - EM or Variational, each with its own state
         """Return the batch algorithm for some rows, its prior made of the item totals."""
 
     @abstractmethod
@@ -107,7 +108,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         with Workers(count_threads(self.n_jobs)) as workers:
             rows = Rows(transactions, workers)
             start = starter(self._start(n_components), transactions, rows, n_components)
-            algorithm = self._algorithm(rows, start, _Totals(rows.item_totals, rows.n_transactions))
+            totals = Totals.of(rows)
+            algorithm = self._algorithm(rows, start, totals)
             seed = parameters.as_seed(self.random_state)
             result = run(algorithm, rows.n_transactions, settings, seed, callbacks=callbacks)
             state, interrupted = result.state, result.interrupted
@@ -121,7 +123,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         self.lower_bounds_ = result.bounds / rows.n_transactions
         self.lower_bound_ = float(self.lower_bounds_[-1])
         self.n_batches_ = 1
-        self._totals = _Totals(rows.item_totals, rows.n_transactions)
+        self._totals = totals
         self._keep(fitted)
         warn_of(self, interrupted=interrupted, stopped=result.stopped)
         return interrupted
@@ -166,7 +168,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             self._begin_stream()
         with Workers(count_threads(self.n_jobs)) as workers:
             rows = Rows(transactions, workers)
-            totals = self._totals + _Totals(rows.item_totals, rows.n_transactions)
+            totals = self._totals + Totals.of(rows)
             algorithm = self._algorithm(rows, lambda _: self.counts_, totals)
             before = algorithm.finish(algorithm.state_of(self._open(self.counts_, totals))).mixture
             probs = np.ascontiguousarray(before.probs.T)
@@ -195,8 +197,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
 
     def _begin_stream(self) -> None:
         """Go on from the last sample of a sampler, whose components share out all transactions."""
-        totals = self.counts_.item_counts.sum(axis=0).astype(np.int64)
-        self._totals = _Totals(totals, round(self.counts_.n_transactions))
+        item_totals = self.counts_.item_counts.sum(axis=0).astype(np.int64)
+        self._totals = Totals(item_totals, round(self.counts_.n_transactions))
         self.n_batches_ = 1
         forget(self, "chains_")
 
@@ -204,7 +206,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         """Return the counts of a batch, and its log-likelihood."""
         return rows.expected_counts(tables)
 
-    def _open(self, counts: Counts, totals: _Totals) -> Counts:
+    def _open(self, counts: Counts, totals: Totals) -> Counts:
         """Return counts under which the next batch may hold what no batch has held yet."""
         return counts
 
@@ -269,14 +271,3 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-class _Totals:
-    """How often each item occurred in how many transactions."""
-
-    def __init__(self, item_totals: npt.NDArray[np.int64], n_transactions: int) -> None:
-        self.item_totals = item_totals
-        self.n_transactions = n_transactions
-
-    def __add__(self, other: _Totals) -> _Totals:
-        return _Totals(self.item_totals + other.item_totals, self.n_transactions + other.n_transactions)

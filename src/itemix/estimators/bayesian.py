@@ -10,6 +10,7 @@ from itemix.errors import InvalidInputError
 from itemix.estimators import parameters
 from itemix.estimators.base import MixtureEstimator
 from itemix.estimators.running import warn_of
+from itemix.estimators.totals import Totals
 from itemix.estimators.wording import with_shared_words
 from itemix.inference.gibbs import GibbsSampler
 from itemix.inference.labels import PROCESS_LABELS, label_starter
@@ -23,10 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import numpy as np
-    import numpy.typing as npt
 
     from itemix.counts import Counts
-    from itemix.estimators.base import _Totals
     from itemix.expectation import Rows, Tables
     from itemix.inference.run import Callback, Fitted
     from itemix.inference.variational import State
@@ -100,10 +99,9 @@ class _Bayesian(MixtureEstimator):
         return self._sample_chains(transactions, callbacks)
 
     def _algorithm(
-        self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: _Totals
+        self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: Totals
     ) -> Variational:
-        prior = self._prior(totals.item_totals, totals.n_transactions)
-        return Variational(rows, prior, start, *self._learned())
+        return Variational(rows, self._prior(totals), start, *self._learned())
 
     def _measured(self, algorithm: Variational, state: State) -> State:
         return algorithm.measured(state)
@@ -119,7 +117,7 @@ class _Bayesian(MixtureEstimator):
         # The process starts from any number of components that a mixture has.
         is_any = isinstance(start, Mixture) and self._weights == "sticks"
         labels = label_starter(start, transactions, None if is_any else n_components)
-        prior = self._prior(transactions.item_counts(), transactions.n_transactions)
+        prior = self._prior(Totals(transactions.item_counts(), transactions.n_transactions))
         learn_alpha, learn_strength = self._learned()
         sampler = GibbsSampler(
             transactions,
@@ -163,10 +161,10 @@ class _Bayesian(MixtureEstimator):
         self.posterior_ = fitted.posterior
         self.prior_ = fitted.prior
 
-    def _prior(self, item_totals: npt.NDArray[np.int64], n_transactions: int) -> Prior:
+    def _prior(self, totals: Totals) -> Prior:
         return make_prior(
-            item_totals,
-            n_transactions,
+            totals.item_totals,
+            totals.n_transactions,
             alpha=1.5 if _is_learn("alpha", self.alpha) else self.alpha,
             beta=None if _is_learn("beta", self.beta) else self.beta,
             gamma=self.gamma,

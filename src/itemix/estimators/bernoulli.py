@@ -16,7 +16,7 @@ from itemix.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix.estimators.base import _Totals
+    from itemix.estimators.totals import Totals
     from itemix.expectation import Rows
     from itemix.inference.run import Fitted
 
@@ -124,18 +124,13 @@ class BernoulliMixture(MixtureEstimator):
         """
         return self._partial_fit(X)
 
-    def _algorithm(
-        self,
-        rows: Rows,
-        start: Callable[[np.random.Generator], Counts],
-        totals: _Totals,
-    ) -> EM:
+    def _algorithm(self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: Totals) -> EM:
         return EM(rows, start)
 
     def _tolerance(self) -> float:
         return parameters.check_tol(self.tol)
 
-    def _open(self, counts: Counts, totals: _Totals) -> Counts:
+    def _open(self, counts: Counts, totals: Totals) -> Counts:
         """Add one average transaction to each component: EM never leaves a probability of zero or one.
 
         Items that never or always occurred count as half a transaction away from that.

@@ -43,19 +43,19 @@ def encode(model: MixtureEstimator) -> tuple[dict[str, Any], dict[str, Array]]:
 
 def decode(content: Content, mixture: Mixture, cls: type[MixtureEstimator]) -> dict[str, Any]:
     """Return the learned attributes by name."""
-    from itemix.estimators.base import _Totals
     from itemix.estimators.bernoulli import BernoulliMixture
+    from itemix.estimators.totals import Totals
 
     D = mixture.n_items
-    totals = content.take("item_totals", np.int64, D)
+    item_totals = content.take("item_totals", np.int64, D)
     n_transactions = content.whole("training", "n_transactions", low=1)
-    if totals.min(initial=0) < 0 or totals.max(initial=0) > n_transactions:
+    if item_totals.min(initial=0) < 0 or item_totals.max(initial=0) > n_transactions:
         raise content.damaged("its item_totals do not fit its number of transactions")
     counts = _read_counts(content, mixture)
     learned = {
         "counts_": counts,
         "n_batches_": content.whole("training", "n_batches", low=1),
-        "_totals": _Totals(totals, n_transactions),
+        "_totals": Totals(item_totals, n_transactions),
         "posteriors_": (),
     }
     if cls is not BernoulliMixture:
