@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from sklearn.utils.metaestimators import available_if
 
+from itemix.checks import check_choice
 from itemix.errors import InvalidInputError
 from itemix.estimators import parameters
 from itemix.estimators.base import MixtureEstimator
@@ -94,7 +95,7 @@ class _Bayesian(MixtureEstimator):
         return self._partial_fit(X)
 
     def _fit_batch(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
-        if parameters.check_choice("inference", self.inference, _INFERENCES) == "variational":
+        if check_choice("inference", self.inference, _INFERENCES) == "variational":
             return super()._fit_batch(transactions, callbacks)
         return self._sample_chains(transactions, callbacks)
 

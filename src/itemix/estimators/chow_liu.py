@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from itemix.estimators import parameters
 from itemix.estimators.running import forget, printers, warn_of, warn_of_choice
-from itemix.estimators.single import ModelEstimator, check_amount
+from itemix.estimators.single import ModelEstimator
 from itemix.inference.held_out import held_out_scores
 from itemix.inference.run import Settings, run
 from itemix.inference.selection import COMPONENTS, GRID, PATIENCE, Selection
@@ -46,11 +46,11 @@ class _TreeEstimator(ModelEstimator):
 
     def _prior(self, pooling: float, n_transactions: int) -> Prior:
         return Prior(
-            check_amount("smoothing", self.smoothing),
+            parameters.check_amount("smoothing", self.smoothing),
             pooling,
             0.5 * float(np.log(n_transactions))
             if isinstance(self.edge_cost, str) and self.edge_cost == "bic"
-            else check_amount("edge_cost", self.edge_cost),
+            else parameters.check_amount("edge_cost", self.edge_cost),
         )
 
 
@@ -258,7 +258,9 @@ class ChowLiuMixture(_TreeEstimator):
         """Return the number of components and the pooling, as given or chosen: first one, then the other."""
         seed = parameters.as_seed(self.random_state)
         split = int(np.random.default_rng(seed).integers(2**31)) if "auto" in self._words() else None
-        pooling = _DEFAULT_POOLING if self.pooling == "auto" else check_amount("pooling", self.pooling)
+        pooling = (
+            _DEFAULT_POOLING if self.pooling == "auto" else parameters.check_amount("pooling", self.pooling)
+        )
         if self.n_components == "auto":
             K = self._choose_components(transactions, pooling, split, callbacks)
         else:

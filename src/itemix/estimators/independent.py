@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from itemix.estimators.single import ModelEstimator, check_amount
+from itemix.estimators.parameters import check_amount
+from itemix.estimators.single import ModelEstimator
 from itemix.mixture import Mixture
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,6 @@ from itemix.errors import InvalidInputError
 if TYPE_CHECKING:
     from itemix.inference.run import Seed
 
-check_choice = checks.check_choice
-
 
 def check_whole(name: str, value: object, low: int = 1) -> int:
     """Return a whole number of at least `low`, or raise InvalidInputError."""
@@ -22,14 +21,20 @@ def check_whole(name: str, value: object, low: int = 1) -> int:
 
 def check_tol(value: object) -> float:
     """Return a tolerance of zero or more, or raise InvalidInputError."""
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not float(value) >= 0:  # type: ignore[arg-type]
+    if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0:
         raise InvalidInputError(f"expected tol of zero or more, got {value!r}; try 1e-4")
-    return float(value)  # type: ignore[arg-type]
+    return float(value)
+
+
+def check_amount(name: str, value: object) -> float:
+    """Return a finite number of zero or more, or raise InvalidInputError."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < float("inf"):
+        raise InvalidInputError(f"expected {name} as a number of zero or more, got {value!r}; try 1.0")
+    return float(value)
 
 
 def check_components(value: object, n_transactions: int) -> int:
-    """Return the number of components, which no more than the transactions can be, or raise."""
+    """Return the number of components, at most that of the transactions, or raise InvalidInputError."""
     n_components = check_whole("n_components", value)
     if n_components > n_transactions:
         raise InvalidInputError(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import BaseEstimator, DensityMixin
 
-from itemix.errors import InvalidInputError
 from itemix.estimators.answers import Answers
 from itemix.estimators.reading import read_input
 from itemix.interrupts import interruptible
@@ -57,10 +55,3 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def check_amount(name: str, value: object) -> float:
-    """Return a number of zero or more, or raise InvalidInputError."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < float("inf"):
-        raise InvalidInputError(f"expected {name} as a number of zero or more, got {value!r}; try 1.0")
-    return float(value)

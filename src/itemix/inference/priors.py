@@ -8,6 +8,7 @@ b_k = alpha (K - k) / K, which is the same distribution; so one algorithm serves
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -150,5 +151,4 @@ def _per_item(value: float | npt.ArrayLike, n_items: int, name: str) -> Floats:
 
 
 def _is_positive(value: object) -> bool:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return number and 0 < float(value) < np.inf  # type: ignore[arg-type]
+    return not isinstance(value, bool) and isinstance(value, Real) and 0 < float(value) < np.inf
