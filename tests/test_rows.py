@@ -49,8 +49,8 @@ def test_multiplicities_are_positive_whole_numbers(multiplicities):
 
 def test_frozen_arrays_are_not_the_callers():
     """Memory that the caller can write is copied, other memory is not."""
-    own = np.arange(3)
-    assert frozen(own) is own
+    own = np.array([0, 1, 2])
+    assert frozen(own, [0, 1, 2]) is own
     theirs = np.arange(3)
     kept = frozen(theirs, theirs)
     view = frozen(theirs[:2], theirs)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
+from itemix.immutable import protected
 from itemix.items import Items, Label
 from itemix.kernels import csr
 from itemix.rows import as_codes, as_multiplicities, as_pointers, frozen
@@ -15,7 +16,7 @@ from itemix.rows import as_codes, as_multiplicities, as_pointers, frozen
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_NO_WEIGHTS = frozen(np.empty(0, dtype=np.int64))
+_NO_WEIGHTS = protected(np.empty(0, dtype=np.int64))
 
 
 class CompressedRows:
@@ -62,9 +63,9 @@ class CompressedRows:
         multiplicities: npt.NDArray[np.int64] | None,
         source: str | None,
     ) -> None:
-        self._indptr = frozen(indptr)
-        self._indices = frozen(indices)
-        self._multiplicities = None if multiplicities is None else frozen(multiplicities)
+        self._indptr = protected(indptr)
+        self._indices = protected(indices)
+        self._multiplicities = None if multiplicities is None else protected(multiplicities)
         self._n_transactions = len(indptr) - 1 if multiplicities is None else int(multiplicities.sum())
         self._source = source
 
@@ -176,7 +177,7 @@ class CompressedRows:
         UnknownItemError
             If an item is not one of `items`.
         """
-        wanted = frozen(self._items.codes(itemset))
+        wanted = protected(self._items.codes(itemset))
         held = csr.rows_with_all(self._indptr, self._indices, wanted)
         return int(held.sum() if self._multiplicities is None else self._multiplicities[held].sum())
 

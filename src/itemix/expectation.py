@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.counts import Counts
+from itemix.immutable import protected
 from itemix.kernels import csr, estep, layout, sorting
 from itemix.kernels.odds import log_tables, mark_required
-from itemix.rows import frozen
 from itemix.threads import Workers
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Rows:
         self._cuts: dict[int, npt.NDArray[np.int64]] = {}
         self._indptr, self._indices = transactions.indptr, transactions.indices
         self._weights = _weights(transactions)
-        self._shared = frozen(np.empty(0, dtype=np.int32))
+        self._shared = protected(np.empty(0, dtype=np.int32))
         if _BYTES_OF_A_ROW * transactions.n_rows + 4 * len(transactions.indices) <= _BYTES_OF_COPIES:
             self._make_ready(transactions)
 
@@ -135,10 +135,10 @@ class Rows:
         indptr, indices = data.indptr, data.indices
         del data
         if self.flipped.any():
-            indptr, indices = map(frozen, layout.flip_items(indptr, indices, self.flipped))
+            indptr, indices = map(protected, layout.flip_items(indptr, indices, self.flipped))
         order, self._indptr, self._indices = _in_order(indptr, indices, self.n_items)
-        self._weights = frozen(weights[order]) if len(weights) else weights
-        self._shared = frozen(layout.shared_prefixes(self._indptr, self._indices))
+        self._weights = protected(weights[order]) if len(weights) else weights
+        self._shared = protected(layout.shared_prefixes(self._indptr, self._indices))
 
     @property
     def n_items(self) -> int:
@@ -189,9 +189,7 @@ class Rows:
         # A sum in another order can pass its bound by a rounding error, never by more.
         np.minimum(slab, sizes, out=slab)
         slab[self.flipped] = sizes - slab[self.flipped]
-        for array in (sizes, slab):
-            array.setflags(write=False)
-        return Counts(sizes, slab.T), float(value)
+        return Counts(protected(sizes), protected(slab).T), float(value)
 
     def _blocks(self, n_components: int) -> npt.NDArray[np.int64]:
         """Cut the rows into blocks of equal work; their number depends on the data, never on the threads."""
@@ -222,7 +220,7 @@ def _merged(transactions: Transactions) -> Transactions:
 
 def _weights(transactions: Transactions) -> npt.NDArray[np.int64]:
     if transactions.multiplicities is None:
-        return frozen(np.empty(0, dtype=np.int64))
+        return protected(np.empty(0, dtype=np.int64))
     return transactions.multiplicities
 
 
@@ -238,7 +236,7 @@ def _in_order(
     keys = layout.prefix_keys(indptr, ranks, int(n_items).bit_length(), _N_KEYS)
     order = np.lexsort(keys[::-1])
     sorted_indptr, sorted_indices = sorting.gather_sets(indptr[1:], ranks, order, code_of)
-    return order, frozen(sorted_indptr), frozen(sorted_indices)
+    return order, protected(sorted_indptr), protected(sorted_indices)
 
 
 def counts_of_labels(transactions: Transactions, labels: npt.NDArray[Any], n_components: int) -> Counts:

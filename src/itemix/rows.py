@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.immutable import is_shared
+from itemix.immutable import is_shared, protected
 
 # Counts are exact also where they are added up as floats.
 _MOST_TRANSACTIONS = 2**53
@@ -87,9 +87,6 @@ def as_pointers(indptr: npt.ArrayLike, n_codes: int) -> npt.NDArray[np.int64]:
     )
 
 
-def frozen(array: npt.NDArray[S], original: object = None) -> npt.NDArray[S]:
+def frozen(array: npt.NDArray[S], original: object) -> npt.NDArray[S]:
     """Make an array read-only; a copy, where it may be the memory of a caller's `original`."""
-    if original is not None and is_shared(array, original):
-        array = array.copy()
-    array.setflags(write=False)
-    return array
+    return protected(array.copy() if is_shared(array, original) else array)

@@ -14,10 +14,10 @@ from itemix.checks import as_generator, check_whole
 from itemix.compressed import CompressedRows
 from itemix.description import Description
 from itemix.errors import InvalidInputError
+from itemix.immutable import protected
 from itemix.interrupts import interruptible
 from itemix.items import Items, Label
 from itemix.kernels import csr
-from itemix.rows import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -186,7 +186,7 @@ class Transactions(CompressedRows):
         UnknownItemError
             If an item is not one of `items`.
         """
-        wanted = frozen(self._items.codes(itemset))
+        wanted = protected(self._items.codes(itemset))
         return self._subset(np.flatnonzero(csr.rows_with_all(self._indptr, self._indices, wanted)))
 
     @interruptible()
@@ -194,7 +194,7 @@ class Transactions(CompressedRows):
         """Store identical transactions once, with their number: same counts, fewer rows."""
         group, first = csr.group_equal_rows(self._indptr, self._indices)
         multiplicities = np.bincount(group, weights=self._repeats(), minlength=len(first)).astype(np.int64)
-        indptr, indices = csr.gather_rows(self._indptr, self._indices, frozen(first))
+        indptr, indices = csr.gather_rows(self._indptr, self._indices, protected(first))
         return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)
 
     def to_lists(self) -> list[list[Label]]:
@@ -205,7 +205,7 @@ class Transactions(CompressedRows):
         """Return the transactions x items matrix as a SciPy sparse array of uint8."""
         from scipy import sparse
 
-        rows = frozen(self._row_of_each_transaction())
+        rows = protected(self._row_of_each_transaction())
         indptr, indices = csr.gather_rows(self._indptr, self._indices, rows)
         ones = np.ones(len(indices), dtype=np.uint8)
         return sparse.csr_array((ones, indices, indptr), shape=(self.n_transactions, self.n_items))
@@ -237,7 +237,7 @@ class Transactions(CompressedRows):
         return np.repeat(np.arange(self.n_rows), self._repeats())
 
     def _subset(self, rows: npt.NDArray[np.int64]) -> Transactions:
-        indptr, indices = csr.gather_rows(self._indptr, self._indices, frozen(rows))
+        indptr, indices = csr.gather_rows(self._indptr, self._indices, protected(rows))
         multiplicities = None if self._multiplicities is None else self._multiplicities[rows]
         return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)
 
@@ -246,13 +246,13 @@ class Transactions(CompressedRows):
         multiplicities = None
         if self._multiplicities is not None:
             rows, multiplicities = np.unique(rows, return_counts=True)
-        indptr, indices = csr.gather_rows(self._indptr, self._indices, frozen(rows))
+        indptr, indices = csr.gather_rows(self._indptr, self._indices, protected(rows))
         return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)
 
     def _with_items(self, kept: npt.NDArray[np.int32]) -> Transactions:
         new_code = np.full(self.n_items, -1, dtype=np.int32)
         new_code[kept] = np.arange(len(kept), dtype=np.int32)
-        indptr, indices = csr.select_items(self._indptr, self._indices, frozen(new_code))
+        indptr, indices = csr.select_items(self._indptr, self._indices, protected(new_code))
         items = Items(self._items.labels[kept])
         return Transactions.from_canonical(indptr, indices, items, self._multiplicities, source=self._source)
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from naive import mining, projection
 
+from itemix.immutable import protected
 from itemix.kernels import bitsets, control, prepare
 from itemix.kernels import projection as kernels
-from itemix.rows import frozen
 
 UNBOUNDED = 2**62 - 1
 
@@ -40,8 +40,8 @@ def search(kernel, data, *, sparse, cuts=(), min_len=1, max_len=UNBOUNDED, most=
     Returns what it found in each range, and the array that the threads share.
     """
     n_roots = len(data.root_counts)
-    limits = frozen(np.array([data.min_count, min_len, max_len, most, UNBOUNDED]))
-    root_counts = frozen(np.array(data.root_counts, dtype=np.int64))
+    limits = protected(np.array([data.min_count, min_len, max_len, most, UNBOUNDED]))
+    root_counts = protected(np.array(data.root_counts, dtype=np.int64))
     shared = np.zeros(4, dtype=np.int64)
     parts = []
     for first, stop in pairwise([0, *sorted(min(cut, n_roots) for cut in cuts), n_roots]):
@@ -54,7 +54,7 @@ def search(kernel, data, *, sparse, cuts=(), min_len=1, max_len=UNBOUNDED, most=
 
 def as_weights(weights):
     """Make the array of weights that kernels take; its type says whether there are any."""
-    return frozen(np.array([], dtype=np.int32) if weights is None else np.array(weights, dtype=np.int64))
+    return protected(np.array([], dtype=np.int32) if weights is None else np.array(weights, dtype=np.int64))
 
 
 def no_entries(weights):
@@ -65,23 +65,25 @@ def no_entries(weights):
 def as_rows_of_ranks(rows):
     """Make the arrays of rows of ranks, which are small here as they mostly are."""
     row_start, ranks = projection.as_rows(rows)
-    return frozen(row_start), frozen(ranks.astype(np.uint16))
+    return protected(row_start), protected(ranks.astype(np.uint16))
 
 
 def as_pairs(pairs):
     """Make the arrays of the companions of all roots: where they start, ranks, counts."""
     start = np.cumsum([0, *map(len, pairs)]).astype(np.int64)
     flat = np.array([pair for companions in pairs for pair in companions], dtype=np.int64).reshape(-1, 2)
-    return frozen(start), frozen(flat[:, 0].astype(np.int32)), frozen(flat[:, 1].copy())
+    return protected(start), protected(flat[:, 0].astype(np.int32)), protected(flat[:, 1].copy())
 
 
 def _dense_layout(data):
     n_roots = len(data.root_counts)
     no_order, ranks = np.empty(0, dtype=np.int64), np.arange(n_roots, dtype=np.int32)
-    bits = prepare.pack_bitsets(*map(frozen, (*projection.as_rows(data.rows), no_order, ranks)), n_roots)
-    digits = bitsets.multiplicity_planes(frozen(np.array(data.weights or [], dtype=np.int64)), bits.shape[1])
+    bits = prepare.pack_bitsets(*map(protected, (*projection.as_rows(data.rows), no_order, ranks)), n_roots)
+    digits = bitsets.multiplicity_planes(
+        protected(np.array(data.weights or [], dtype=np.int64)), bits.shape[1]
+    )
     nothing = np.empty((0, 2), np.int64), no_entries(data.weights)
-    return *map(frozen, (bits, *digits)), *as_pairs([]), *nothing, as_weights(data.weights)
+    return *map(protected, (bits, *digits)), *as_pairs([]), *nothing, as_weights(data.weights)
 
 
 def _sparse_layout(data, first, stop, kernel):
@@ -92,9 +94,9 @@ def _sparse_layout(data, first, stop, kernel):
     one_sided = kernel.__module__.endswith("eclat")
     min_companions = 2 if one_sided else 1
     companions = as_pairs(pairs if one_sided else projection.from_both_sides(pairs))
-    bounds = frozen(kernels.entry_bounds(*companions, min_companions))
+    bounds = protected(kernels.entry_bounds(*companions, min_companions))
     row_arrays = *as_rows_of_ranks(rows), as_weights(weights)
     wanted = min_companions, no_entries(weights)
     delivered = kernels.deliver(first, stop, *companions[:2], bounds, *row_arrays, *wanted)
     no_bits = np.empty((0, 0), np.uint64), np.empty((0, 0), np.uint64), np.empty(0, np.int64)
-    return *map(frozen, no_bits), *companions, *delivered, as_weights(weights)
+    return *map(protected, no_bits), *companions, *delivered, as_weights(weights)

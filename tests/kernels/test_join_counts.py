@@ -6,8 +6,8 @@ from kernels.layouts import as_pairs, as_rows_of_ranks, as_weights, no_entries
 from naive import candidates as naive
 from naive import projection as naive_projection
 
+from itemix.immutable import protected
 from itemix.kernels import bitsets, candidates, control, join_counts, prepare, projection
-from itemix.rows import frozen
 
 N_ITEMS = 6
 
@@ -44,9 +44,9 @@ def test_dense(trie, data, cut):
     joins, arrays = trie
     rows, weights = data
     order, ranks = np.empty(0, dtype=np.int64), np.arange(N_ITEMS, dtype=np.int32)
-    bits = prepare.pack_bitsets(*map(frozen, (*naive_projection.as_rows(rows), order, ranks)), N_ITEMS)
-    digits = bitsets.multiplicity_planes(frozen(np.array(weights or [], dtype=np.int64)), bits.shape[1])
-    layout = *map(frozen, (bits, *digits)), ranks
+    bits = prepare.pack_bitsets(*map(protected, (*naive_projection.as_rows(rows), order, ranks)), N_ITEMS)
+    digits = bitsets.multiplicity_planes(protected(np.array(weights or [], dtype=np.int64)), bits.shape[1])
+    layout = *map(protected, (bits, *digits)), ranks
     shared = np.zeros(4, dtype=np.int64)
     for part in ((0, cut), (cut, N_ITEMS)):
         join_counts.count_dense(shared, *part, 5, *layout, *arrays)
@@ -69,8 +69,12 @@ def test_projected(trie, data, cut):
     assert of_nodes.tolist() == [
         naive.count_of({root, other}, rows, each) for root, other in zip(roots, item[second], strict=True)
     ]
-    companions = frozen(first[1 : N_ITEMS + 2] - first[1]), frozen(item[second].copy()), frozen(of_nodes)
-    bounds = frozen(projection.entry_bounds(*companions, 2))
+    companions = (
+        protected(first[1 : N_ITEMS + 2] - first[1]),
+        protected(item[second].copy()),
+        protected(of_nodes),
+    )
+    bounds = protected(projection.entry_bounds(*companions, 2))
     row_arrays = *as_rows_of_ranks(rows), as_weights(weights)
     shared = np.zeros(4, dtype=np.int64)
     for part in ((0, cut), (cut, N_ITEMS)):
@@ -87,8 +91,8 @@ def test_counting_can_be_stopped(state):
     wanted = np.array([len(join) > 1 for join in joins])
     below = candidates.unknown_below(first, join_start, np.where(wanted, candidates.UNKNOWN, 0))
     counts = np.zeros(len(joins), dtype=np.int64)
-    bits = frozen(np.ones((3, 8), dtype=np.uint64))
-    planes = frozen(np.empty((0, 8), dtype=np.uint64)), frozen(np.empty(0, dtype=np.int64))
+    bits = protected(np.ones((3, 8), dtype=np.uint64))
+    planes = protected(np.empty((0, 8), dtype=np.uint64)), protected(np.empty(0, dtype=np.int64))
     shared = np.array([state, 0, 0, 0], dtype=np.int64)
     trie = first, item, join_start, wanted, below, counts
     join_counts.count_dense(shared, 0, 3, 2, bits, *planes, np.arange(3, dtype=np.int32), *trie)

@@ -5,8 +5,8 @@ from kernels.layouts import as_pairs, as_rows_of_ranks, as_weights, no_entries
 from naive import bitsets as naive_bitsets
 from naive import projection as naive
 
+from itemix.immutable import protected
 from itemix.kernels import bitsets, occurrences, projection
-from itemix.rows import frozen
 
 # Enough items for their bits to need a second word.
 N_RANKS = 70
@@ -31,7 +31,7 @@ def test_pairs(data, min_count, cut, other_cut):
     rows, weights, arrays = data
     first, stop = sorted([cut, other_cut])
     expected = naive.frequent_pairs(rows, weights, N_RANKS, min_count)[first:stop]
-    index, pair_bounds = indexed(arrays), frozen(occurrences.pair_bounds(*arrays[:2], N_RANKS))
+    index, pair_bounds = indexed(arrays), protected(occurrences.pair_bounds(*arrays[:2], N_RANKS))
     for found in (
         projection.count_pairs(first, stop, *arrays, min_count),
         occurrences.count_pairs(first, stop, *arrays, min_count, *index, pair_bounds),
@@ -43,7 +43,7 @@ def test_pairs(data, min_count, cut, other_cut):
 
 def indexed(arrays):
     """The index of the rows of each rank."""
-    return [frozen(column) for column in occurrences.index_rows(*arrays[:2], N_RANKS)]
+    return [protected(column) for column in occurrences.index_rows(*arrays[:2], N_RANKS)]
 
 
 @given(weighted_rows())
@@ -69,7 +69,7 @@ def test_rows_are_delivered(data, min_count, both_sides, cut, other_cut):
     first, stop = sorted([cut, other_cut])
     min_companions = 1 if both_sides else 2
     start, companions, counts = as_pairs(pairs)
-    bounds = frozen(projection.entry_bounds(start, companions, counts, min_companions))
+    bounds = protected(projection.entry_bounds(start, companions, counts, min_companions))
     like = no_entries(weights if len(arrays[2]) else None)
     arguments = first, stop, start, companions, bounds, *arrays, min_companions, like
     check_delivered(projection.deliver(*arguments), rows, pairs, arguments)
@@ -113,7 +113,7 @@ def test_many_rows():
     arrays = *as_rows_of_ranks(rows), as_weights(weights)
     pairs = naive.frequent_pairs(rows, weights, 4, 1)
     start, companions, counts = as_pairs(pairs)
-    bounds = frozen(projection.entry_bounds(start, companions, counts, 2))
+    bounds = protected(projection.entry_bounds(start, companions, counts, 2))
     spans, entries = projection.deliver(3, 4, start, companions, bounds, *arrays, 2, no_entries(weights))
     bits, planes, plane_words = projection.pack_entries(entries[spans[0, 0] : spans[0, 1]], 3, 1, arrays[2])
     counts = [bitsets.count_bits(bits, i, planes, plane_words) for i in range(3)]
