@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from itemix.rows import as_codes, as_multiplicities, as_pointers, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+S = TypeVar("S", bound=np.generic)
 
 _NO_WEIGHTS = protected(np.empty(0, dtype=np.int64))
 
@@ -163,7 +165,7 @@ class CompressedRows:
 
     def item_counts(self) -> npt.NDArray[np.int64]:
         """Return how many transactions hold each item, shape (n_items,)."""
-        return csr.item_counts(self._indptr, self._indices, self._weights(), self.n_items)
+        return csr.item_counts(self._indptr, self._indices, weights_of(self), self.n_items)
 
     def lengths(self) -> npt.NDArray[np.int64]:
         """Return the number of items of each row, shape (n_rows,)."""
@@ -189,11 +191,18 @@ class CompressedRows:
             )
         return self.count(itemset) / self.n_transactions
 
-    def _weights(self) -> npt.NDArray[np.int64]:
-        return _NO_WEIGHTS if self._multiplicities is None else self._multiplicities
-
     def _repeats(self) -> npt.NDArray[np.int64]:
         return np.ones(self.n_rows, dtype=np.int64) if self._multiplicities is None else self._multiplicities
+
+
+def weights_of(data: CompressedRows) -> npt.NDArray[np.int64]:
+    """Return the multiplicities as kernels take them, read-only: none at all where each row is one."""
+    return _NO_WEIGHTS if data.multiplicities is None else data.multiplicities
+
+
+def each_transaction(data: CompressedRows, of_rows: npt.NDArray[S]) -> npt.NDArray[S]:
+    """Return what rows have, shape (n_rows, ...), once for each of the transactions that they stand for."""
+    return of_rows if data.multiplicities is None else np.repeat(of_rows, data.multiplicities, axis=0)
 
 
 def _restored(cls: type[CompressedRows], *parts: Any) -> CompressedRows:  # noqa: ANN401 - what was pickled

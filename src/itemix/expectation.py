@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from itemix.compressed import each_transaction, weights_of
 from itemix.counts import Counts
 from itemix.immutable import protected
 from itemix.kernels import csr, estep, layout, sorting
@@ -123,14 +124,14 @@ class Rows:
         self.flipped = np.zeros(transactions.n_items, dtype=np.bool_)
         self._cuts: dict[int, npt.NDArray[np.int64]] = {}
         self._indptr, self._indices = transactions.indptr, transactions.indices
-        self._weights = _weights(transactions)
+        self._weights = weights_of(transactions)
         self._shared = protected(np.empty(0, dtype=np.int32))
         if _BYTES_OF_A_ROW * transactions.n_rows + 4 * len(transactions.indices) <= _BYTES_OF_COPIES:
             self._make_ready(transactions)
 
     def _make_ready(self, transactions: Transactions) -> None:
-        data = _merged(transactions)
-        weights = _weights(data)
+        data = merged_if_worth_it(transactions)
+        weights = weights_of(data)
         self.flipped = 2 * self.item_totals > self.n_transactions
         indptr, indices = data.indptr, data.indices
         del data
@@ -213,15 +214,10 @@ class Rows:
         return cuts.astype(np.int64)
 
 
-def _merged(transactions: Transactions) -> Transactions:
+def merged_if_worth_it(transactions: Transactions) -> Transactions:
+    """Return transactions with identical rows merged, if that saves a fifth of the rows or more."""
     merged = transactions.merge_identical()
     return merged if merged.n_rows < _WORTH_MERGING * transactions.n_rows else transactions
-
-
-def _weights(transactions: Transactions) -> npt.NDArray[np.int64]:
-    if transactions.multiplicities is None:
-        return protected(np.empty(0, dtype=np.int64))
-    return transactions.multiplicities
 
 
 def _in_order(
@@ -243,7 +239,6 @@ def counts_of_labels(transactions: Transactions, labels: npt.NDArray[Any], n_com
     """Return the counts of one component label for each transaction."""
     sizes = np.zeros(n_components)
     slab = np.zeros((transactions.n_items, n_components))
-    repeats = 1 if transactions.multiplicities is None else transactions.multiplicities
-    rows = np.repeat(np.arange(transactions.n_rows), repeats)
+    rows = each_transaction(transactions, np.arange(transactions.n_rows))
     estep.label_counts(transactions.indptr, transactions.indices, rows, labels.astype(np.int64), sizes, slab)
     return Counts(sizes, slab.T)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.checks import as_generator, check_whole
+from itemix.compressed import each_transaction
 from itemix.errors import InvalidInputError
 from itemix.events import no_sets, require_same_items
 from itemix.kernels import csr, scaling
@@ -232,8 +233,7 @@ class MaxEntropy(Model):
         scaling.row_log_probabilities(
             transactions.indptr, transactions.indices, known.part_of, known.bit_of, starts, logs, values
         )
-        repeats = transactions.multiplicities
-        return values if repeats is None else np.repeat(values, repeats)
+        return each_transaction(transactions, values)
 
     def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
         """Draw n transactions from the model.

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.checks import as_generator, check_whole
+from itemix.compressed import each_transaction
 from itemix.errors import InvalidInputError
 from itemix.events import Names, no_sets, require_consistent, require_same_items
 from itemix.expectation import Tables, tables_of_mixture
@@ -188,9 +189,7 @@ class Mixture(Model):
         values = np.empty(transactions.n_rows)
         for _ in self._passes(transactions, values, with_resp=False):
             pass
-        return (
-            values if transactions.multiplicities is None else np.repeat(values, transactions.multiplicities)
-        )
+        return each_transaction(transactions, values)
 
     def responsibilities(self, transactions: Transactions) -> Floats:
         """Return the probability of each component given each transaction, shape (n_transactions, K).
@@ -201,11 +200,7 @@ class Mixture(Model):
         out = np.empty((transactions.n_rows, self.n_components))
         for first, last, resp in self._passes(transactions, np.empty(transactions.n_rows), with_resp=True):
             out[first:last] = resp
-        return (
-            out
-            if transactions.multiplicities is None
-            else np.repeat(out, transactions.multiplicities, axis=0)
-        )
+        return each_transaction(transactions, out)
 
     def labels(self, transactions: Transactions) -> npt.NDArray[np.int64]:
         """Return the most probable component of each transaction, shape (n_transactions,)."""
@@ -213,7 +208,7 @@ class Mixture(Model):
         out = np.empty(transactions.n_rows, dtype=np.int64)
         for first, last, resp in self._passes(transactions, np.empty(transactions.n_rows), with_resp=True):
             out[first:last] = resp.argmax(axis=1)
-        return out if transactions.multiplicities is None else np.repeat(out, transactions.multiplicities)
+        return each_transaction(transactions, out)
 
     def _passes(
         self, transactions: Transactions, values: Floats, *, with_resp: bool

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from itemix import encoding, frames
 from itemix.checks import as_generator, check_whole
-from itemix.compressed import CompressedRows
+from itemix.compressed import CompressedRows, each_transaction
 from itemix.description import Description
 from itemix.errors import InvalidInputError
 from itemix.immutable import protected
@@ -234,7 +234,7 @@ class Transactions(CompressedRows):
         return frame.astype(pd.SparseDtype(bool, fill_value=False))
 
     def _row_of_each_transaction(self) -> npt.NDArray[np.int64]:
-        return np.repeat(np.arange(self.n_rows), self._repeats())
+        return each_transaction(self, np.arange(self.n_rows))
 
     def _subset(self, rows: npt.NDArray[np.int64]) -> Transactions:
         indptr, indices = csr.gather_rows(self._indptr, self._indices, protected(rows))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.checks import as_generator, check_whole
+from itemix.compressed import each_transaction
 from itemix.errors import InvalidInputError
 from itemix.events import no_sets, require_same_items
 from itemix.immutable import protected
@@ -196,8 +197,7 @@ class TreeMixture(Model):
         values = np.empty(transactions.n_rows)
         for _ in self._passes(transactions, values):
             pass
-        repeats = transactions.multiplicities
-        return values if repeats is None else np.repeat(values, repeats)
+        return each_transaction(transactions, values)
 
     def responsibilities(self, transactions: Transactions) -> Floats:
         """Return the probability of each component given each transaction, shape (n_transactions, K).
@@ -208,8 +208,7 @@ class TreeMixture(Model):
         out = np.empty((transactions.n_rows, self.n_components))
         for first, resp in self._passes(transactions, np.empty(transactions.n_rows)):
             out[first : first + len(resp)] = resp
-        repeats = transactions.multiplicities
-        return out if repeats is None else np.repeat(out, repeats, axis=0)
+        return each_transaction(transactions, out)
 
     def _passes(self, transactions: Transactions, values: Floats) -> Iterator[tuple[int, Floats]]:
         require_same_items(self._items, transactions.items)

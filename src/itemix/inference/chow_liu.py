@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from itemix.compressed import weights_of
 from itemix.kernels import csr, pairs, trees
 
 if TYPE_CHECKING:
@@ -110,11 +111,10 @@ def _strongest_pairs(data: Transactions, n_kept: int) -> Pairs:
     singles = data.item_counts().astype(np.float64)
     rows = np.repeat(np.arange(data.n_rows, dtype=np.int32), data.lengths())
     rows_ptr, rows_of = csr.rows_of_pairs(data.indices, rows, n_items)
-    weights = np.empty(0, dtype=np.int64) if data.multiplicities is None else data.multiplicities
     frequent = np.argsort(-singles, kind="stable")[:_FREQUENT].astype(np.int32)
     partners = np.empty((n_items, n_kept), dtype=np.int32)
     pairs.strongest_partners(
-        data.indptr, data.indices, weights, rows_ptr, rows_of,
+        data.indptr, data.indices, weights_of(data), rows_ptr, rows_of,
         singles, float(data.n_transactions), frequent, partners,
     )  # fmt: skip
     item, place = np.nonzero(partners >= 0)

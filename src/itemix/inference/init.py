@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from itemix.compressed import each_transaction
 from itemix.counts import Counts
 from itemix.errors import InvalidInputError
 from itemix.events import require_same_items
@@ -109,11 +110,11 @@ def _spread(
     pool: Transactions, n_components: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the nearest seed of each row, and the seeds."""
-    weight = _multiplicities(pool)
+    weight = np.ones(pool.n_rows) if pool.multiplicities is None else pool.multiplicities.astype(np.float64)
     nearest = np.full(pool.n_rows, np.iinfo(np.int64).max)
     label = np.zeros(pool.n_rows, dtype=np.int64)
     seeds = np.empty(n_components, dtype=np.int64)
-    chances = weight.astype(np.float64)
+    chances = weight
     for number in range(n_components):
         total = chances.sum()
         seeds[number] = rng.choice(pool.n_rows, p=chances / total if total > 0 else None)
@@ -121,7 +122,7 @@ def _spread(
             label[seeds[number]] = number
             continue
         seeding.add_seed(pool.indptr, pool.indices, pool.n_items, seeds[number], number, nearest, label)
-        chances = nearest * weight.astype(np.float64)
+        chances = nearest * weight
     return label, seeds
 
 
@@ -133,7 +134,7 @@ def _random_counts(transactions: Transactions, n_components: int, rng: np.random
 def _seeded_counts(transactions: Transactions, n_components: int, rng: np.random.Generator) -> Counts:
     """Count a part of the rows by their nearest seeds, and soften: EM never raises a probability of zero."""
     _, pool = _pool(transactions, rng)
-    labels = np.repeat(_spread(pool, n_components, rng)[0], _multiplicities(pool))
+    labels = each_transaction(pool, _spread(pool, n_components, rng)[0])
     part = counts_of_labels(pool, labels, n_components)
     hard = part.scaled(transactions.n_transactions / pool.n_transactions)
     frequency = transactions.item_counts() / transactions.n_transactions
@@ -179,9 +180,3 @@ def checked_labels(
             f"{int(labels.max())}; raise n_components or renumber them"
         )
     return labels.astype(np.int64)
-
-
-def _multiplicities(transactions: Transactions) -> npt.NDArray[np.int64]:
-    if transactions.multiplicities is None:
-        return np.ones(transactions.n_rows, dtype=np.int64)
-    return transactions.multiplicities

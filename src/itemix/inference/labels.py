@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from itemix.compressed import each_transaction
 from itemix.errors import InvalidInputError
 from itemix.inference.init import Init, checked_labels, random_labels, require_components, seeded_labels
 from itemix.mixture import Mixture
@@ -63,6 +64,4 @@ def label_starter(
 
 
 def _seeded(transactions: Transactions, n_components: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    labels = seeded_labels(transactions, n_components, rng)
-    repeats = transactions.multiplicities
-    return labels if repeats is None else np.repeat(labels, repeats)
+    return each_transaction(transactions, seeded_labels(transactions, n_components, rng))

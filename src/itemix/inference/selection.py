@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from itemix.compressed import each_transaction
 from itemix.errors import InvalidInputError
 from itemix.inference.trying import try_candidates
 from itemix.kernels import csr
@@ -133,8 +134,7 @@ def _folds(
             f"expected 2 to {data.n_transactions} folds, no more than transactions, got {n_folds}; "
             "use another criterion"
         )
-    repeats = 1 if data.multiplicities is None else data.multiplicities
-    rows = np.random.default_rng(random_state).permutation(np.repeat(np.arange(data.n_rows), repeats))
+    rows = np.random.default_rng(random_state).permutation(each_transaction(data, np.arange(data.n_rows)))
     parts = np.array_split(rows, n_folds)
     return [
         (_take(data, np.concatenate(parts[:f] + parts[f + 1 :])), _take(data, parts[f]))

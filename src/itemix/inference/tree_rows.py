@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from itemix.expectation import merged_if_worth_it
 from itemix.inference.chow_liu import PairCounts, Pairs, candidate_pairs
 from itemix.kernels import csr, layout, pairs
 from itemix.transactions import Transactions
@@ -22,7 +23,6 @@ Floats = npt.NDArray[np.float64]
 
 _CELLS_IN_A_BLOCK = 4_000_000
 _ROWS_AT_A_TIME = 4096
-_WORTH_MERGING = 0.8
 _BYTES_OF_COPIES = 48_000_000
 _BYTES_OF_PLACES = 96_000_000
 
@@ -58,7 +58,7 @@ class TreeRows:
 
     def __init__(self, transactions: Transactions, n_components: int, workers: Workers) -> None:
         fits = 4 * len(transactions.indices) < _BYTES_OF_COPIES
-        self.merged = _merged(transactions) if fits else transactions
+        self.merged = merged_if_worth_it(transactions) if fits else transactions
         frequent = 2 * transactions.item_counts() > transactions.n_transactions
         self.flipped = frequent if fits else np.zeros_like(frequent)
         self.stored = self._turned()
@@ -134,8 +134,3 @@ class TreeRows:
             self.count(first, np.concatenate(self.workers.map(part, len(cuts) - 1)), counts)
             value += float(self._multiplicities[first:last] @ values)
         return counts, value
-
-
-def _merged(transactions: Transactions) -> Transactions:
-    merged = transactions.merge_identical()
-    return merged if merged.n_rows < _WORTH_MERGING * transactions.n_rows else transactions

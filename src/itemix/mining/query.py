@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.checks import check_choice, check_whole
+from itemix.compressed import each_transaction
 from itemix.errors import InvalidInputError
 from itemix.events import Names, Sets, encode_sets, few_names, no_sets, require_consistent, require_same_items
 from itemix.kernels import csr
@@ -187,8 +188,7 @@ def recommend_many(
 def _encode_baskets(model: Model, baskets: Transactions | Iterable[Names]) -> Sets:
     if isinstance(baskets, Transactions):
         require_same_items(model.items, baskets.items)
-        repeats = 1 if baskets.multiplicities is None else baskets.multiplicities
-        rows = np.repeat(np.arange(baskets.n_rows), repeats)
+        rows = each_transaction(baskets, np.arange(baskets.n_rows))
         return csr.gather_rows(baskets.indptr, baskets.indices, rows)
     return encode_sets(model.items, baskets)
 

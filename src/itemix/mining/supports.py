@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from itemix.compressed import weights_of
 from itemix.display import format_set, plural
 from itemix.errors import InvalidInputError
 from itemix.kernels import counting, lattice
@@ -121,7 +122,5 @@ def count(sets: Sets, data: Transactions) -> npt.NDArray[np.int64]:
     if sets.items != data.items:
         used = np.unique(sets.codes)
         code_in_data[used] = [data.items.code(name) for name in sets.items.names(used)]
-    weights = np.empty(0, dtype=np.int64) if data.multiplicities is None else data.multiplicities
-    return counting.count_sets(
-        data.indptr, data.indices, weights, sets.offsets, code_in_data[sets.codes], data.n_items
-    )
+    rows = data.indptr, data.indices, weights_of(data)
+    return counting.count_sets(*rows, sets.offsets, code_in_data[sets.codes], data.n_items)
