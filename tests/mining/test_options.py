@@ -145,14 +145,17 @@ def test_decimal_thresholds(hundredths_of_a_percent, n):
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble])
 def test_thresholds_of_any_width(kind):
-    """A narrow 0.4 means 0.4, in mining, in filters, in models and in rules."""
+    """A narrow 0.4 means 0.4, in mining, in filters, in models, in rules and in what results say of it."""
     rows = [["a", "c"]] * 4 + [["b"]] * 6
     found = itemix.mine(rows, kind(0.4))
     assert len(found) == 4
     assert found.min_support == 0.4
     assert len(found.filter(min_support=kind(0.4))) == 4
     assert len(found.filter(max_support=kind(0.4))) == 3
-    assert len(itemix.mine(itemix.IndependentModel().fit(rows), kind(0.4))) == 3
+    model = itemix.IndependentModel().fit(rows)
+    assert len(itemix.mine(model, kind(0.4))) == 3
+    assert itemix.mine(model, kind(0.35), verify=rows).min_support == 0.35
+    assert itemix.evaluate(model, rows, kind(0.35)).min_support == 0.35
     halves = itemix.mine([["a"]] * 3 + [["a", "b"]] * 2, 0.1)
     assert len(itemix.rules(halves, min_threshold=kind(0.4))) == 2
 

@@ -93,8 +93,8 @@ def test_only_models_are_verified(source, message):
     [
         ({"slack": 1.0}, "expected slack from 0 up to 1, got 1.0; try 0.1"),
         ({"slack": "much"}, "expected slack as a number, got 'much'; try 0.1"),
-        ({"max_passes": 0}, "expected max_passes of at least 1, got 0; try 2"),
-        ({"max_passes": 1.5}, "expected max_passes as a whole number, got 1.5; try 2"),
+        ({"max_passes": 0}, "expected max_passes as a whole number of 1 or more, got 0; try 2"),
+        ({"max_passes": 1.5}, "expected max_passes as a whole number of 1 or more, got 1.5; try 2"),
     ],
 )
 def test_bad_options_of_verify(options, message):

@@ -10,7 +10,7 @@ from itemix.display import format_name, plural
 from itemix.errors import InvalidInputError
 from itemix.evaluation.predictions import find, predict
 from itemix.evaluation.result import Criteria, Evaluation
-from itemix.mining.options import min_count
+from itemix.mining.options import as_fraction
 from itemix.mining.search import mine
 from itemix.transactions import as_transactions
 
@@ -80,7 +80,7 @@ def evaluate(
     data = as_transactions(test)
     trained_on = None if train is None else as_transactions(train)
     truth = _true_itemsets(data, min_support, n_jobs)
-    threshold = _as_fraction(min_support, len(data))
+    threshold = as_fraction(min_support, len(data))
     prediction = predict(model, threshold, trained_on, n_jobs)
     own, by_length = _compare(truth, prediction)
     floor = None
@@ -101,10 +101,6 @@ def _true_itemsets(test: Transactions, min_support: float, n_jobs: int | None) -
             f"min_support={min_support}; lower it"
         )
     return truth
-
-
-def _as_fraction(min_support: object, n: int) -> float:
-    return float(min_support) if isinstance(min_support, float) else min_count(min_support, n) / n
 
 
 def _compare(truth: Itemsets, prediction: Prediction) -> tuple[Criteria, tuple[tuple[int, Criteria], ...]]:

@@ -10,7 +10,7 @@ import numpy as np
 from itemix.errors import TooManyItemsetsError
 from itemix.mining.columns import Columns
 from itemix.mining.exact import mine_exact
-from itemix.mining.options import UNBOUNDED, trial_size
+from itemix.mining.options import UNBOUNDED, most_sets, trial_size
 from itemix.mining.parallel import Limits, SearchStopped
 from itemix.ranking import ranks_by
 
@@ -47,13 +47,8 @@ class ExactSearch:
         try:
             return self._find(threshold, UNBOUNDED if most is None else most, max_len)
         except SearchStopped as stop:
-            limit = (
-                "itemsets that fit into half of the free memory"
-                if most is None
-                else f"at most max_itemsets={most:,} itemsets"
-            )
             raise TooManyItemsetsError(
-                f"expected {limit}, got {stop.n_found:,} and more; try a higher min_support than "
+                f"expected {most_sets(most)}, got {stop.n_found:,} and more; try a higher min_support than "
                 f"{threshold:,} transactions, max_len=, target='closed' or 'maximal', or top_k=",
                 stop.n_found,
             ) from None
@@ -118,9 +113,7 @@ class ExactSearch:
         if n_included == 0:
             return found
         if with_own:
-            found = found.join(
-                Columns(np.zeros(2, np.int64), found.codes[:0], np.array([self._tx.n_transactions]))
-            )
+            found = found.join(Columns.of_nothing(self._tx.n_transactions))
         return found.with_items(options.include, self._rank_of)
 
     def _included_is_one(self, threshold: int) -> bool:

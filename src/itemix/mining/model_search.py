@@ -11,7 +11,7 @@ from itemix.checks import as_written
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.itemsets import Itemsets
 from itemix.mining.columns import Columns
-from itemix.mining.options import UNBOUNDED, trial_size
+from itemix.mining.options import UNBOUNDED, most_sets, trial_size
 from itemix.mining.parallel import Limits, SearchStopped
 from itemix.ranking import ranks_by, without_noise
 
@@ -62,11 +62,8 @@ class ModelSearch(ABC):
         try:
             return self._of_target(threshold, UNBOUNDED if most is None else most)
         except SearchStopped as stop:
-            limit = "itemsets that fit into half of the free memory"
-            if most is not None:
-                limit = f"at most max_itemsets={most:,} itemsets"
             raise TooManyItemsetsError(
-                f"expected {limit}, got {stop.n_found:,} and more; try a higher min_support than "
+                f"expected {most_sets(most)}, got {stop.n_found:,} and more; try a higher min_support than "
                 f"{threshold:.4g}, max_len=, or top_k=",
                 stop.n_found,
             ) from None

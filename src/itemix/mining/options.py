@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from itemix.checks import as_written, check_bounds
 from itemix.errors import InvalidInputError
 from itemix.itemsets import TARGETS
 from itemix.mining.memory import free_memory
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from itemix.items import Items
@@ -129,12 +130,32 @@ def min_count(min_support: object, n_transactions: int) -> int:
     return max(1, nearest if is_rounding else math.ceil(exact))
 
 
+def as_fraction(min_support: object, n_transactions: int) -> float:
+    """Return a threshold as a fraction of the transactions; that of a count may be above 1.
+
+    Raises
+    ------
+    InvalidInputError
+        As `min_count`.
+    """
+    if isinstance(min_support, float | np.floating):
+        return as_written(min_support)
+    return min_count(min_support, n_transactions) / max(n_transactions, 1)
+
+
 def _whole(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise InvalidInputError(f"expected {name} as a whole number of at least 1, got {value!r}; try 1")
     return min(int(value), _LARGEST)
 
 
+def most_sets(max_itemsets: int | None) -> str:
+    """Say how many sets were expected at most: so many, or as many as memory holds."""
+    if max_itemsets is None:
+        return "itemsets that fit into half of the free memory"
+    return f"at most max_itemsets={max_itemsets:,} itemsets"
+
+
 def trial_size(k: int) -> int:
-    """How many sets a search for k of them may find before it gives up on a threshold."""
+    """Return how many sets a search for k of them may find before it gives up on a threshold."""
     return max(_TRIAL_FACTOR * k, _TRIAL_AT_LEAST)

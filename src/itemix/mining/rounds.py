@@ -22,7 +22,7 @@ from itemix.checks import as_written
 from itemix.errors import TooManyItemsetsError
 from itemix.mining.candidates import Candidates
 from itemix.mining.columns import Columns
-from itemix.mining.options import UNBOUNDED, min_count, trial_size
+from itemix.mining.options import UNBOUNDED, min_count, most_sets, trial_size
 from itemix.mining.parallel import SearchStopped
 from itemix.mining.reading import known_codes
 from itemix.mining.search import mine
@@ -51,7 +51,6 @@ class Outcome(NamedTuple):
     columns: Columns
     items: Items
     n_transactions: int
-    min_count: int
     n_passes: int
     n_proposed: int
     n_confirmed: int
@@ -104,15 +103,14 @@ class Rounds:
                 self._check_number(candidates.n_frequent(least))
         items, numbers = numbering.items()
         return Outcome(
-            self._wanted(candidates.frequent(least), least, items, numbers, totals),
-            items,
-            n,
-            least,
-            n_passes,
-            n_proposed,
-            n_confirmed,
-            candidates.n_frequent(least),
-            candidates.n_unknown,
+            columns=self._wanted(candidates.frequent(least), least, items, numbers, totals),
+            items=items,
+            n_transactions=n,
+            n_passes=n_passes,
+            n_proposed=n_proposed,
+            n_confirmed=n_confirmed,
+            n_frequent=candidates.n_frequent(least),
+            n_unchecked=candidates.n_unknown,
         )
 
     @property
@@ -204,7 +202,7 @@ class Rounds:
         most = self.options.max_itemsets
         if most is not None and n_sets > most:
             raise TooManyItemsetsError(
-                f"expected at most max_itemsets={most:,} itemsets, got {n_sets:,} and more; try a higher "
+                f"expected {most_sets(most)}, got {n_sets:,} and more; try a higher "
                 "min_support, max_len=, or target='closed' or 'maximal'",
                 n_sets,
             )
@@ -217,7 +215,8 @@ class Rounds:
         code_of = np.zeros(len(totals.item_counts), dtype=np.int32)
         code_of[numbers] = np.arange(len(numbers))
         found = found._replace(codes=code_of[found.codes])
-        included, _ = items.codes(self.reader.include), items.codes(self.reader.exclude)
+        included = items.codes(self.reader.include)
+        items.codes(self.reader.exclude)  # raises an error if the data has no such item
         if len(included) and totals.n_holding >= least:
             found = Columns.of_nothing(totals.n_holding).join(found)
         if options.target != "all":

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-import numpy as np
-
-from itemix.checks import as_written
 from itemix.corrected import CorrectedMixture
 from itemix.errors import InvalidInputError
 from itemix.interrupts import interruptible
@@ -15,7 +12,7 @@ from itemix.mining.exact_search import ExactSearch
 from itemix.mining.level_search import LevelSearch
 from itemix.mining.mixture_search import CorrectedSearch, MixtureSearch
 from itemix.mining.model_search import ModelSearch, min_probability
-from itemix.mining.options import SearchOptions, min_count
+from itemix.mining.options import SearchOptions, as_fraction, min_count
 from itemix.mining.progress import search_progress
 from itemix.mixture import Mixture
 from itemix.model import Model, as_model
@@ -149,12 +146,8 @@ def mine(
             )
         else:
             n = data.n_transactions
-            threshold = 1 if min_support is None else min_count(min_support, n)
-            fraction = (
-                as_written(min_support)
-                if isinstance(min_support, float | np.floating)
-                else threshold / max(n, 1)
-            )
+            asked = 1 if min_support is None else min_support
+            threshold, fraction = min_count(asked, n), as_fraction(asked, n)
             found = _found(ExactSearch(data, options, n_threads, on_progress), threshold, options.top_k)
     is_whole = min_len == 1 and all(option is None for option in (max_len, include, exclude, top_k))
     return Itemsets(

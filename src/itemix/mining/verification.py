@@ -9,20 +9,18 @@ nothing is left to count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from itemix.checks import check_whole
 from itemix.display import plural
 from itemix.errors import InvalidInputError
+from itemix.events import as_names
 from itemix.interrupts import interruptible
 from itemix.items import Items
 from itemix.itemsets import Itemsets
-from itemix.mining.options import UNBOUNDED, SearchOptions, min_count
+from itemix.mining.options import UNBOUNDED, SearchOptions, as_fraction, min_count
 from itemix.mining.progress import search_progress
 from itemix.mining.reading import Reader
 from itemix.mining.rounds import Rounds
@@ -32,8 +30,9 @@ from itemix.model import as_model
 from itemix.threads import count_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from itemix.events import Names
     from itemix.items import Label
     from itemix.mining.rounds import Outcome
     from itemix.model import Model
@@ -162,10 +161,9 @@ def verify(
         )
     if min_support is None:
         raise InvalidInputError("expected min_support to verify a model, got none; try min_support=0.01")
-    min_count(min_support, 1)
+    min_count(min_support, 1)  # raises an error if it is no threshold, before the data is read
     rule = _slack_rule(slack, model, proposer, n_jobs)
-    if max_passes is not None and check_whole("max_passes", max_passes, 2) < 1:
-        raise InvalidInputError(f"expected max_passes of at least 1, got {max_passes!r}; try 2")
+    most = UNBOUNDED if max_passes is None else check_whole("max_passes", max_passes, 2, least=1)
     included, excluded = _names(include), _names(exclude)
     options = SearchOptions.checked(
         Items(dict.fromkeys([*included, *excluded])),
@@ -179,7 +177,6 @@ def verify(
     )
     with search_progress(progress, "transactions") as on_progress:
         reader = Reader(Stream(data), included, excluded, count_threads(n_jobs), on_progress)
-        most = UNBOUNDED if max_passes is None else max_passes
         outcome = Rounds(reader, options, min_support, rule, most).run(proposer)
     is_whole = min_len == 1 and all(option is None for option in (max_len, include, exclude, top_k))
     return _verification(outcome, min_support, target if is_whole else None)
@@ -210,7 +207,7 @@ def _verification(outcome: Outcome, min_support: float, target: str | None) -> V
         outcome.items,
         count=found.values,
         n_transactions=n,
-        min_support=float(min_support) if isinstance(min_support, float) else outcome.min_count / max(n, 1),
+        min_support=as_fraction(min_support, n),
         target=target if is_certified else None,
         check=False,
     )
@@ -225,14 +222,6 @@ def _verification(outcome: Outcome, min_support: float, target: str | None) -> V
     )
 
 
-def _names(names: Iterable[Label] | Label | None) -> list[Label]:
+def _names(names: Names | None) -> list[Label]:
     """Return names in a list, each once; one name is a list of one."""
-    if names is None:
-        return []
-    if isinstance(names, str | int | np.integer):
-        names = [names]
-    if not isinstance(names, Iterable):
-        raise InvalidInputError(
-            f"expected item names in a list, got {type(names).__name__}; try ['milk', 'bread']"
-        )
-    return list(dict.fromkeys(names))
+    return [] if names is None else list(dict.fromkeys(as_names(names)))
