@@ -116,6 +116,20 @@ BAD = {
         {"format": "onehot"},
         r"a file object: expected only 0 and 1 .* in column 'items'; try",
     ),
+    "a table with an unknown header": (
+        "Beleg;Datum;Artikel\n0001;01.02.2024;Brot\n0001;01.02.2024;Milch\n",
+        {},
+        (
+            r"expected baskets of items, got what looks like a table, with columns 'Beleg', 'Datum', "
+            r"'Artikel', in a file object; name its columns with transaction= and item=, or say "
+            r"format='basket'"
+        ),
+    ),
+    "a table of baskets with their sizes": (
+        "Item(s),Item 1,Item 2\n1,milk,\n2,milk,bread\n",
+        {},
+        r"expected baskets .*, got what looks like a table, with columns 'Item\(s\)', 'Item 1', 'Item 2'",
+    ),
     "one column for both": (
         "order,item\n1,a\n",
         {"transaction": "item", "item": "item"},

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -57,6 +58,46 @@ def test_an_explicit_format_wins(text, name, lists):
     transactions = read(text, format=name)
     assert [[str(x) for x in row] for row in transactions] == [[str(x) for x in row] for row in lists]
     assert FORMATS[name] in transactions.source
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "milk,7up\n1,2\n3\n",  # not all of a width
+        "42,milk\n7,bread\n12,milk\n",  # a number in the first line
+        "milk,bread\nbeer,eggs\nmilk,7\n",  # no column of numbers
+        "milk,bread\n1,2\n",  # a line is no evidence
+    ],
+)
+def test_baskets_are_not_taken_for_a_table(text):
+    """Names that are numbers do not make a table."""
+    transactions = read(text)
+    assert transactions.source == "a file object (basket CSV)"
+    assert len(transactions) == text.count("\n")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("n_columns", [6_000, 20_000])
+def test_wide_tables_are_recognised(n_columns, end):
+    """A header longer than the bytes that are looked at first, or that fills them, hides no rows."""
+    cells = np.zeros((3, n_columns), dtype=int)
+    cells[:, -1] = 1
+    header = ",".join(f"name of {j}" for j in range(n_columns))
+    rows = [",".join(map(str, row)) for row in cells.tolist()]
+    transactions = read(end.join([header, *rows, ""]))
+    assert transactions.source == "a file object (one-hot CSV)"
+    assert transactions.to_lists() == [[f"name of {n_columns - 1}"]] * 3
+    assert transactions.n_items == n_columns
+
+
+def test_chosen_columns_of_a_long_table_are_said():
+    """Where a table has more than two columns, and they were not named, the source says which were read."""
+    wide = "day,order_id,sku,product\n1,7,a1,milk\n1,7,a2,bread\n"
+    said = "a file object (long CSV, columns 'order_id' and 'product')"
+    assert read(wide).source == said
+    assert read(wide, item="sku").source == said.replace("product", "sku")
+    assert read(wide, transaction="day", item="sku").source == "a file object (long CSV)"
+    assert read("order_id,product\n1,milk\n").source == "a file object (long CSV)"
 
 
 def test_layouts_of_parquet_can_be_named():

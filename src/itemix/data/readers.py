@@ -13,7 +13,7 @@ from itemix.data.formats.jsonl import read_jsonl
 from itemix.data.formats.long import read_long
 from itemix.data.formats.onehot import read_onehot
 from itemix.data.names import named
-from itemix.data.options import ReadOptions, checked_delimiter
+from itemix.data.options import ReadOptions, checked_delimiter, pair_of_columns
 from itemix.data.progress import byte_progress
 from itemix.data.recognise import recognise
 from itemix.data.source import PathOrStream, encoding_of, open_source
@@ -147,10 +147,15 @@ def checked_options(
     return ReadOptions(encoding_of(path, encoding), checked_delimiter(delimiter), header, transaction, item)
 
 
-def said_of(source: Source, found: Recognised, layout: str | None = None) -> str:
+def said_of(source: Source, found: Recognised, layout: str | None = None, columns: str | None = None) -> str:
     """Say what a file is called and what it was read as."""
-    said = FORMATS[found.format] + (f", {LAYOUTS[layout]}" if layout else "")
-    return f"{source.label} ({said}{', gzip' if source.gzipped else ''})"
+    said = (
+        FORMATS[found.format],
+        LAYOUTS[layout] if layout else None,
+        columns,
+        "gzip" if source.gzipped else None,
+    )
+    return f"{source.label} ({', '.join(part for part in said if part)})"
 
 
 def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str | None) -> tuple[Encoded, str]:
@@ -160,11 +165,20 @@ def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str |
         encoded, layout = read_arrow(source, options, parquet=found.format == "parquet", layout=layout)
         return encoded, said_of(source, found, layout)
     said = said_of(source, found)
+    if found.format == "long":
+        return read_long(source, found, options), said_of(source, found, columns=_chosen(found, options))
     if found.format == "fimi":
         return read_fimi(source, options.encoding), said
     if found.format == "jsonl":
         return read_jsonl(source, options), said
     if found.format == "basket":
         return read_basket(source, found, encoding=options.encoding), said
-    reader = read_long if found.format == "long" else read_onehot
-    return reader(source, found, options), said
+    return read_onehot(source, found, options), said
+
+
+def _chosen(found: Recognised, options: ReadOptions) -> str | None:
+    """Say which columns of a long table are read, where others could have been."""
+    if len(found.columns) == 2 or (options.transaction is not None and options.item is not None):
+        return None
+    transaction, item = pair_of_columns(found.columns, options)
+    return f"columns {transaction!r} and {item!r}"

@@ -14,6 +14,7 @@ from itemix.data.options import looks_long
 from itemix.data.source import HEAD_SIZE
 from itemix.data.text import decoder_of
 from itemix.errors import InvalidInputError
+from itemix.frames import columns_shown
 from itemix.kernels.onehot import FALSE_WORDS, TRUE_WORDS
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ DELIMITERS = ",;\t|"
 
 _EXPECTED = "text (FIMI, CSV, JSONL), Parquet or Arrow"
 _ROWS_LOOKED_AT = 200
+# The header of a one-hot table of many items may be longer than the head: rows tell what it is.
+_LINES_NEEDED = 3
+_LONGEST_HEAD = 1 << 26
 _MOST = 0.6
 # A name in a text file may begin like a binary file (PAR1, FEA1, BZh), so what follows is looked at too.
 _BINARY = {
@@ -49,6 +53,7 @@ _TAB_ENDING = re.compile(r"\.tsv(\.gz)?$", re.IGNORECASE)
 _BINARY_ENDING = re.compile(r"\.(?:(parquet|pq)|arrow|feather|ipc)(?:\.gz)?$", re.IGNORECASE)
 _FIMI_ENDING = re.compile(r"\.(dat|fimi)(\.gz)?$", re.IGNORECASE)
 _FIMI_LINE = re.compile(r"\s*-?[0-9]+(?:\s+-?[0-9]+)*\s*")
+_NUMBER_OR_DATE = re.compile(r"(?=.*[0-9])[-+0-9.,:/ TZ]+")
 
 
 class Recognised(NamedTuple):
@@ -110,6 +115,8 @@ def recognise(
     delimiter = options.delimiter or _sniffed_delimiter(lines, source.label)
     rows, first_lines = _split(lines, delimiter)
     layout = name or _layout_of(rows, options)
+    if name is None and options.header is None and layout == "basket":
+        _refuse_table(source, rows)
     header = options.header
     if header is None:
         header = layout == "long" or (layout == "onehot" and _share_of_yes_or_no(rows[0]) < _MOST)
@@ -141,6 +148,23 @@ def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
     if share < 1 and options.header is not False and looks_long(first):
         return "long"
     return "onehot" if share >= _MOST else without_columns
+
+
+def _refuse_table(source: Source, rows: Sequence[Sequence[str]]) -> None:
+    """Refuse to take the numbers and dates of a table for items: only the names of its columns are none."""
+    first, body = rows[0], rows[1 : 1 + _ROWS_LOOKED_AT]
+    if len(first) < 2 or len(body) < 2 or any(len(row) != len(first) for row in body):
+        return
+    if any(_NUMBER_OR_DATE.fullmatch(cell) for cell in first):
+        return
+    if any(
+        name and all(_NUMBER_OR_DATE.fullmatch(cell) for cell in column)
+        for name, *column in zip(first, *body, strict=True)
+    ):
+        raise InvalidInputError(
+            f"expected baskets of items, got what looks like a table, with {columns_shown(first)}, in "
+            f"{source.label}; name its columns with transaction= and item=, or say format='basket'"
+        )
 
 
 def _refuse_columns(wanted: str | None, options: ReadOptions) -> None:
@@ -176,10 +200,17 @@ def _refuse_foreign(source: Source, encoding: str) -> None:
 
 
 def _first_lines(source: Source, encoding: str) -> list[str]:
-    """Return the lines at the beginning, without the last one where it may be cut."""
+    """Return the lines at the beginning, a few at least, without the last one where it may be cut."""
+    while HEAD_SIZE <= len(source.head) < _LONGEST_HEAD and _line_ends(source.head) < _LINES_NEEDED:
+        if not source.look_further():
+            break
     text = source.head.decode(encoding, errors="ignore").removeprefix("\ufeff")
     lines = list(io.StringIO(text, newline=""))
-    return lines[:-1] if len(source.head) == HEAD_SIZE and len(lines) > 1 else lines
+    return lines[:-1] if len(source.head) >= HEAD_SIZE and len(lines) > 1 else lines
+
+
+def _line_ends(head: bytes) -> int:
+    return max(head.count(b"\n"), head.count(b"\r"))
 
 
 def _is_json(lines: Sequence[str], *, certain: bool) -> bool:

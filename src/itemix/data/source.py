@@ -45,7 +45,7 @@ class Source(io.RawIOBase):
     Attributes
     ----------
     head : bytes
-        The first bytes, at most `HEAD_SIZE`.
+        The first bytes, `HEAD_SIZE` of them if there are so many, or more after `look_further`.
     """
 
     def __init__(
@@ -85,8 +85,15 @@ class Source(io.RawIOBase):
             filled += got
         return filled
 
-    def _read_head(self) -> bytes:
-        buffer = bytearray(HEAD_SIZE)
+    def look_further(self) -> bool:
+        """Make the head twice as long, before anything is read; return whether there were more bytes."""
+        more = self._read_head(len(self.head))
+        self.head += more
+        self._unread = memoryview(self.head)
+        return bool(more)
+
+    def _read_head(self, size: int = HEAD_SIZE) -> bytes:
+        buffer = bytearray(size)
         self._unread = memoryview(b"")
         return bytes(buffer[: self.readinto(buffer)])
 
