@@ -40,6 +40,11 @@ class Posterior(Immutable):
         is lost because nobody knows which component a transaction belongs to. Probabilities vary as those of
         Beta(known eta, known nu), which has the same mean. By default all is known, as for a sampler, whose
         samples differ in who belongs where.
+
+    Raises
+    ------
+    InvalidInputError
+        If shapes do not fit, or a parameter is not in its range.
     """
 
     def __init__(
@@ -54,22 +59,16 @@ class Posterior(Immutable):
     ) -> None:
         self._items = items if isinstance(items, Items) else Items(items)
         self._rho, self._rest, self._eta, self._nu = (owned(a, np.float64) for a in (rho, rest, eta, nu))
-        K, shape = len(np.atleast_1d(self._rho)), (len(np.atleast_1d(self._rho)), len(self._items))
-        if (
-            self._rho.shape != (K,)
-            or self._rest.shape != (K,)
-            or {self._eta.shape, self._nu.shape} != {shape}
-        ):
+        shape = self._rho.size, len(self._items)
+        sticks, tables = {self._rho.shape, self._rest.shape}, {self._eta.shape, self._nu.shape}
+        if sticks != {shape[:1]} or tables != {shape}:
             raise InvalidInputError(
                 f"expected rho and rest of shape (K,) and eta and nu of shape (K, {len(self._items)}), got "
                 f"{self._rho.shape}, {self._rest.shape}, {self._eta.shape} and {self._nu.shape}; "
                 "give a row for each component and a column for each item"
             )
         positive = [self._rho, self._rest[:-1], self._eta, self._nu]
-        if (
-            not all((array > 0).all() and np.isfinite(array).all() for array in positive)
-            or self._rest[-1] != 0
-        ):
+        if self._rest[-1] != 0 or not all(((array > 0) & np.isfinite(array)).all() for array in positive):
             raise InvalidInputError(
                 "expected positive, finite parameters and a last rest of 0, got others; "
                 "check the priors: alpha, beta and gamma must be above 0"
@@ -89,8 +88,7 @@ class Posterior(Immutable):
     ) -> Posterior:
         """Make a posterior whose weights are Dirichlet(rho)."""
         values = np.asarray(rho, dtype=np.float64)
-        rest = np.concatenate([np.cumsum(values[:0:-1])[::-1], [0.0]])
-        return cls(values, rest, eta, nu, items)
+        return cls(values, sums_behind(values), eta, nu, items)
 
     @property
     def rho(self) -> Floats:
@@ -206,6 +204,11 @@ class Posterior(Immutable):
             out,
         )
         return out
+
+
+def sums_behind(values: Floats) -> Floats:
+    """Return the sum of all values behind each, shape (K,); the last is 0."""
+    return np.concatenate([np.cumsum(values[:0:-1])[::-1], [0.0]])
 
 
 def _log_beta_moments(eta: Floats, nu: Floats, known: Floats) -> Floats:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from itemix.posterior import sums_behind
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -30,7 +32,7 @@ def best_alpha(prior: Prior, sizes: npt.NDArray[np.float64]) -> Prior:
     if K == 1:
         return prior
     if prior.weights == "sticks":
-        later = np.cumsum(sizes[:0:-1])[::-1]
+        later = sums_behind(sizes)[:-1]
         log_left = psi(prior.alpha + later) - psi(1 + prior.alpha + sizes[:-1] + later)
         return replace(prior, alpha=float(np.clip((K - 1) / -log_left.sum(), *_LIMITS)))
     rho = prior.alpha / K + sizes
@@ -46,8 +48,7 @@ def best_strength(prior: Prior, counts: Counts) -> Prior:
     """Return the prior with beta and gamma times the factor that fits q(phi) best."""
     from scipy.special import gammaln, psi
 
-    eta = prior.beta + counts.item_counts
-    nu = prior.gamma + np.maximum(counts.sizes[:, None] - counts.item_counts, 0.0)
+    eta, nu = prior.beta_parameters(counts)
     total = psi(eta + nu)
     present, absent = (psi(eta) - total).sum(axis=0), (psi(nu) - total).sum(axis=0)
 

@@ -68,9 +68,9 @@ def draw_strength(
         zeros = betaln(beta[:, None], sizes + gamma[:, None]) - before[:, None]
         kind = kind_of[items]
         others = betaln(present + beta[kind], absent + gamma[kind]) - before[kind]
-        return float((n_zeros * zeros).sum() + others.sum()) + _log_gamma_prior(log_factor + log_mean)
+        return float((n_zeros * zeros).sum() + others.sum()) + _log_gamma_prior(log_factor + log_strength)
 
-    log_mean = math.log(float((prior.beta + prior.gamma).mean()))
+    log_strength = math.log(prior.strength)
     factor = math.exp(slice_draw(log_density, 0.0, rng))
     return replace(prior, beta=factor * prior.beta, gamma=factor * prior.gamma)
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.posterior import Posterior
+from itemix.posterior import Posterior, sums_behind
 
 if TYPE_CHECKING:
     from itemix.counts import Counts
@@ -25,6 +25,7 @@ Floats = npt.NDArray[np.float64]
 Weights = Literal["dirichlet", "sticks"]
 Hyperparameter = float | npt.ArrayLike | None
 
+# Rounding must not leave a posterior that knows nothing, or less.
 _LEAST_SHARE = 1e-9
 
 
@@ -63,19 +64,21 @@ class Prior:
     def posterior(self, counts: Counts, items: Items) -> Posterior:
         """Return the posterior of the parameters given counts (eqs. rhok or rho1k and rho2k, etan, nun)."""
         a, b = self.sticks(counts.n_components)
-        later = np.concatenate([np.cumsum(counts.sizes[:0:-1])[::-1], [0.0]])
-        eta = self.beta + counts.item_counts
-        nu = self.gamma + np.maximum(counts.sizes[:, None] - counts.item_counts, 0.0)
+        eta, nu = self.beta_parameters(counts)
         known = known_shares(counts, eta, nu)
-        return Posterior(a + counts.sizes, b + later, eta, nu, items, known=known)
+        return Posterior(a + counts.sizes, b + sums_behind(counts.sizes), eta, nu, items, known=known)
+
+    def beta_parameters(self, counts: Counts) -> tuple[Floats, Floats]:
+        """Return eta and nu of the item probabilities given counts, shape (K, D) each (eqs. etan, nun)."""
+        absent = np.maximum(counts.sizes[:, None] - counts.item_counts, 0.0)
+        return self.beta + counts.item_counts, self.gamma + absent
 
 
 def known_shares(counts: Counts, eta: Floats, nu: Floats) -> Floats | None:
-    """Return how much of Beta(eta, nu) is known where transactions only may belong to a component, (K, D).
+    """Return how much of Beta(eta, nu) is known, shape (K, D): see `Posterior`; None without squares.
 
     A transaction of share tau tells tau (x - p)^2 about p if it is known where it belongs, and only
-    tau^2 (x - p)^2 if it is not (see docs/equations.md); what the prior tells is known. None where the counts
-    have no squares.
+    tau^2 (x - p)^2 if it is not (see docs/equations.md). What the prior tells is known.
     """
     if counts.squares is None:
         return None

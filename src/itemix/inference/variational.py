@@ -25,6 +25,7 @@ from itemix.expectation import Rows, Tables, item_blocks
 from itemix.inference import empirical
 from itemix.inference.run import Fitted, Info
 from itemix.kernels import special
+from itemix.posterior import sums_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +157,7 @@ def _ordered(counts: Counts, prior: Prior) -> Counts:
 def stick_evidence(prior: Prior, sizes: Floats) -> float:
     """Return the part of the bound that the order of the sticks changes, at the best q(v) for these sizes."""
     a, b = (values[:-1] for values in prior.sticks(len(sizes)))
-    first, second = a + sizes[:-1], b + np.cumsum(sizes[:0:-1])[::-1]
+    first, second = a + sizes[:-1], b + sums_behind(sizes)[:-1]
     logs = [special.digamma_and_log_gamma_of(values)[1] for values in (first, second, first + second)]
     return float((logs[0] + logs[1] - logs[2]).sum())
 
@@ -170,11 +171,9 @@ def expected_log_weights(prior: Prior, sizes: Floats) -> tuple[Floats, float]:
 
     Equations rhok, rho1k and rho2k give q; the first lines of Sk and taudp are the expectation.
     """
-    a, b = prior.sticks(len(sizes))
-    later = np.concatenate([np.cumsum(sizes[:0:-1])[::-1], [0.0]])
     if len(sizes) == 1:
         return np.zeros(1), 0.0
-    a, b, held, later = a[:-1], b[:-1], sizes[:-1], later[:-1]
+    a, b, held, later = (values[:-1] for values in (*prior.sticks(len(sizes)), sizes, sums_behind(sizes)))
     psi_a, log_gamma_a = special.digamma_and_log_gamma_of(a + held)
     psi_b, log_gamma_b = special.digamma_and_log_gamma_of(b + later)
     psi_total, log_gamma_total = special.digamma_and_log_gamma_of(a + held + b + later)
