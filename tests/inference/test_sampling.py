@@ -76,10 +76,10 @@ def test_the_fit_is_the_average_of_the_draws(sampler):
     """The mixture is the stack of the draws' predictive mixtures."""
     chains = sample(sampler, SHORT, 0)
     fit = chains.finish()
-    assert fit.mixture == Mixture.stack([posterior.mixture() for posterior in fit.posteriors()])
-    assert fit.posterior == fit.posteriors()[-1]
-    assert fit.counts == fit.draws[-1].counts()
-    mean = np.mean([posterior.mixture().probability([0, 1]) for posterior in fit.posteriors()])
+    assert fit.mixture == Mixture.stack([posterior.mixture() for posterior in fit.posteriors])
+    assert fit.posterior == fit.posteriors[-1]
+    assert fit.counts == chains.draws[-1].counts()
+    mean = np.mean([posterior.mixture().probability([0, 1]) for posterior in fit.posteriors])
     assert fit.mixture.probability([0, 1]) == pytest.approx(mean)
 
 

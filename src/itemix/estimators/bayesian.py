@@ -144,7 +144,7 @@ class _Bayesian(MixtureEstimator):
         self.lower_bounds_ = chains.chains[0].log_joint / transactions.n_transactions
         self.lower_bound_ = float(self.lower_bounds_[-1])
         self._keep(fitted)
-        self.posteriors_ = tuple(fitted.posteriors())
+        self.posteriors_ = fitted.posteriors
         warn_of(self, interrupted=chains.interrupted, stopped=chains.stopped)
         return chains.interrupted
 

@@ -101,10 +101,10 @@ class Chains:
 
     def finish(self) -> SampledFit:
         """Average the posterior samples: their mixtures stacked are one mixture."""
-        draws = self.draws
-        posteriors = [draw.posterior() for draw in draws]
+        posteriors = tuple(draw.posterior() for draw in self.draws)
         mixture = Mixture.stack([posterior.mixture() for posterior in posteriors])
-        return SampledFit(mixture, draws[-1].counts(), posteriors[-1], draws[-1].prior, draws)
+        last = self.draws[-1]
+        return SampledFit(mixture, last.counts(), posteriors[-1], last.prior, posteriors)
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,8 @@ class SampledFit(Fitted):
 
     Attributes
     ----------
-    draws : tuple of Draw
-        All posterior samples. The moments of a probability are the averages of those of their posteriors.
+    posteriors : tuple of Posterior
+        The distribution of the parameters given each draw; moments of a probability are averages over these.
     """
 
-    draws: tuple[Draw, ...] = ()
-
-    def posteriors(self) -> list[Posterior]:
-        """Return the distribution of the parameters given each draw."""
-        return [draw.posterior() for draw in self.draws]
+    posteriors: tuple[Posterior, ...] = ()
