@@ -26,7 +26,18 @@ RETURNED = (
     "itemix.mining.ruleset.Rule",
     "itemix.mining.recommend.Recommendations",
     "itemix.mining.recommend.Recommendation",
+    "itemix.mining.intervals.Interval",
+    "itemix.mining.query.Recommendation",
+    "itemix.mining.query.Dependency",
+    "itemix.mining.query.Explanation",
+    "itemix.mining.query.Contribution",
+    "itemix.mining.verification.Verification",
     "itemix.posterior.Posterior",
+    "itemix.inference.priors.Prior",
+    "itemix.counts.Counts",
+    "itemix.inference.selection.Selection",
+    "itemix.inference.chains.Chains",
+    "itemix.correction.choosing.Choice",
 )
 _BEGINNING = """# Members of the public classes
 

@@ -52,10 +52,16 @@ _WAYS = (Way(0), *(Way(order, shrinkage) for order in ORDERS for shrinkage in _S
 
 @dataclass(frozen=True)
 class Choice:
-    """The ways to correct that were tried, the richer ones later, and what came of them.
+    """The ways to correct that were tried, and what came of them.
 
-    `errors` are the root mean squared relative errors to be expected of supports, with all of the data;
-    `excess` is by how much the squared errors exceed the variance of counts, in units of it.
+    Attributes
+    ----------
+    ways : tuple of Way
+        How many items the itemsets had, and how they were shrunk, of each way; the richer ones later.
+    errors : array of float, shape (n,)
+        The root mean squared relative errors to be expected of supports, with all of the data.
+    excess : array of float, shape (n,)
+        By how much the squared errors exceed the variance of counts, in units of it.
     """
 
     ways: tuple[Way, ...]

@@ -27,7 +27,17 @@ _FAR = 1e12
 
 
 class Interval(NamedTuple):
-    """A probability with the ends of its credible interval."""
+    """A probability with the ends of its credible interval.
+
+    Attributes
+    ----------
+    probability : float
+        The expected probability.
+    lower : float
+        The lower end of the interval.
+    upper : float
+        The upper end of the interval.
+    """
 
     probability: float
     lower: float

@@ -32,8 +32,22 @@ _BASKETS_AT_A_TIME = 4096
 class Dependency(NamedTuple):
     """Two items that occur together more often, or less often, than independent ones would.
 
-    `information` is their mutual information in bits, `expected` the probability of both if they were
-    independent, `lift` the probability of both over that, and `leverage` the difference.
+    Attributes
+    ----------
+    item : str or int
+        The name of one item.
+    other : str or int
+        The name of the other item.
+    probability : float
+        The probability of both together.
+    expected : float
+        The probability of both if they were independent.
+    lift : float
+        How many times as probable as expected they are.
+    leverage : float
+        By how much they are more probable than expected.
+    information : float
+        Their mutual information in bits.
     """
 
     item: Label
@@ -46,7 +60,17 @@ class Dependency(NamedTuple):
 
 
 class Recommendation(NamedTuple):
-    """An item that a basket may lack: its probability given the basket, and that over its overall one."""
+    """An item that a basket may lack, by a model.
+
+    Attributes
+    ----------
+    item : str or int
+        The name of the item.
+    probability : float
+        The probability of the item given the basket.
+    lift : float
+        How many times as probable as overall it is.
+    """
 
     item: Label
     probability: float
@@ -54,7 +78,17 @@ class Recommendation(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """How much one item, present or absent, speaks for a component: log p(item | k) - log p(item)."""
+    """How much one item, present or absent, speaks for a component.
+
+    Attributes
+    ----------
+    item : str or int
+        The name of the item.
+    present : bool
+        Whether the basket holds it.
+    evidence : float
+        The logarithm of its probability in the component over that in the whole mixture.
+    """
 
     item: Label
     present: bool
@@ -62,7 +96,19 @@ class Contribution(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Which component explains a basket, how surely, and which items say so, the strongest first."""
+    """Which component explains a basket, how surely, and which items say so.
+
+    Attributes
+    ----------
+    component : int
+        The most probable component given the basket.
+    probability : float
+        How probable it is.
+    contributions : list of Contribution
+        The items that speak most for it, the strongest first.
+    responsibilities : array of float, shape (n_components,)
+        The probability of each component given the basket.
+    """
 
     component: int
     probability: float
