@@ -229,6 +229,27 @@ def test_recommend_for_many_baskets(run, models, store, tmp_path):
     assert both.err == "itemix: expected either items or --baskets, got both; leave out one of them\n"
 
 
+def test_recommend_leaves_out_new_items_of_baskets(run, models, store, tmp_path):
+    """Items that came after the model or the rules were made do not end the work, but are told of."""
+    baskets = tmp_path / "new.csv"
+    baskets.write_text("tortillas,durian\ndurian\ncereal\n")
+    rules = tmp_path / "rules.csv"
+    run("rules", store, "-s", "0.02", "--min-threshold", "0.3", "-o", rules)
+    known = tmp_path / "known.csv"
+    known.write_text("tortillas\n\ncereal\n")
+    for source in (models["vdpm"], rules):
+        result = run("recommend", source, "--baskets", baskets)
+        assert result.rows == run("recommend", source, "--baskets", known).rows
+        assert "1 unknown item left out, such as durian\n" in result.err
+        baskets.with_name("none.csv").write_text("durian\n")
+        refused = run("recommend", source, "--baskets", baskets.with_name("none.csv"), "-q")
+        assert refused.out == ""
+        message = (
+            r"itemix: expected baskets with some of 9\d known items, got none of them, such as durian; give"
+        )
+        assert re.match(message, refused.err)
+
+
 @pytest.mark.parametrize("method", ["nbm", "vdpm", "gsdpm"])
 def test_show_names_components(run, models, method, monkeypatch):
     """Components come largest first with their characteristic items; of a sampler, of its last sample."""

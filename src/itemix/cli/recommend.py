@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from itemix.items import Label
     from itemix.mining.recommend import Recommendations
     from itemix.mining.rules import Rules
+    from itemix.model import Model
     from itemix.storage.stored import StoredModel
     from itemix.transactions import Transactions
 
@@ -68,10 +69,9 @@ def recommend(
     if baskets is not None:
         if basket or unwanted:
             raise InvalidInputError("expected either items or --baskets, got both; leave out one of them")
-        write_lines(
-            ["basket", "rank", "probability", "item"],
-            _for_many(asked, read_source(baskets, reading, quiet=quiet), number),
-        )
+        judge = _judge_of_many(asked)
+        known = _with_known_items(judge, read_source(baskets, reading, quiet=quiet), quiet=quiet)
+        write_lines(["basket", "rank", "probability", "item"], _for_many(judge, known, number))
         return
     offers = _for_one(asked, basket, unwanted, number)
     if on_terminal():
@@ -138,30 +138,54 @@ def _counted(transactions: "Transactions", basket: list[str], absent: list[str],
     ]
 
 
-def _for_many(
-    asked: "StoredModel | Rules | Transactions", baskets: "Transactions", n: int
-) -> "Iterator[list[str]]":
-    """Yield a row for each recommendation: the number of the basket from 1, the rank, and the item."""
-    from itemix.mining import query
+def _judge_of_many(asked: "StoredModel | Rules | Transactions") -> "Model | Rules":
+    """Return the model or the rules that recommend for many baskets."""
     from itemix.mining.rules import Rules
     from itemix.storage.stored import StoredModel
 
     if isinstance(asked, StoredModel):
-        model = asked.model
-        codes, chances = query.recommend_many(model, baskets.align_items(model.items), n)
-        for b, row in enumerate(codes.tolist()):
-            for rank, code in enumerate(row):
-                if code >= 0:
-                    yield [str(b + 1), str(rank + 1), f"{chances[b, rank]:.6g}", cell(model.items[code])]
-    elif isinstance(asked, Rules):
-        for b, offers in enumerate(_applied(asked, baskets, n)):
+        return asked.model
+    if isinstance(asked, Rules):
+        return asked
+    raise InvalidInputError(
+        "expected a model or rules to recommend for many baskets, got transactions; fit a model first: "
+        "itemix fit"
+    )
+
+
+def _with_known_items(judge: "Model | Rules", baskets: "Transactions", *, quiet: bool) -> "Transactions":
+    """Leave out of the baskets what is new since the model or the rules were made, and say so."""
+    from itemix.display import plural
+
+    new = [name for name in baskets.items if name not in judge.items]
+    if not new:
+        return baskets.align_items(judge.items)
+    if len(new) == baskets.n_items:
+        raise InvalidInputError(
+            f"expected baskets with some of {len(judge.items):,} known items, got none of them, such as "
+            f"{cell(new[0])}; give both the same item names"
+        )
+    note(f"{plural(len(new), 'unknown item')} left out, such as {cell(new[0])}", quiet=quiet)
+    return baskets.select_items([name for name in baskets.items if name in judge.items]).align_items(
+        judge.items
+    )
+
+
+def _for_many(judge: "Model | Rules", baskets: "Transactions", n: int) -> "Iterator[list[str]]":
+    """Yield a row for each recommendation: the number of the basket from 1, the rank, and the item."""
+    from itemix.mining import query
+    from itemix.mining.rules import Rules
+
+    if isinstance(judge, Rules):
+        for b, offers in enumerate(_applied(judge, baskets, n)):
             for rank, offer in enumerate(offers):
                 yield [str(b + 1), str(rank + 1), f"{offer.score:.6g}", ", ".join(map(cell, offer.items))]
-    else:
-        raise InvalidInputError(
-            "expected a model or rules to recommend for many baskets, got transactions; fit a model first: "
-            "itemix fit"
-        )
+        return
+    codes, chances = query.recommend_many(judge, baskets, n)
+    for b, row in enumerate(codes.tolist()):
+        for rank, code in enumerate(row):
+            if code >= 0:
+                yield [str(b + 1), str(rank + 1), f"{chances[b, rank]:.6g}", cell(judge.items[code])]
 
 
 def _applied(rules: "Rules", baskets: "Transactions | list[list[Label]]", n: int) -> "Recommendations":
