@@ -49,7 +49,7 @@ def mine(
     Parameters
     ----------
     source : Transactions, data frame, matrix, list of lists, or a model
-        Transactions, or what can be made into them; or a `Mixture`, or a fitted estimator that has one.
+        Transactions, or what can be made into them; or a fitted estimator, or the model that it ends with.
     min_support : float or int, optional
         A float in (0, 1] is a fraction of the transactions, an int a number of them. Frequent means support
         >= `min_support`. May be left out with `top_k`.
