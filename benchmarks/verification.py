@@ -18,7 +18,7 @@ from mining import machine
 from pages import page_parser, parse, publish
 
 import itemix
-from itemix.mining.slack import knows_error, own_slack
+from itemix.mining.slack import own_slack, uncertain
 from itemix.mining.verification import verify
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def verified(
     slack: float | None,
 ) -> dict[str, Any]:
     """Verify a model with a slack; return what was found, the slack in words, and times."""
-    own = own_slack(knows_error(model), model.model_, case.min_support, n_jobs=1)
+    own = own_slack(uncertain(model), model.model_, case.min_support, n_jobs=1)
     share, shown = (own, f"own, {own:.0%}") if slack is None else (slack, f"{slack:.0%}")
     lowered = case.min_support * (1 - share)
     model_seconds, _ = least_seconds(partial(itemix.mine, model, lowered, n_jobs=1))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def as_arrow(values: npt.NDArray[Any]) -> pa.Array:
-    """Return numbers, which are shared rather than copied, truth values, or names."""
+    """Return numbers, truth values or names as an Arrow array; numbers share the memory they have."""
     import pyarrow as pa
 
     if values.dtype == object:
@@ -36,28 +36,27 @@ def names_as_arrow(names: Iterable[str]) -> pa.Array:
 
     texts = [name.encode() for name in names]
     offsets = np.append(0, np.cumsum([len(text) for text in texts], dtype=np.int64))
-    kind = pa.string()
-    if offsets[-1] <= np.iinfo(np.int32).max:
-        offsets = offsets.astype(np.int32)
-    else:
-        kind = pa.large_string()
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(texts))]
+    is_large = offsets[-1] > np.iinfo(np.int32).max
+    kind, width = (pa.large_string(), np.int64) if is_large else (pa.string(), np.int32)
+    buffers = [None, pa.py_buffer(offsets.astype(width)), pa.py_buffer(b"".join(texts))]
     return pa.Array.from_buffers(kind, len(texts), buffers)
 
 
 def joined(*parts: pa.Array | str) -> pa.Array:
-    """Return the texts of arrays of the same length put together, one of each; a str is the same in all."""
+    """Return texts put together, one of each array, which are of the same length; a str is in all of them."""
     import pyarrow.compute as pc
 
-    return pc.binary_join_element_wise(*map(_scalar, parts), _scalar(""))
+    # To Arrow the last one is what stands between the others.
+    texts = [_scalar(part) if isinstance(part, str) else part for part in (*parts, "")]
+    return pc.binary_join_element_wise(*texts)
 
 
 def lists_joined(lists: pa.ListArray, between: str) -> pa.Array:
-    """Return the texts of each list put together, with something between them."""
+    """Return the texts of each list put together, with `between` between any two."""
     import pyarrow.compute as pc
 
     return pc.binary_join(lists, _scalar(between))
 
 
-def _scalar(part: pa.Array | str) -> pa.Array | pa.Scalar:
-    return names_as_arrow([part])[0] if isinstance(part, str) else part
+def _scalar(text: str) -> pa.Scalar:
+    return names_as_arrow([text])[0]

@@ -25,8 +25,14 @@ class Counts(Immutable):
     item_counts : array of float, shape (n_components, n_items)
         How many of them hold each item.
     squares : Counts, optional
-        The same sums of squared shares: what a transaction adds to a component counts as little as it is
-        sure to belong there. Without them, all of it counts, as if every transaction belonged to one.
+        The same sums, of the squares of the shares in which transactions belong to the components: the less
+        sure it is where they belong, the smaller these are. None if each belongs to one component only, where
+        shares and their squares are the same.
+
+    Raises
+    ------
+    InvalidInputError
+        If shapes do not fit, a count is negative or not finite, or an item's is above the component's size.
     """
 
     __slots__ = ("_item_counts", "_sizes", "_squares")
@@ -71,7 +77,7 @@ class Counts(Immutable):
 
     @property
     def squares(self) -> Counts | None:
-        """The sums of squared shares, None where every transaction belongs to one component."""
+        """The same sums of squared shares; None if every transaction belongs to one component only."""
         return self._squares
 
     @property
@@ -112,7 +118,7 @@ class Counts(Immutable):
         return Counts(self._sizes * factor, self._item_counts * factor, squares)
 
     def with_squares(self, squares: Counts | None) -> Counts:
-        """Return the same counts with these sums of squared shares."""
+        """Return the same counts with these sums of squared shares, or with None, without any."""
         return Counts(self._sizes, self._item_counts, squares)
 
     def take(self, components: npt.ArrayLike) -> Counts:

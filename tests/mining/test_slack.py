@@ -19,7 +19,7 @@ from itemix import (
 )
 from itemix.data.synthetic import grocery_store
 from itemix.mining.intervals import intervals
-from itemix.mining.slack import knows_error, own_slack
+from itemix.mining.slack import own_slack, uncertain
 from itemix.mining.verification import verify
 from itemix.posterior import Posterior
 
@@ -38,7 +38,7 @@ def fitted(n, correction=None):
 
 def slack_of(model, min_support):
     """Return the slack of a fitted model."""
-    return own_slack(knows_error(model), model.model_, min_support)
+    return own_slack(uncertain(model), model.model_, min_support)
 
 
 def posterior(seed, n=100.0, n_items=8):
@@ -54,7 +54,7 @@ def test_four_standard_errors(correction):
     model = fitted(2000, correction)
     found = mine(model, 0.02, max_len=3)
     nearest = found.take(np.argsort(found.support, kind="stable")[:300])
-    mean, lower, upper = intervals(knows_error(model), nearest, level=ONE_ERROR)
+    mean, lower, upper = intervals(uncertain(model), nearest, level=ONE_ERROR)
     error = np.median((upper - lower) / 2 / mean)
     assert slack_of(model, 0.02) == pytest.approx(1 - math.exp(-4 * error), rel=0.03)
 
@@ -71,9 +71,9 @@ def test_more_data_less_slack(correction):
 def test_what_knows_its_error():
     """A corrected mixture does, alone or as what an estimator has learned, and so do posteriors."""
     plain, corrected = fitted(500), fitted(500, 2)
-    assert knows_error(plain) is plain.posteriors_
+    assert uncertain(plain) is plain.posteriors_
     assert isinstance(corrected.model_, CorrectedMixture)
-    assert knows_error(corrected) is knows_error(corrected.model_) is corrected.model_
+    assert uncertain(corrected) is uncertain(corrected.model_) is corrected.model_
 
 
 @pytest.mark.parametrize("kind", [BernoulliMixture, IndependentModel])
@@ -81,7 +81,7 @@ def test_a_tenth_without_a_posterior(kind):
     """The slack of a model that does not know its error is a tenth, and so is that of one without sets."""
     tx = grocery_store(500, random_state=0)
     model = kind().fit(tx)
-    assert slack_of(model, 0.05) == own_slack(None, model.model_, 0.05) == 0.1
+    assert slack_of(model, 0.05) == own_slack((), model.model_, 0.05) == 0.1
     assert str(verify(model, tx, 0.05)) == str(verify(model, tx, 0.05, slack=0.1))
     assert slack_of(fitted(500), 1.0) == 0.1
 
@@ -123,7 +123,7 @@ def test_verification_takes_its_own_error():
     """By default; the result is that of mining the data, as with any slack."""
     tx = grocery_store(1000, random_state=1)
     for model in (fitted(500), fitted(500, 2), fitted(500, 2).model_):
-        own = own_slack(knows_error(model), getattr(model, "model_", model), 0.03)
+        own = own_slack(uncertain(model), getattr(model, "model_", model), 0.03)
         by_default = verify(model, tx, 0.03)
         assert by_default.itemsets == mine(tx, 0.03)
         assert str(by_default) == str(verify(model, tx, 0.03, slack=own))

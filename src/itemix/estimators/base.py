@@ -115,7 +115,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             state, interrupted = result.state, result.interrupted
             try:
                 state = self._measured(algorithm, state)
-            except KeyboardInterrupt:
+            except KeyboardInterrupt:  # the fit is done; its intervals are narrower
                 interrupted = True
             fitted = algorithm.finish(state)
         self.n_iter_ = result.n_iter
@@ -129,7 +129,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         return interrupted
 
     def _measured(self, algorithm: Any, state: Any) -> Any:  # noqa: ANN401 - that of the algorithm
-        """Return the last state with all that the result needs of it."""
+        """Return the last state with what the result needs and no step does: here nothing."""
         return state
 
     def _correct(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
@@ -203,7 +203,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         forget(self, "chains_")
 
     def _expected(self, rows: Rows, tables: Tables) -> tuple[Counts, float]:
-        """Return the counts of a batch, and its log-likelihood."""
+        """Return the expected counts of a batch, with all that a state holds, and its log-likelihood."""
         return rows.expected_counts(tables)
 
     def _open(self, counts: Counts, totals: Totals) -> Counts:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-
 # What items must tell of a component, as a part of all that tells it apart: else it is told by what it lacks.
 _LEAST_TOLD = 0.2
 
@@ -47,8 +46,9 @@ def characteristic_items(mixture: Mixture, component: int, n: int = 6) -> list[C
         )
     p, q = mixture.probs[component], mixture.item_probabilities
     lift = np.divide(p, q, out=np.zeros_like(p), where=q > 0)
-    evidence = np.where(lift > 1, _told(p, q), 0.0)
-    if evidence.sum() < _LEAST_TOLD * (_told(p, q) + _told(1 - p, 1 - q)).sum():
+    present, absent = _told(p, q), _told(1 - p, 1 - q)
+    evidence = np.where(lift > 1, present, 0.0)
+    if evidence.sum() < _LEAST_TOLD * (present + absent).sum():
         return []
     best = np.argsort(-evidence, kind="stable")[: max(n, 0)]
     return [

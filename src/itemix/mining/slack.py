@@ -25,12 +25,13 @@ USUAL = 0.1
 _N_ERRORS = 4.0
 # More slack makes for ten and more candidates for each frequent set, which take longer than another pass.
 _MOST = 0.75
+# The error is measured at so many sets, the least probable of those above the threshold, of few items each.
+_N_NEAREST = 300
 _LONGEST = 3
 _MOST_SETS = 100_000
-_N_NEAREST = 300
 
 
-def own_slack(source: Source | None, model: Model, min_support: float, *, n_jobs: int | None = -1) -> float:
+def own_slack(source: Source, model: Model, min_support: float, *, n_jobs: int | None = -1) -> float:
     """Return the slack that four standard errors of a model are, at a threshold.
 
     The error is the median one of the short sets that are least above the threshold. Errors are relative and
@@ -38,8 +39,8 @@ def own_slack(source: Source | None, model: Model, min_support: float, *, n_jobs
 
     Parameters
     ----------
-    source : Posterior, sequence of Posterior, CorrectedMixture or None
-        What knows how sure the model is, as in `itemix.mining.intervals`; it may be none, or no posterior.
+    source : Posterior, sequence of Posterior, or CorrectedMixture
+        What knows how sure the model is, as in `itemix.mining.intervals`; an empty sequence if nothing does.
     model : Model
         What proposes sets.
     min_support : float
@@ -58,12 +59,12 @@ def own_slack(source: Source | None, model: Model, min_support: float, *, n_jobs
     for max_len in range(_LONGEST, 0, -1):
         with suppress(TooManyItemsetsError):
             found = mine(model, min_support, max_len=max_len, max_itemsets=most, n_jobs=n_jobs)
-            return _four_errors(source, found)
+            return _slack_at(found, source)
     return USUAL
 
 
-def knows_error(fitted: Any) -> Source:  # noqa: ANN401 - a model or a fitted estimator
-    """Return what knows how sure a model is, or one that was fitted; no posterior if nothing does."""
+def uncertain(fitted: Any) -> Source:  # noqa: ANN401 - a model or a fitted estimator
+    """Return what knows how sure a model is, alone or fitted: its correction or its posteriors, if any."""
     corrected = fitted if isinstance(fitted, CorrectedMixture) else getattr(fitted, "corrected_", None)
     posteriors: Source = getattr(fitted, "posteriors_", ())
     return posteriors if corrected is None else corrected
@@ -83,8 +84,8 @@ def check_slack(slack: object) -> float:
     return number
 
 
-def _four_errors(source: Source, found: Itemsets) -> float:
-    """Return the slack for sets that are at least as probable as a threshold."""
+def _slack_at(found: Itemsets, source: Source) -> float:
+    """Return the slack at a threshold, given sets that are at least as probable."""
     nearest = found.take(np.argsort(found.support, kind="stable")[:_N_NEAREST])
     errors = relative_errors(source, nearest)
     errors = errors[np.isfinite(errors)]

@@ -24,7 +24,7 @@ from itemix.mining.options import UNBOUNDED, SearchOptions, as_fraction, min_cou
 from itemix.mining.progress import search_progress
 from itemix.mining.reading import Reader
 from itemix.mining.rounds import Rounds
-from itemix.mining.slack import check_slack, knows_error, own_slack
+from itemix.mining.slack import check_slack, own_slack, uncertain
 from itemix.mining.streams import Stream
 from itemix.model import as_model
 from itemix.threads import count_threads
@@ -190,7 +190,7 @@ def _slack_rule(
 ) -> Callable[[float], float]:
     """Return the function from a threshold to its slack."""
     if slack is None:
-        return partial(own_slack, knows_error(model), proposer, n_jobs=n_jobs)
+        return partial(own_slack, uncertain(model), proposer, n_jobs=n_jobs)
     if callable(slack):
         return lambda min_support: check_slack(slack(min_support))
     number = check_slack(slack)
