@@ -182,6 +182,16 @@ def test_files_keep_the_correction(baskets, tmp_path):
     assert loaded.corrected_ == model.corrected_
     assert itemix.mine(loaded, 0.05) == itemix.mine(model, 0.05)
     assert StoredModel(tmp_path / "m.itemix").model == model.corrected_
+    content = tensor_files.read(tmp_path / "m.itemix")
+    shift = content._tensors["correction.shift"]
+    tensor_files.write(
+        tmp_path / "m.itemix",
+        content._header,
+        content._tensors | {"correction.shift": np.full_like(shift, np.nan)},
+    )
+    for read in (itemix.load, lambda path: StoredModel(path).model):
+        with pytest.raises(ModelFileError, match=r"which is damaged \(expected finite shifts of log-odds"):
+            read(tmp_path / "m.itemix")
 
 
 def test_a_corrected_mixture_alone_in_a_file(baskets, tmp_path):

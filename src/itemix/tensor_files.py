@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.checks import as_path
-from itemix.errors import MissingFileError, ModelFileError
+from itemix.errors import InvalidInputError, MissingFileError, ModelFileError
 from itemix.files import replacing
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     PathLike = str | os.PathLike[str]
 
@@ -107,6 +108,20 @@ class Content:
     def damaged(self, reason: str) -> ModelFileError:
         """Return the error for a file of ours that is not as it was written."""
         return _damaged(self._path, reason)
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Turn the InvalidInputError of a value that refuses what the file holds into that of a damaged file.
+
+        Raises
+        ------
+        ModelFileError
+            If a value is refused.
+        """
+        try:
+            yield
+        except InvalidInputError as error:
+            raise self.damaged(str(error).partition(";")[0]) from None
 
 
 def write(path: PathLike, header: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:

@@ -81,10 +81,8 @@ def load(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - an estimator or
         If it is damaged, no model file, or of a newer version.
     """
     content = tensor_files.read(path)
-    try:
+    with content.blamed():
         model = _read(content)
-    except InvalidInputError as error:
-        raise content.damaged(str(error).partition(";")[0]) from None
     content.require_nothing_left()
     return model
 

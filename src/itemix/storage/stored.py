@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from itemix import tensor_files
 from itemix.corrected import CorrectedMixture
-from itemix.errors import InvalidInputError
 from itemix.mixture import Mixture
 from itemix.storage import batch, corrections, sampled, values
 from itemix.trees import TreeMixture
@@ -57,10 +56,8 @@ class StoredModel:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._content: Content = tensor_files.read(path)
         self.path = Path(path)
-        try:
+        with self._content.blamed():
             model = values.decode(self._content)
-        except InvalidInputError as error:
-            raise self._content.damaged(str(error).partition(";")[0]) from None
         self._corrected = model if isinstance(model, CorrectedMixture) else None
         self.value: Model = model if self._corrected is None else self._corrected.mixture
         is_plain = values.is_alone(self._content)
@@ -72,14 +69,12 @@ class StoredModel:
         """The distribution of the parameters, for each sample of a sampler; none of maximum likelihood."""
         if not isinstance(self.value, Mixture):
             return ()
-        try:
+        with self._content.blamed():
             if self.method in _WEIGHTS_OF_SAMPLED:
                 draws = sampled.read_draws(self._content, self.value, _WEIGHTS_OF_SAMPLED[self.method])
                 return tuple(draw.posterior() for draw in draws)
             if self.method in _WITH_POSTERIOR:
                 return (batch.read_posterior(self._content, self.value),)
-        except InvalidInputError as error:
-            raise self._content.damaged(str(error).partition(";")[0]) from None
         return ()
 
     @cached_property
@@ -87,7 +82,8 @@ class StoredModel:
         """The mixture with its correction, None if it has none."""
         if self._corrected is not None or not isinstance(self.value, Mixture):
             return self._corrected
-        return corrections.decode(self._content, self.value)
+        with self._content.blamed():
+            return corrections.decode(self._content, self.value)
 
     @cached_property
     def choice(self) -> Choice | None:
