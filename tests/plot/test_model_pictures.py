@@ -1,8 +1,10 @@
 """Pictures of models show their weights, probabilities, dependencies and traces."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.transforms import Bbox
 
 import itemix
 from itemix import plot
@@ -79,6 +81,26 @@ def test_dependency_network(scene, ax):
     assert [width for width, _ in drawn] == pytest.approx([width for width, _ in expected])
     names = {pair.item for pair in pairs} | {pair.other for pair in pairs}
     assert {text.get_text() for text in ax.texts} == names
+
+
+@pytest.mark.parametrize("size", [(6.4, 5.4), (3.6, 3.9)])
+@pytest.mark.parametrize("longest", range(4))
+def test_names_around_a_network_are_clear_of_all_else(size, longest):
+    """The longest name, wherever it stands, reaches neither the legend nor the edge; no side is empty."""
+    names = ["beer", "milk", "chips", "cheese"]
+    names[longest] = "whipped/sour cream"
+    model = itemix.Mixture(MIXTURE.weights, MIXTURE.probs, names)
+    with plt.style.context({"font.size": 9.0}):
+        figure, ax = plt.subplots(figsize=size, layout="constrained")
+        plot.dependency_network(model, ax=ax)
+        ax.set_title("", loc="left")
+        figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    legend = ax.get_legend().get_window_extent()
+    assert not any(box.overlaps(legend) for box in boxes)
+    assert all(figure.bbox.contains(*corner) for box in boxes for corner in box.get_points())
+    drawn = Bbox.union([*boxes, ax.collections[0].get_window_extent()])
+    assert drawn.height > 0.6 * ax.get_window_extent().height
 
 
 def test_neighbours_of_an_item(ax):

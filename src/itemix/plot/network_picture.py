@@ -25,7 +25,9 @@ Floats = npt.NDArray[np.float64]
 _MOST_ITEMS = 40
 _MOST_PAIRS = 120
 _RIM = 1.1
-_WIDENED = 1.2  # a layout makes axes larger beside which nothing is written
+_WIDENED = 1.2  # a layout makes axes larger beside which nothing is written,
+_LINES_ABOVE = 2.5  # except for the legend above them
+_WIDE_NAMES = 1.15  # names may have wider characters than text has on average
 _LINES_OF_CHARACTER = 2.4  # so many characters are as wide as a line is high
 _TOGETHER = "more often together than by chance"
 _APART = "less often"
@@ -94,8 +96,8 @@ def dependency_network(
     shown = canvas.short(names, canvas.name_width(ax))
     for name, angle in zip(shown, angles.tolist(), strict=True):
         _name_on_rim(ax, palette, name, angle)
-    across, up = _reach(ax, angles, np.array([len(name) for name in shown]))
-    ax.set(xlim=(-across, across), ylim=(-up, up), xticks=[], yticks=[], aspect="equal")
+    left, right, down, up = _reach(ax, angles, np.array([len(name) for name in shown]))
+    ax.set(xlim=(-left, right), ylim=(-down, up), xticks=[], yticks=[], aspect="equal")
     _explain_lines(ax, palette, [pair.leverage > 0 for pair in pairs])
     return ax
 
@@ -158,22 +160,22 @@ def _name_on_rim(ax: Axes, palette: Palette, name: str, angle: float) -> None:
     )  # fmt: skip
 
 
-def _reach(ax: Axes, angles: Floats, lengths: npt.NDArray[np.int64]) -> tuple[float, float]:
-    """Return how far the axes must reach to both sides so that names fit around the circle of radius 1.
+def _reach(ax: Axes, angles: Floats, lengths: npt.NDArray[np.int64]) -> tuple[float, float, float, float]:
+    """Return how far the axes must reach to each side so that names fit around the circle of radius 1.
 
     That depends on how large the circle is drawn, and this on how far the axes reach.
     """
     width, height = canvas.size_in_characters(ax)
     figure = ax.get_figure(root=True)
     if figure is not None and figure.get_layout_engine() is not None:
-        width, height = width * _WIDENED, height * _WIDENED
-    across = up = _RIM
+        width, height = width * _WIDENED, height * _WIDENED - _LINES_ABOVE
+    directions = (-np.cos(angles), np.cos(angles), -np.sin(angles), np.sin(angles))
+    left = right = down = up = _RIM
     for _ in range(10):
-        radius = min(width / across, _LINES_OF_CHARACTER * height / up) / 2
-        room = _RIM + (lengths + 1) / radius
-        across = max(_RIM, float((room * np.abs(np.cos(angles))).max()))
-        up = max(_RIM, float((room * np.abs(np.sin(angles))).max()))
-    return across, up
+        radius = min(width / (left + right), _LINES_OF_CHARACTER * height / (down + up))
+        room = _RIM + (_WIDE_NAMES * lengths + 1) / radius
+        left, right, down, up = (max(_RIM, float((room * ahead).max())) for ahead in directions)
+    return left, right, down, up
 
 
 def _explain_lines(ax: Axes, palette: Palette, is_positive: list[bool]) -> None:
