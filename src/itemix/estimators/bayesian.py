@@ -112,22 +112,10 @@ class _Bayesian(MixtureEstimator):
         return counts.with_squares(rows.expected_counts(tables, squared=True)[0]), bound
 
     def _sample_chains(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
+        """Sample, and return whether Ctrl-C ended that."""
         n_components = self._checked_components(transactions, callbacks)
         settings = self._settings()
-        start = self._start(n_components)
-        # The process starts from any number of components that a mixture has.
-        is_any = isinstance(start, Mixture) and self._weights == "sticks"
-        labels = label_starter(start, transactions, None if is_any else n_components)
-        prior = self._prior(Totals(transactions.item_counts(), transactions.n_transactions))
-        learn_alpha, learn_strength = self._learned()
-        sampler = GibbsSampler(
-            transactions,
-            prior,
-            labels,
-            n_components,
-            learn_alpha=learn_alpha,
-            learn_strength=learn_strength,
-        )
+        sampler = self._sampler(transactions, n_components)
         schedule = Schedule(
             settings.n_init,
             settings.max_iter,
@@ -147,6 +135,22 @@ class _Bayesian(MixtureEstimator):
         self.posteriors_ = fitted.posteriors
         warn_of(self, interrupted=chains.interrupted, stopped=chains.stopped)
         return chains.interrupted
+
+    def _sampler(self, transactions: Transactions, n_components: int) -> GibbsSampler:
+        start = self._start(n_components)
+        # The process starts from any number of components that a mixture has.
+        is_any = isinstance(start, Mixture) and self._weights == "sticks"
+        labels = label_starter(start, transactions, None if is_any else n_components)
+        prior = self._prior(Totals(transactions.item_counts(), transactions.n_transactions))
+        learn_alpha, learn_strength = self._learned()
+        return GibbsSampler(
+            transactions,
+            prior,
+            labels,
+            n_components,
+            learn_alpha=learn_alpha,
+            learn_strength=learn_strength,
+        )
 
     def _start(self, n_components: int) -> Any:  # noqa: ANN401 - see starter
         start = super()._start(n_components)

@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Source: TypeAlias = "Posterior | Sequence[Posterior] | CorrectedMixture"
 
+# A relative variance of no more than this is rounding: what it is of is certain.
 _ROUNDING = 1e-13
+# The least a + b of a Beta; a variance that no Beta has asks for less.
 _WEAKEST = 1e-9
+# The least parameter of a Beta that is not too skewed, see `_ends`.
 _SKEWED = 0.2
+# From this many times `a` on, `b` is far above it, see `_beta_quantile`.
 _FAR = 1e12
 
 
@@ -92,6 +96,13 @@ def intervals(
     n_transactions : int, optional
         Give intervals of the frequency in so many new transactions, which differs by chance too, rather than
         of the probability itself.
+
+    Raises
+    ------
+    InvalidInputError
+        If a number is out of its range, an item is both present and absent, or the condition is impossible.
+    UnknownItemError
+        If a name is not one of the items.
     """
     if not 0 < check_number("level", level, 0.9) < 1:
         raise InvalidInputError(f"expected a level between 0 and 1, got {level!r}; try 0.9")

@@ -61,18 +61,17 @@ class LevelSearch(ModelSearch):
         self, roots: Rows, order: npt.NDArray[np.int32], lowest: float, max_len: int
     ) -> Iterator[tuple[Rows, Floats]]:
         """Yield the probable sets below some roots, of one item, of two, and so on."""
-        sets = roots[:, None]
-        yield sets, self._item_joint[order[roots]]
-        length = 2
-        if max_len >= length:
-            below = np.concatenate([np.arange(root, dtype=np.int32) for root in roots])
-            candidates = np.stack([np.repeat(roots, roots), below], axis=1)
-            sets, values = self._probable(candidates, order, lowest)
-        while len(sets) and length <= max_len:
+        yield roots[:, None], self._item_joint[order[roots]]
+        if max_len == 1:
+            return
+        below = np.concatenate([np.arange(root, dtype=np.int32) for root in roots])
+        candidates = np.stack([np.repeat(roots, roots), below], axis=1)
+        sets, values = self._probable(candidates, order, lowest)
+        while len(sets):
             yield sets, values
-            length += 1
+            length = sets.shape[1] + 1
             if length > max_len:
-                break
+                return
             parts = [self._probable(block, order, lowest) for block in joins(sets)]
             sets = np.concatenate([part[0] for part in parts] or [np.empty((0, length), np.int32)])
             values = np.concatenate([part[1] for part in parts] or [np.empty(0)])

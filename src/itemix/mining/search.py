@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from itemix.items import Label
     from itemix.mining.columns import Columns
+    from itemix.transactions import Transactions
 
 T_contra = TypeVar("T_contra", int, float, contravariant=True)
 
@@ -139,16 +140,8 @@ def mine(
     )
     n_threads = count_threads(n_jobs)
     with search_progress(progress) as on_progress:
-        if isinstance(data, Model):
-            n, fraction = None, 0.0 if min_support is None else min_probability(min_support)
-            found = _found(
-                _model_search(data, options)(data, options, n_threads, on_progress), fraction, options.top_k
-            )
-        else:
-            n = data.n_transactions
-            asked = 1 if min_support is None else min_support
-            threshold, fraction = min_count(asked, n), as_fraction(asked, n)
-            found = _found(ExactSearch(data, options, n_threads, on_progress), threshold, options.top_k)
+        found, fraction = _searched(data, min_support, options, n_threads, on_progress)
+    n = None if isinstance(data, Model) else data.n_transactions
     is_whole = min_len == 1 and all(option is None for option in (max_len, include, exclude, top_k))
     return Itemsets(
         found.offsets,
@@ -161,6 +154,25 @@ def mine(
         target=target if is_whole else None,
         check=False,
     )
+
+
+def _searched(
+    data: Transactions | Model,
+    min_support: float | None,
+    options: SearchOptions,
+    n_threads: int,
+    on_progress: Callable[[int, int], None] | None,
+) -> tuple[Columns, float]:
+    """Return the sets that were asked for, and the threshold as a fraction, of a model 0 if there is none."""
+    search: ModelSearch | ExactSearch
+    if isinstance(data, Model):
+        fraction = 0.0 if min_support is None else min_probability(min_support)
+        search = _model_search(data, options)(data, options, n_threads, on_progress)
+        return _found(search, fraction, options.top_k), fraction
+    n, asked = data.n_transactions, 1 if min_support is None else min_support
+    threshold, fraction = min_count(asked, n), as_fraction(asked, n)
+    search = ExactSearch(data, options, n_threads, on_progress)
+    return _found(search, threshold, options.top_k), fraction
 
 
 def _model_search(model: Model, options: SearchOptions) -> type[ModelSearch]:
