@@ -80,10 +80,7 @@ def accuracy(summary: Summary, dataset: str, part: str) -> str:
 
 
 def _accuracy_row(row: Row, *, has_paper: bool) -> list[str]:
-    cells = [
-        label(row.method),
-        f"{row.found:.1f}" if not row.components and row.found else f"{row.components}",
-    ]
+    cells = [label(row.method), _components(row)]
     for name in CRITERIA:
         cells += [_spread(row.own[name]), f"{row.floor[name].mean:.2f}"]
         if has_paper:

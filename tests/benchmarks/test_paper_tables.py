@@ -54,6 +54,12 @@ def fill(store, dataset, method, components, errors, floors, part="table4", foun
         store.put(Task(part, dataset, "floor", 0, run), accuracy(floor, negative=0.05, positive=0.01))
 
 
+def test_the_true_mixture_has_no_number_of_components_of_its_own(store, summary):
+    """It was not fitted: its row has nothing in the column K."""
+    fill(store, "syn15", "truth", 0, [0.01], [0.02], part="table3", found=None)
+    assert tables.accuracy(summary, "syn15", "table3").splitlines()[-1].startswith("| the true mixture |  |")
+
+
 def test_a_row_shows_ours_the_floor_and_the_paper(store, summary):
     """Mean and standard deviation over runs, in per cent, beside the floor and the paper's figure."""
     fill(store, "mushroom", "gsfbm", 15, [0.03, 0.05], [0.02, 0.04])
