@@ -299,6 +299,17 @@ def test_data_in_which_too_much_is_frequent():
     assert "22 of the 22 are frequent there too, and more than 200,000 others are" in words
 
 
+def test_words_for_high_supports():
+    """No threshold above 100% is spoken of, and one set that is missed is one."""
+    data = itemix.Transactions.from_lists([["a", "b"]] * 9 + [["a"]])
+    model = itemix.Mixture([1.0], [[0.95, 0.9]], ["a", "b"])
+    words = "".join(itemsets(find(model, data, 0.88)).as_element().itertext())
+    assert "At a support of at least 88% the model expects 2 itemsets.The most" in words
+    assert "2 of the 2 are frequent there too, and 1 other is, which the model" in words
+    words = "".join(itemsets(find(model, data, 0.92)).as_element().itertext())
+    assert "1 of the 1 is frequent there too, and 0 others are, which the model" in words
+
+
 def test_rules_that_only_add_to_others_are_left_out():
     """Of rules that look the same the shortest is named, and none that has all its items and more."""
     data = [["a", "b", "c", "x"]] * 6 + [["a"], ["b"], ["c"], ["x"], ["y"], ["y"]] * 3

@@ -81,8 +81,10 @@ def correction(corrected: CorrectedMixture | None, choice: Choice | None) -> str
     """Say by how much a model is corrected, or that no correction was chosen; nothing if none was wanted."""
     if corrected is None:
         return "" if choice is None else "no correction was found to be better"
+    from itemix.display import plural
+
     residuals = corrected.correction.residuals
-    return f"corrected by {residuals.size:,} itemsets of up to {residuals.order} items"
+    return f"corrected by {plural(residuals.size, 'itemset')} of up to {residuals.order} items"
 
 
 def components(n_components: int, n_samples: int) -> str:

@@ -64,6 +64,8 @@ def _numbers(found: Itemsets) -> list[Child]:
             count(int(counts.max())),
             f", have {plural(usual, 'item')}",
         ]
+    if 2 * least > 1:
+        return [*words, "."]
     higher = int((found.support >= 2 * least - 1e-12).sum())
     return [*words, ". At twice this threshold there would be ", count(higher), "."]
 
@@ -130,9 +132,10 @@ def _against_data(findings: Findings) -> list[Element]:
         error, bias = float(np.abs(relative).mean()), float(relative.mean())
         words += ["these supports are off by ", percent(error), " of their value on average, and too "]
         words += ["high" if bias > 0 else "low", " by ", percent(abs(bias)), ". "]
-    words += [count(n_true), " of the ", count(len(found)), " are frequent there too, and "]
+    words += [count(n_true), " of the ", count(len(found))]
+    words += [f" {'is' if n_true == 1 else 'are'} frequent there too, and "]
     others = f"more than {MOST_ITEMSETS:,}" if missed is None else count(missed)
-    words += [others, " others are, which the model does not expect."]
+    words += [others, f" {'other is' if missed == 1 else 'others are'}, which the model does not expect."]
     picture = figure(
         "agreement",
         "The support of every expected itemset in the model and in the data: on the line both are the same. "

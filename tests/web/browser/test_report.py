@@ -32,6 +32,12 @@ def test_report(browser, report, width):
     assert page.title() == f"Baskets {HOSTILE}"
     assert page.locator("script, img").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    is_cut = "[...document.querySelectorAll('.scroll')].some(part => part.scrollWidth > part.clientWidth)"
+    assert not page.evaluate(is_cut)
+    values = (
+        "[...document.querySelectorAll('dl.facts dd')].map(dd => dd.offsetWidth / dd.parentNode.offsetWidth)"
+    )
+    assert min(page.evaluate(values)) > 0.5
     wide, narrow = page.locator("svg.wide").first, page.locator("svg.narrow").first
     assert (wide.is_visible(), narrow.is_visible()) == ((True, False) if width > 640 else (False, True))
     for theme in ("light", "dark"):
