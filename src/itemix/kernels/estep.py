@@ -30,9 +30,8 @@ from itemix.kernels.jit import inlined, kernel
 
 NEGLIGIBLE = 1e-8
 _FAR = 40.0  # exp(-40) is below half a unit in the last place of 1
-_FEW = (
-    8  # an exponential by itself, and counts that are not neighbours, take as long as this many in a vector
-)
+# An exponential by itself, and counts that are not neighbours, take as long as this many in a vector.
+_FEW = 8
 
 
 @inlined

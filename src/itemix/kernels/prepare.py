@@ -1,7 +1,7 @@
 """Prepare transactions for mining: drop infrequent items, rank the others, lay them out for the search.
 
 Items are ranked by their count: rank 0 is the most frequent one, ties go to the smaller code. The two layouts
-are bitsets over all rows (dense data) and rows of ranks with their transpose (sparse data).
+are bitsets over all rows (dense data) and rows of ranks (sparse data).
 
 Shapes: `indptr` (N + 1,) int64, `indices` (nnz,) int32, `rank_of` (n_items,) int32 with -1 for dropped items.
 """
