@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
 from itemix.immutable import Immutable, owned
-from itemix.kernels import least, residuals, sorting
+from itemix.kernels import csr, least, residuals, sorting
 from itemix.lowering import lower_to_subsets
 from itemix.mixture import Mixture
 from itemix.model import NEAR_THE_LEAST, Model
@@ -259,7 +259,7 @@ class CorrectedMixture(Model):
         out = np.empty(len(order))
         out[order] = lower_to_subsets(sorted_offsets, sorted_ranks, everything, estimates, self.n_pivots)
         alone = np.flatnonzero(out < 0)
-        out[alone] = self._lowered_alone(*_taken(offsets, ranks, alone))
+        out[alone] = self._lowered_alone(*csr.gather_rows(offsets, ranks, alone))
         return out
 
     def _of_paths(self, offsets: Offsets, ranks: Codes) -> Floats:
@@ -294,10 +294,3 @@ class CorrectedMixture(Model):
                 out[first : first + step],
             )
         return out
-
-
-def _taken(offsets: Offsets, ranks: Codes, chosen: npt.NDArray[np.int64]) -> Sets:
-    lengths = np.diff(offsets)[chosen]
-    new_offsets = np.concatenate([[0], np.cumsum(lengths)])
-    shift = np.repeat(offsets[chosen] - new_offsets[:-1], lengths)
-    return new_offsets, ranks[shift + np.arange(new_offsets[-1])]

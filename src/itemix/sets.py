@@ -13,7 +13,7 @@ from itemix.arrow import as_arrow
 from itemix.errors import InvalidInputError
 from itemix.immutable import Immutable, is_shared
 from itemix.items import Items, Label
-from itemix.kernels import lattice
+from itemix.kernels import csr, lattice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -163,7 +163,7 @@ class Sets(Immutable):
 
     def take(self, positions: npt.NDArray[np.int64]) -> Sets:
         """Return the sets at some positions, in that order."""
-        return Sets(*lattice.gather_sets(self.offsets, self.codes, positions), self.items, check=False)
+        return Sets(*csr.gather_rows(self.offsets, self.codes, positions), self.items, check=False)
 
     def sorted_within(self, rank: npt.NDArray[np.int64]) -> Sets:
         """Return the same sets, each with its items in ascending order of `rank` (n_items,)."""

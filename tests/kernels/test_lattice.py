@@ -58,14 +58,6 @@ def test_equal_hashes_are_told_apart():
     assert found.tolist() == [0, 1, 2, 3, 4, -1, -1, -1, -1]
 
 
-@given(families, st.data())
-def test_gather_sets(family, data):
-    """Taking positions is indexing a list."""
-    positions = data.draw(st.lists(st.integers(0, len(family) - 1), max_size=8) if family else st.just([]))
-    gathered = lattice.gather_sets(*naive.as_arrays(family), np.array(positions, dtype=np.int64))
-    assert naive.as_lists(*gathered) == [family[p] for p in positions]
-
-
 @given(families, sets_of_codes)
 def test_count_members(family, wanted):
     """Members are counted per set."""

@@ -1,4 +1,4 @@
-"""Families of sets: find a set among many, take some of them, and mark the closed and the maximal ones.
+"""Families of sets: find a set among many, and mark the closed and the maximal ones.
 
 Shapes: set s of n holds the codes codes[offsets[s]:offsets[s + 1]], distinct but in any order; `offsets`
 (n + 1,) int64, `codes` (total length,) int32, `keys` (n_items,) uint64.
@@ -112,26 +112,6 @@ def find_sets(
         h = hash_of(wanted_codes, start, end, keys)
         found[q] = lookup(table, offsets, codes, h, end - start, mark_of, q)
     return found
-
-
-@kernel
-def gather_sets(
-    offsets: np.ndarray, codes: np.ndarray, positions: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Take the sets at some positions, in that order.
-
-    Equivalent to [family[s] for s in positions].
-    """
-    out_offsets = np.zeros(len(positions) + 1, dtype=np.int64)
-    for k in range(len(positions)):
-        s = positions[k]
-        out_offsets[k + 1] = out_offsets[k] + offsets[s + 1] - offsets[s]
-    out = np.empty(out_offsets[-1], dtype=np.int32)
-    for k in range(len(positions)):
-        start = offsets[positions[k]]
-        for j in range(out_offsets[k + 1] - out_offsets[k]):
-            out[out_offsets[k] + j] = codes[start + j]
-    return out_offsets, out
 
 
 @kernel

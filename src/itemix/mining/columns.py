@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import csr, lattice, sorting
+from itemix.kernels import csr, sorting
 from itemix.ranking import without_noise
 
 
@@ -40,7 +40,7 @@ class Columns(NamedTuple):
 
     def take(self, chosen: npt.NDArray[np.int64]) -> Columns:
         """Return the sets at some positions, in that order."""
-        return Columns(*lattice.gather_sets(self.offsets, self.codes, chosen), self.values[chosen])
+        return Columns(*csr.gather_rows(self.offsets, self.codes, chosen), self.values[chosen])
 
     def best(self, k: int) -> Columns:
         """Return the k sets of the highest values, in the order they have; the first of those that tie."""
