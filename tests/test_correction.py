@@ -259,7 +259,7 @@ def test_damaged_corrections_are_refused(name, change, baskets, tmp_path):
         itemix.load(path)
 
 
-def test_a_choice_of_nothing(baskets):
+def test_a_choice_of_nothing():
     """Where no way is better than none, or nothing occurs often enough to tell, there is no correction."""
     choice = Choice((Way(0), Way(2)), np.array([0.1, 0.2]), np.zeros(2))
     assert choice.best.order == 0

@@ -128,7 +128,7 @@ def test_where_items_are_many():
     assert algorithm.finish(result.state).log_likelihood(data).mean() == pytest.approx(complete, rel=0.01)
 
 
-def test_components_without_transactions(data):
+def test_components_without_transactions():
     """Three equal transactions cannot fill three components; what is left follows the whole data."""
     same = Transactions.from_matrix(np.array([[1, 0, 1]] * 3))
     model = fit(same, 3, smoothing=0, pooling=0)
