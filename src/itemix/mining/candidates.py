@@ -201,42 +201,66 @@ def _grown(
     level: _Level, old: Candidates, choice: _Choice, keys: Hashes, *, max_len: int, max_bytes: int
 ) -> Candidates:
     """Make a trie level by level, from its first one."""
-    n_roots = len(level.rows)
-    items, join_of = [np.full(1, -1, np.int32), level.rows[:, 0]], [np.arange(-1, n_roots)]
-    counts = [level.values.astype(np.int64)]
-    n_joins, n_children = [np.array([n_roots])], [np.array([n_roots])]
-    n_nodes, total = 0, n_roots
+    parts = _Parts(level)
     while len(level.rows) and level.rows.shape[1] < max_len:
-        own = np.arange(len(level.rows)) - level.group
-        n_nodes, n_new = n_nodes + len(own), int(own.sum())
-        if _BYTES_PER_JOIN * (total + n_new) + _BYTES_PER_NODE * n_nodes > max_bytes:
-            raise SearchStopped(total + n_new)
+        n_joins = np.arange(len(level.rows)) - level.group
+        parts.require_room(n_joins, max_bytes)
         rows, group, hashes, older = level[:4]
         proposed = choice.rows(rows.shape[1] + 1)
-        known, joined, marks = kernels.join_level(
+        counts, joined, marks = kernels.join_level(
             rows, group, hashes, older, keys, proposed, old.join_start, old.counts
         )
-        chosen, values = choice.chosen(level, known, marks)
-        rows, group, older, parent, sizes = kernels.next_level(
+        chosen, values = choice.chosen(level, counts, marks)
+        places = np.flatnonzero(chosen)
+        rows, group, older, parent, n_children = kernels.next_level(
             rows, group, older, chosen, old.first, old.item
         )
-        places = np.flatnonzero(chosen)
-        items.append(rows[:, -1])
-        join_of.append(total + places)
-        counts.append(known)
-        n_joins.append(own)
-        n_children.append(sizes)
+        parts.add(n_joins, counts, n_children, rows[:, -1], places)
         level = _Level(rows, group, joined[places], older, values[places], level.values[parent])
-        total += n_new
-    leaves = np.zeros(len(level.rows), dtype=np.int64)
-    return Candidates(
-        first=_starts(1, [*n_children, leaves]),
-        item=np.concatenate(items),
-        join_start=_starts(0, [*n_joins, leaves]),
-        join_of=np.concatenate(join_of),
-        counts=np.concatenate(counts),
-        depth=len(counts),
-    )
+    return parts.as_candidates(n_leaves=len(level.rows))
+
+
+class _Parts:
+    """The arrays of a trie while it grows, a part for each level; see `Candidates`."""
+
+    def __init__(self, roots: _Level) -> None:
+        n_roots = len(roots.rows)
+        self._n_joins = [np.array([n_roots])]
+        self._counts = [roots.values.astype(np.int64)]
+        self._n_children = [np.array([n_roots])]
+        self._items = [np.full(1, -1, np.int32), roots.rows[:, 0]]
+        self._join_of = [np.arange(-1, n_roots)]
+        self._joins_so_far, self._nodes_so_far = n_roots, 0
+
+    def require_room(self, n_joins: Numbers, max_bytes: int) -> None:
+        """Raise SearchStopped if with the joins of another level, so many of each node, it takes more."""
+        joins, nodes = self._joins_so_far + int(n_joins.sum()), self._nodes_so_far + len(n_joins)
+        if _BYTES_PER_JOIN * joins + _BYTES_PER_NODE * nodes > max_bytes:
+            raise SearchStopped(joins)
+
+    def add(
+        self, n_joins: Numbers, counts: Numbers, n_children: Numbers, items: Codes, places: Numbers
+    ) -> None:
+        """Add what each node of a level has: joins, children, the items of these, and which joins they are."""
+        self._n_joins.append(n_joins)
+        self._counts.append(counts)
+        self._n_children.append(n_children)
+        self._items.append(items)
+        self._join_of.append(self._joins_so_far + places)
+        self._joins_so_far += len(counts)
+        self._nodes_so_far += len(n_joins)
+
+    def as_candidates(self, n_leaves: int) -> Candidates:
+        """Return the trie, whose last nodes have neither joins nor children."""
+        leaves = np.zeros(n_leaves, dtype=np.int64)
+        return Candidates(
+            first=_starts(1, [*self._n_children, leaves]),
+            item=np.concatenate(self._items),
+            join_start=_starts(0, [*self._n_joins, leaves]),
+            join_of=np.concatenate(self._join_of),
+            counts=np.concatenate(self._counts),
+            depth=len(self._counts),
+        )
 
 
 def _starts(first: int, sizes: Sequence[Numbers]) -> Numbers:
