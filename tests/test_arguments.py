@@ -141,6 +141,7 @@ def test_itemsets_that_are_none(fitted, itemsets):
             r"expected absent items for each of the 2 itemsets, got 1; use \[\]",
         )
     refused(lambda: fitted.with_intervals([["milk"]]), "expected Itemsets, got list; mine the model first")
+    refused(lambda: fitted.with_intervals(itemsets.sets), "expected Itemsets, got Sets; mine the model first")
     refused(
         lambda: itemsets.take([1.5]), r"expected a list of positions, or True or False for each of \d+, got"
     )

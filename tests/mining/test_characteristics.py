@@ -41,7 +41,15 @@ def test_against_the_formula():
     assert len(characteristic_items(mixture, 0, 3)) == 3
 
 
-def test_no_such_component():
-    """A component that is not there is refused."""
-    with pytest.raises(InvalidInputError, match="expected a component from 0 to 1, got 2; try 0"):
-        characteristic_items(MIXTURE, 2)
+@pytest.mark.parametrize(
+    ("component", "n", "message"),
+    [
+        (2, 6, "expected a component from 0 to 1, got 2; try 0"),
+        ("one", 6, "expected component as a whole number, got 'one'; try 0"),
+        (0, -1, "expected n as a whole number of 0 or more, got -1; try 6"),
+    ],
+)
+def test_no_such_component(component, n, message):
+    """A component that is not there is refused, and so is a number of items that is none."""
+    with pytest.raises(InvalidInputError, match=message):
+        characteristic_items(MIXTURE, component, n)

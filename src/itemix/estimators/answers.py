@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from itemix.errors import InvalidInputError
 from itemix.estimators.reading import read_input
+from itemix.itemsets import Itemsets
 from itemix.mining import intervals as credible
 from itemix.mining import query
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from itemix.corrected import CorrectedMixture
     from itemix.events import Names
-    from itemix.itemsets import Itemsets
     from itemix.mixture import Mixture
     from itemix.model import Model
     from itemix.posterior import Posterior
@@ -208,8 +208,13 @@ class MixtureAnswers(Answers):
             What `itemix.mine` has found in this model.
         level : float
             The probability inside an interval, between 0 and 1.
+
+        Raises
+        ------
+        InvalidInputError
+            If these are no Itemsets, the level has no meaning, or the model has no posterior.
         """
-        if not hasattr(itemsets, "offsets"):
+        if not isinstance(itemsets, Itemsets):
             raise InvalidInputError(
                 f"expected Itemsets, got {type(itemsets).__name__}; mine the model first: "
                 "itemix.mine(model, 0.1)"

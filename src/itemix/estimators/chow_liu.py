@@ -256,8 +256,8 @@ class ChowLiuMixture(_TreeEstimator):
 
     def _chosen(self, transactions: Transactions, callbacks: Sequence[Callback]) -> tuple[int, float]:
         """Return the number of components and the pooling, as given or chosen: first one, then the other."""
-        seed = parameters.as_seed(self.random_state)
-        split = int(np.random.default_rng(seed).integers(2**31)) if "auto" in self._words() else None
+        rng = np.random.default_rng(parameters.as_seed(self.random_state))
+        split = int(rng.integers(2**31)) if "auto" in (self.n_components, self.pooling) else None
         pooling = (
             _DEFAULT_POOLING if self.pooling == "auto" else parameters.check_amount("pooling", self.pooling)
         )
@@ -293,9 +293,6 @@ class ChowLiuMixture(_TreeEstimator):
         best = _POOLINGS[int(np.argmax(scores.values))]
         warn_of_choice(scores, len(scores.values), "the pooling", best)
         return best
-
-    def _words(self) -> list[str]:
-        return [value for value in (self.n_components, self.pooling) if isinstance(value, str)]
 
     def _candidate(self, transactions: Transactions, n_components: int, pooling: float) -> TreeMixture:
         """Fit a copy with some number of components and pooling, for the choice of them."""

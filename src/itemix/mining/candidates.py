@@ -241,7 +241,7 @@ class _Parts:
     def add(
         self, n_joins: Numbers, counts: Numbers, n_children: Numbers, items: Codes, places: Numbers
     ) -> None:
-        """Add what each node of a level has: joins, children, the items of these, and which joins they are."""
+        """Add what each node of a level has: joins, children, their items, and which joins they are."""
         self._n_joins.append(n_joins)
         self._counts.append(counts)
         self._n_children.append(n_children)

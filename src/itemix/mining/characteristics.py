@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from itemix.checks import check_whole
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -38,19 +39,20 @@ def characteristic_items(mixture: Mixture, component: int, n: int = 6) -> list[C
     Raises
     ------
     InvalidInputError
-        If there is no such component.
+        If there is no such component, or `n` is no whole number of zero or more.
     """
-    if not 0 <= component < mixture.n_components:
+    if not 0 <= check_whole("component", component, 0) < mixture.n_components:
         raise InvalidInputError(
             f"expected a component from 0 to {mixture.n_components - 1}, got {component!r}; try 0"
         )
+    n = check_whole("n", n, 6, least=0)
     p, q = mixture.probs[component], mixture.item_probabilities
     lift = np.divide(p, q, out=np.zeros_like(p), where=q > 0)
     present, absent = _told(p, q), _told(1 - p, 1 - q)
     evidence = np.where(lift > 1, present, 0.0)
     if evidence.sum() < _LEAST_TOLD * (present + absent).sum():
         return []
-    best = np.argsort(-evidence, kind="stable")[: max(n, 0)]
+    best = np.argsort(-evidence, kind="stable")[:n]
     return [
         Characteristic(mixture.items[int(i)], float(p[i]), float(lift[i])) for i in best if evidence[i] > 0
     ]
