@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import signal
 import sys
 import time
@@ -9,6 +10,7 @@ import time
 import pytest
 
 import itemix
+from itemix.cli.fit_display import _progress
 from itemix.cli.fitting import CRITERIA, INITS, METHODS, Fitting
 from itemix.data.synthetic import grocery_store
 from itemix.storage import load
@@ -245,6 +247,21 @@ def test_a_model_is_no_data(run, baskets, tmp_path):
     refused = run("fit", path, "-o", path)
     assert refused.code == 2
     assert "which holds a model; name the data behind it" in refused.err
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_progress_stays_on_one_line(width, monkeypatch):
+    """Where the terminal is narrow words are cut, but neither the method nor the times."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    bar = _progress("gsdpm")
+    task = bar.add_task("iteration 22, -66.9056 a transaction, 248 components", total=100)
+    bar.advance(task, 10)
+    time.sleep(0.01)
+    bar.advance(task, 10)
+    (line,) = bar.console.render_lines(bar.make_tasks_table(bar.tasks))
+    shown = "".join(segment.text for segment in line).rstrip()
+    assert re.fullmatch(r"gsdpm .+ iteration 22, -66\.9056 a .* 0:00:00 at most \d:\d\d:\d\d left", shown)
+    assert ("248 components" in shown) == (width == 120)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")

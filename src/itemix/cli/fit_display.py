@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from itemix.inference.run import Callback, Report
 
 
+_WIDE = 120
+
+
 @contextmanager
 def watching(method: str, n_transactions: int, *, quiet: bool) -> Iterator[list[Callback]]:
     """Yield what a fit is to call after every iteration: nothing, unless there is a terminal to show it on.
@@ -58,9 +61,17 @@ class _Display:
 
 
 def _progress(method: str) -> Progress:
+    """Make a line that fits: in a narrow terminal the bar is short and the words are cut, not the time."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.table import Column
     from rich.text import Text
+
+    class Words(TextColumn):
+        """Words that stay on their line."""
+
+        def render(self, task: Task) -> Text:
+            return Text(task.description, no_wrap=True, overflow="ellipsis")
 
     class TimeLeft(TimeRemainingColumn):
         """The time that is left, where that is known."""
@@ -69,11 +80,12 @@ def _progress(method: str) -> Progress:
             known = task.total is not None and task.time_remaining is not None
             return Text.assemble("at most ", super().render(task), " left") if known else Text()
 
+    console = Console(stderr=True)
     columns = (
         TextColumn(method),
-        BarColumn(bar_width=24),
-        TextColumn("{task.description}"),
-        TimeElapsedColumn(),
-        TimeLeft(),
+        BarColumn(bar_width=24 if console.width >= _WIDE else 4, table_column=Column(no_wrap=True)),
+        Words("", table_column=Column()),
+        TimeElapsedColumn(table_column=Column(no_wrap=True)),
+        TimeLeft(table_column=Column(no_wrap=True)),
     )
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return Progress(*columns, console=console, transient=True)
