@@ -138,6 +138,21 @@ REFUSED = {
     "not sampled": (lambda s: plot.trace(s.model, "alpha"), "with a trace of 'alpha', got BayesianMixture"),
     "not fitted": (lambda s: plot.trace(s.model.mixture_), "with a trace of 'bound', got Mixture"),
     "quantity": (lambda s: plot.trace(s.model, "speed"), "one of bound, n_components, alpha, got 'speed'"),
+    "supports of a model": (
+        lambda s: plot.support_distribution(s.model),
+        r"expected Itemsets to draw, got BayesianMixture; try itemix.mine\(data, 0.01\)",
+    ),
+    "lengths of data": (lambda s: plot.length_distribution(s.data), "Itemsets to draw, got Transactions"),
+    "top rules": (lambda s: plot.top_itemsets(s.rules), "Itemsets to draw, got Rules"),
+    "two data sets": (lambda s: plot.support_agreement(s.data, s.data), "Itemsets to draw, got Transactions"),
+    "itemsets as rules": (
+        lambda s: plot.rules_scatter(s.itemsets),
+        r"expected Rules to draw, got Itemsets; try itemix.rules\(itemsets\)",
+    ),
+    "a model that was not evaluated": (
+        lambda s: plot.evaluation_by_length(s.model),
+        r"expected Evaluation to draw, got BayesianMixture; try itemix.evaluate\(model, test, 0.01\)",
+    ),
     "criterion": (lambda s: plot.evaluation_by_length(s.evaluation, "speed"), "recall, got 'speed'"),
 }
 

@@ -8,12 +8,13 @@ import numpy as np
 
 from itemix.display import format_percent
 from itemix.errors import InvalidInputError
+from itemix.evaluation import Evaluation
 from itemix.plot import canvas
+from itemix.plot.models import require_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from itemix.evaluation import Evaluation
 
 _CRITERIA = {
     "mean_relative_error": "Mean relative error of supports",
@@ -56,6 +57,7 @@ def evaluation_by_length(
     >>> ax.get_title(loc="left")
     'Mean relative error of supports'
     """
+    require_kind(evaluation, Evaluation, by="itemix.evaluate(model, test, 0.01)")
     if criterion not in _CRITERIA:
         raise InvalidInputError(
             f"expected a criterion that is one of {', '.join(_CRITERIA)}, got {criterion!r}; try "

@@ -157,6 +157,7 @@ def top_itemsets(
     >>> len(ax.get_yticks())
     8
     """
+    require_itemsets(itemsets)
     shown = itemsets.top(min(n, 40), min_len=min_len)
     require_itemsets(shown)
     ax = canvas.axes_of(ax, 6.4, 1.1 + 0.24 * len(shown))

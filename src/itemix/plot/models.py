@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from itemix.errors import InvalidInputError
+from itemix.itemsets import Itemsets
 from itemix.mining.pairs import comparable_items
 from itemix.mining.query import dependencies
 from itemix.mixture import Mixture
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from itemix.events import Names
-    from itemix.itemsets import Itemsets
     from itemix.mining.query import Dependency, Sign
     from itemix.posterior import Posterior
 
@@ -116,14 +116,27 @@ def require_pairs(n: int) -> None:
         )
 
 
+def require_kind(value: object, kind: type, *, by: str) -> None:
+    """Check that something is of the kind that a picture shows; `by` makes it.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is of another kind.
+    """
+    if not isinstance(value, kind):
+        raise InvalidInputError(f"expected {kind.__name__} to draw, got {type(value).__name__}; try {by}")
+
+
 def require_itemsets(itemsets: Itemsets) -> None:
     """Check that there is an itemset to draw.
 
     Raises
     ------
     InvalidInputError
-        If there is none.
+        If there is none, or it is something else.
     """
+    require_kind(itemsets, Itemsets, by="itemix.mine(data, 0.01)")
     if len(itemsets) == 0:
         raise InvalidInputError(
             "expected at least one itemset to draw, got none; mine with a lower min_support, or ask for "

@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from itemix.display import plural
 from itemix.errors import InvalidInputError
+from itemix.mining.ruleset import Rules
 from itemix.plot import canvas
+from itemix.plot.models import require_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from itemix.mining.ruleset import Rules
     from itemix.plot.canvas import Palette
 
 Floats = npt.NDArray[np.float64]
@@ -53,6 +54,7 @@ def rules_scatter(rules: Rules, *, n_named: int = 5, ax: Axes | None = None) -> 
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('support', 'confidence')
     """
+    require_kind(rules, Rules, by="itemix.rules(itemsets)")
     if len(rules) == 0:
         raise InvalidInputError("expected at least one rule to draw, got none; try a lower min_threshold")
     shown = rules.top(_MOST_RULES)
