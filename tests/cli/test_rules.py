@@ -27,6 +27,15 @@ def test_lines_in_a_pipe(run, baskets):
     assert result.err.splitlines()[-1] == "3 rules with confidence >= 0.7"
 
 
+def test_no_rules_are_no_end(run, baskets):
+    """Where the default finds nothing, it is said what to try."""
+    result = run("rules", baskets, "--min-support", "0.4", "--min-threshold", "2", "--metric", "lift")
+    assert result.rows == []
+    assert result.err.splitlines()[-1] == (
+        "0 rules with lift >= 2; try a lower --min-threshold or --min-support"
+    )
+
+
 def first_of_the_tie(path):
     """Return the two rules of equal lift, in the order of the library."""
     tied = [rule for rule in rules_of(path, 2, min_threshold=0.7) if rule.lift < 1]

@@ -202,7 +202,9 @@ def rules(
     found = split_itemsets(itemsets, data=transactions, **split.as_arguments())
     if split.where:
         found = found.filter(**split.bounds())
-    note(f"{plural(len(found), 'rule')} with {found.metric} >= {split.min_threshold:g}", quiet=output.quiet)
+    hint = "" if len(found) else "; try a lower --min-threshold or --min-support"
+    counted = f"{plural(len(found), 'rule')} with {found.metric} >= {split.min_threshold:g}"
+    note(counted + hint, quiet=output.quiet)
     found = found.sort_by(sort)
     if not save(found, "rule", output):
         show_rules(found, output.limit)
