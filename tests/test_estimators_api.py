@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from inference.planted import planted_mixture
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -134,6 +135,18 @@ def test_grid_search_chooses_by_likelihood():
     )
     search = GridSearchCV(pipeline, {"bayesianmixture__n_components": [1, 2]}, cv=3).fit(X)
     assert search.best_params_ == {"bayesianmixture__n_components": 2}
+
+
+def test_transactions_are_divided_by_scikit_learn():
+    """Searches, cross-validation and divisions take transactions as they are, and no fold loses an item."""
+    data = planted_mixture().sample(300, random_state=0)
+    search = GridSearchCV(BayesianMixture(random_state=0), {"n_components": [1, 3]}, cv=3).fit(data)
+    assert search.best_params_ == {"n_components": 3}
+    scores = cross_val_score(DirichletProcessMixture(3, random_state=0), data, cv=3)
+    assert np.isfinite(scores).all()
+    train, test = train_test_split(data, test_size=0.2, random_state=0)
+    assert (len(train), len(test)) == (240, 60)
+    assert train.items == test.items == data.items
 
 
 @pytest.mark.parametrize("estimator", PLAIN)

@@ -337,3 +337,37 @@ def test_items_may_be_shared():
     """Items that are given are kept, not copied."""
     items = Items(["a"])
     assert Transactions([0, 1], [0], items).items is items
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_positions(merged):
+    """One transaction is a list of names; a slice, positions or a mask give transactions in that order."""
+    lists = [["b", "a"], ["c"], [], ["a", "b"], ["c"]]
+    tx = Transactions.from_lists(lists)
+    tx = tx.merge_identical() if merged else tx
+    whole = tx.to_lists()
+    assert [tx[i] for i in range(5)] == whole
+    assert tx[-1] == whole[-1]
+    assert tx[np.int64(1)] == whole[1]
+    mask = np.array([True, False, False, True, True])
+    for chosen in (slice(1, 4), slice(None, None, -1), [3, 0, 0], np.array([4, -5]), mask, []):
+        found = tx[chosen]
+        places = np.arange(5)[chosen] if len(np.atleast_1d(chosen)) else []
+        assert found.to_lists() == [whole[i] for i in places]
+        assert found.items == tx.items
+        assert found == tx[chosen, ...]
+    assert tx.shape == tx.to_scipy().shape == (5, 3)
+
+
+def test_no_such_positions():
+    """Positions that are not there are an IndexError, what is no position is said to be none."""
+    tx = Transactions.from_lists([["a"], ["b"]])
+    with pytest.raises(IndexError, match="expected a position below 2, got 2"):
+        tx[2]
+    with pytest.raises(IndexError, match="out of bounds"):
+        tx[[0, 5]]
+    for wrong in ("a", [0.5], [True]):
+        with pytest.raises(InvalidInputError, match="expected a list of positions, or True or False for"):
+            tx[wrong]
+    with pytest.raises(InvalidInputError, match=r"expected transactions to take, .*, got \(0, 1\); for"):
+        tx[0, 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,11 @@ from itemix.immutable import protected
 from itemix.interrupts import interruptible
 from itemix.items import Items, Label
 from itemix.kernels import csr
+from itemix.sets import as_position, as_positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from types import EllipsisType
 
     import pandas as pd
     from scipy import sparse
@@ -84,6 +86,36 @@ class Transactions(CompressedRows):
     def from_long(cls, frame: Any, transaction: Label, item: Label) -> Transactions:  # noqa: ANN401 - as above
         """Make transactions from a long data frame with a row for each (transaction, item) pair."""
         return cls(*frames.encode_long_frame(frame, transaction, item))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of transactions and of items, as of the matrix that they stand for."""
+        return self.n_transactions, self.n_items
+
+    @overload
+    def __getitem__(self, chosen: int) -> list[Label]: ...
+    @overload
+    def __getitem__(self, chosen: slice | npt.ArrayLike | tuple[Any, EllipsisType]) -> Transactions: ...
+    def __getitem__(self, chosen: Any) -> list[Label] | Transactions:
+        """Return one transaction as the names of its items; of a slice, positions or a mask, transactions.
+
+        They are in the order of the positions, over the same items, each a row of its own. ``[chosen, ...]``
+        is the same, which is how scikit-learn asks for the rows of a fold.
+        """
+        if isinstance(chosen, tuple):
+            if len(chosen) != 2 or chosen[1] is not Ellipsis:
+                raise InvalidInputError(
+                    f"expected transactions to take, as in tx[0] or tx[[0, 1]], got {chosen!r}; for items "
+                    "try select_items()"
+                )
+            chosen = chosen[0]
+        rows = self._row_of_each_transaction()
+        if isinstance(chosen, int | np.integer):
+            row = rows[as_position(chosen, len(rows))]
+            return self._items.names(self._indices[self._indptr[row] : self._indptr[row + 1]])
+        rows = rows[chosen if isinstance(chosen, slice) else as_positions(chosen, len(rows))]
+        indptr, indices = csr.gather_rows(self._indptr, self._indices, protected(rows))
+        return Transactions.from_canonical(indptr, indices, self._items, source=self._source)
 
     def describe(self) -> Description:
         """Summarise the data; the result prints as a table."""

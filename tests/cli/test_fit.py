@@ -19,6 +19,18 @@ FEW = ["--max-iter", "20", "--seed", "0"]
 SAMPLING = [*FEW, "--samples", "2", "--thin", "2"]
 
 
+def test_any_method_takes_a_seed(run, baskets, tmp_path):
+    """Methods without chance take a seed too, so that scripts can go through all methods alike."""
+    for method in ("independent", "chow-liu", "maxent"):
+        fitted = [
+            run("fit", baskets, "--method", method, "-o", tmp_path / f"{method}{seed}.itemix", "-q", *options)
+            for seed, options in enumerate(([], ["--seed", "7"]))
+        ]
+        assert [done.code for done in fitted] == [0, 0]
+        models = [load(tmp_path / f"{method}{seed}.itemix").model_ for seed in range(2)]
+        assert models[0].probability(["milk"]) == models[1].probability(["milk"])
+
+
 @pytest.mark.parametrize(
     ("method", "options", "expected"),
     [

@@ -47,6 +47,8 @@ _CORRECTIONS: dict[str, str | int | None] = {"none": None, "auto": "auto", "2": 
 _ONLY_SAMPLING = ("samples", "thin")
 # What all methods are given unless something else is said, also those that have no such thing.
 _DEFAULTS = {"correction": "auto", "threads": -1}
+# What methods may be given that have no such thing: without chance, any seed gives the same model.
+_NEEDLESS = ("seed",)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Fitting:
             panel=_MODEL,
             metavar="N|auto",
             help="The number of components (10 by default), or auto to choose it; for a Dirichlet process, "
-            "which finds its own number, only where it starts or ends.",
+            "which finds its own number, only where it starts or ends (50 by default).",
         ),
     ] = None
     criterion: Annotated[
@@ -264,7 +266,8 @@ class Fitting:
         has = parameters_of(self.method)
         for name, value in self._given().items():
             parameter = _PARAMETER_OF.get(name, name)
-            if value is None or (parameter not in has and value == _DEFAULTS.get(name)):
+            is_needless = name in _NEEDLESS or value == _DEFAULTS.get(name)
+            if value is None or (parameter not in has and is_needless):
                 continue
             if parameter not in has:
                 other = next(method for method in METHODS if parameter in parameters_of(method))

@@ -29,7 +29,7 @@ def mine(
             "--level",
             panel="Which itemsets",
             metavar="X",
-            help="Of a Bayesian model: give each support its credible interval of this probability, as 0.9.",
+            help="Of a Bayesian or corrected model: give supports intervals of this probability, as 0.9.",
         ),
     ] = None,
     verify: Annotated[

@@ -142,7 +142,7 @@ def recommend(rules: Rules, baskets: object, n: int, metric: str) -> Recommendat
     n = check_whole("n", n, 5, least=1)
     if hasattr(baskets, "columns"):
         baskets = Transactions.from_dataframe(baskets)
-    elif is_matrix(baskets):
+    elif is_matrix(baskets) and not isinstance(baskets, Transactions):
         baskets = Transactions.from_matrix(baskets, items=rules.items)
     if isinstance(baskets, Transactions):
         indptr, indices = _recoded(baskets, rules)
