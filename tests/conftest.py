@@ -10,7 +10,7 @@ from hypothesis import settings
 from inference.planted import planted_mixture
 from naive import lattice
 
-settings.register_profile("itemix", deadline=None, derandomize=True)
+settings.register_profile("itemix", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("itemix")
 
 

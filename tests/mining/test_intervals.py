@@ -65,10 +65,10 @@ def dirichlet(rng):
 @pytest.mark.parametrize(
     ("cls", "draw_weights", "parameters", "n_fits", "chance"),
     [
-        (BayesianMixture, dirichlet, {"n_init": 3}, 250, 0.0),
-        (DirichletProcessMixture, sticks, {"n_init": 3}, 250, 0.0),
-        (BayesianMixture, dirichlet, SHORT_CHAIN, 80, 0.02),
-        (DirichletProcessMixture, many_sticks, SHORT_CHAIN, 80, 0.02),
+        (BayesianMixture, dirichlet, {"n_init": 3}, 150, 0.0),
+        (DirichletProcessMixture, sticks, {"n_init": 3}, 150, 0.0),
+        (BayesianMixture, dirichlet, SHORT_CHAIN, 50, 0.02),
+        (DirichletProcessMixture, many_sticks, SHORT_CHAIN, 50, 0.02),
     ],
 )
 def test_coverage_is_the_stated_one(cls, draw_weights, parameters, n_fits, chance):
