@@ -267,3 +267,9 @@ def test_other_things_are_no_frames(what):
         rules(what)
     with pytest.raises(InvalidInputError, match=r"expected an Arrow table, got \w+; write it with to_arrow"):
         Itemsets.from_arrow(what)
+
+
+def test_counts_are_whole_numbers():
+    """A count that is missing is no count, and is not made one."""
+    with pytest.raises(InvalidInputError, match="expected an array of int64, got array"):
+        Itemsets([0, 1], [0], [0.5], ["a"], count=np.array([np.nan]), n_transactions=4)

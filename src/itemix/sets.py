@@ -264,8 +264,9 @@ def as_positions(positions: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
 def readonly(values: npt.ArrayLike, dtype: npt.DTypeLike, *, copy: bool = True) -> npt.NDArray[Any]:
     """Return values as a read-only contiguous array, copied where they may be the caller's memory."""
     try:
-        array = np.ascontiguousarray(values, dtype=dtype)
-    except (TypeError, ValueError, OverflowError):
+        with np.errstate(invalid="raise"):  # no whole number is NaN
+            array = np.ascontiguousarray(values, dtype=dtype)
+    except (TypeError, ValueError, OverflowError, FloatingPointError):
         raise InvalidInputError(
             f"expected an array of {np.dtype(dtype).name}, got {values!r}; try itemix.mine to make itemsets"
         ) from None

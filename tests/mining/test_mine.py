@@ -85,7 +85,7 @@ def options(draw):
 
 
 @both_layouts
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(transactions(), options())
 def test_options_combined(sparse, rows, threshold_and_options):
     """Lengths, items to hold, items left out and the number of sets mean the same together as apart."""

@@ -79,7 +79,7 @@ def as_counts(itemsets):
     return {frozenset(names): count for names, _, count in itemsets}
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(data(), models(), st.sampled_from(FORMS), st.integers(1, 6) | st.floats(0.05, 1), st.integers(1, 2))
 def test_what_mining_finds(rows, model, form, min_support, n_jobs):
     """Whatever the model: the sets, supports and order of mining the data, however the data comes."""
@@ -104,7 +104,7 @@ def options(draw):
     }
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(data(), models(), st.sampled_from(FORMS), st.integers(1, 4), options())
 def test_options_mean_what_they_mean_for_data(rows, model, form, min_support, chosen):
     """Targets, lengths, items and the number of sets choose as they do when the data is mined."""
@@ -112,7 +112,7 @@ def test_options_mean_what_they_mean_for_data(rows, model, form, min_support, ch
     assert_same(mine(model, min_support, verify=given_data, **chosen), mine(tx, min_support, **chosen))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(data(), models(), st.integers(1, 4), st.integers(1, 3), st.floats(0, 0.9))
 def test_counts_of_what_was_proposed(rows, model, min_support, max_passes, slack):
     """What is not certified says so: the sets are a part of all, and the rest is among the unchecked."""

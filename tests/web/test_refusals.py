@@ -141,7 +141,7 @@ PARAMETERS = [
 ]
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     view=st.sampled_from(VIEWS),
     body=st.dictionaries(st.sampled_from(PARAMETERS), JSON, max_size=4) | JSON,
