@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
+import itemix
 from itemix.cli import main
 
 BASKETS = [
@@ -62,3 +63,40 @@ def baskets(tmp_path):
     cells = [[f'"{name}"' if "," in name else name for name in basket] for basket in BASKETS]
     path.write_text("".join(",".join(row) + "\n" for row in cells))
     return path
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Write some baskets of the synthetic store."""
+    path = tmp_path_factory.mktemp("store") / "store.csv"
+    baskets = itemix.datasets.load("grocery_store").sample(600, random_state=0)
+    itemix.write_transactions(baskets, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def models(store):
+    """Fit a model of maximum likelihood, a variational one and a sampled one."""
+    options = {
+        "nbm": ["-K", "6", "--correction", "none"],
+        "vdpm": ["-K", "10", "--correction", "none"],
+        "corrected": ["-K", "10", "--correction", "2"],
+        "gsdpm": ["--max-iter", "20", "--samples", "2", "--thin", "2"],
+    }
+    paths = {name: store.with_name(f"{name}.itemix") for name in options}
+    for name, more in options.items():
+        method = "vdpm" if name == "corrected" else name
+        arguments = [
+            "fit",
+            str(store),
+            "--method",
+            method,
+            *more,
+            "--seed",
+            "0",
+            "-q",
+            "-o",
+            str(paths[name]),
+        ]
+        assert main(arguments) == 0
+    return paths
