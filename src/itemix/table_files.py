@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import json
 import zlib
 from itertools import chain, islice
@@ -25,18 +26,22 @@ from itemix.checks import as_path
 from itemix.errors import InvalidInputError, MissingFileError
 from itemix.exchange import Columns
 from itemix.files import checked_target, replacing
+from itemix.inputs import Held, hold, is_stream
 from itemix.sets import Sets
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator
 
     import pyarrow as pa
+
+    from itemix.inputs import PathLike
 
 T = TypeVar("T")
 
 _ROWS_AT_ONCE = 50_000
 _LONGEST_LINE = 1 << 24
+_GZIP_MAGIC = b"\x1f\x8b"
+_EXTENSION_BY_HEAD = {b"P": ".parquet", b"#": ".csv", b"{": ".jsonl"}
 
 
 class _Format(NamedTuple):
@@ -45,7 +50,7 @@ class _Format(NamedTuple):
     read_header: Callable[[IO[bytes]], Any]
 
 
-def check_path(path: str | os.PathLike[str]) -> None:
+def check_path(path: PathLike) -> None:
     """Check that a file of this name can be written; call it first where the work before is long.
 
     Raises
@@ -57,7 +62,7 @@ def check_path(path: str | os.PathLike[str]) -> None:
     checked_target(path)
 
 
-def write(columns: Columns, path: str | os.PathLike[str]) -> None:
+def write(columns: Columns, path: PathLike) -> None:
     """Write columns to a file; an old file stays until the new one is complete.
 
     Raises
@@ -78,7 +83,7 @@ def write(columns: Columns, path: str | os.PathLike[str]) -> None:
                 ) from None
 
 
-def read(path: str | os.PathLike[str], kind: str, make: Callable[[Columns], T]) -> T:
+def read(path: PathLike | Held, kind: str, make: Callable[[Columns], T]) -> T:
     """Read columns that `write` has written, and make the value that they are of.
 
     Raises
@@ -86,55 +91,90 @@ def read(path: str | os.PathLike[str], kind: str, make: Callable[[Columns], T]) 
     InvalidInputError
         If there is no such file, or it is damaged, of another kind or not one of ours.
     """
-    chosen, is_gzip = _format_of(path)
+    source = _held_if_stream(path)
+    name = source.name if isinstance(source, Held) else source
+    chosen, is_gzip = _format_of(source)
     try:
-        with Path(path).open("rb") as raw:
-            stream: Any = gzip.GzipFile(fileobj=raw) if is_gzip else contextlib.nullcontext(raw)
-            with stream as binary:
-                return make(chosen.read(binary, kind))
+        with _opened(source, is_gzip) as binary:
+            return make(chosen.read(binary, kind))
     except InvalidInputError as error:
-        raise InvalidInputError(f"{path}: {error}") from None
+        raise InvalidInputError(f"{name}: {error}") from None
     except (FileNotFoundError, IsADirectoryError):
         raise MissingFileError(
-            f"expected a file of {kind}, got {str(path)!r}, which is none; check the name"
+            f"expected a file of {kind}, got {str(name)!r}, which is none; check the name"
         ) from None
     except (EOFError, zlib.error, ValueError, KeyError, TypeError, gzip.BadGzipFile) as error:
         reason = " ".join(str(error).split())[:120]
         raise InvalidInputError(
-            f"{path}: expected {kind} written by itemix, got a damaged file ({reason}); write it again"
+            f"{name}: expected {kind} written by itemix, got a damaged file ({reason}); write it again"
         ) from None
 
 
-def kind_of(path: str | os.PathLike[str]) -> str | None:
+def kind_of(path: PathLike | Held) -> str | None:
     """Return what `write` has written to a file, "itemsets" or "rules", or None if it is another file."""
     try:
         chosen, is_gzip = _format_of(path)
-        with Path(path).open("rb") as raw:
-            stream: Any = gzip.GzipFile(fileobj=raw) if is_gzip else contextlib.nullcontext(raw)
-            with stream as binary:
-                header = chosen.read_header(binary)
+        with _opened(path, is_gzip) as binary:
+            header = chosen.read_header(binary)
     except (OSError, EOFError, zlib.error, ValueError):
         return None
     kind = header.get("kind") if isinstance(header, dict) else None
     return kind if isinstance(kind, str) else None
 
 
-def _format_of(path: str | os.PathLike[str]) -> tuple[_Format, bool]:
+def may_be_ours(head: bytes) -> bool:
+    """Whether the first bytes of a stream are those of a format that `write` writes."""
+    return head[:1] in _EXTENSION_BY_HEAD
+
+
+def _held_if_stream(path: PathLike | Held) -> PathLike | Held:
+    return path if isinstance(path, Held) or not is_stream(as_path(path)) else hold(path)
+
+
+@contextlib.contextmanager
+def _opened(source: PathLike | Held, is_gzip: bool) -> Iterator[IO[bytes]]:
+    """Open a file, or the bytes of a stream, and unpack them."""
+    with io.BytesIO(source.data) if isinstance(source, Held) else Path(source).open("rb") as raw:
+        stream: Any = gzip.GzipFile(fileobj=raw) if is_gzip else contextlib.nullcontext(raw)
+        with stream as binary:
+            yield binary
+
+
+def _format_of(source: PathLike | Held) -> tuple[_Format, bool]:
+    """Return the format, and whether it is packed: by the name of a file, or the first byte of a stream."""
     formats = {
         ".parquet": _Format(_write_parquet, _read_parquet, _parquet_header),
         ".csv": _Format(_write_csv, _read_csv, _csv_header),
         ".jsonl": _Format(_write_jsonl, _read_jsonl, lambda stream: _jsonl_start(stream)[1]),
     }
+    extension, is_gzip = _by_head(source) if isinstance(source, Held) else _by_name(source)
+    return formats[extension], is_gzip
+
+
+def _by_name(path: PathLike) -> tuple[str, bool]:
     name = as_path(path).name.lower()
     plain = name.removesuffix(".gz")
     extension = Path(plain).suffix
     is_gzip = plain != name
-    if extension not in formats or (is_gzip and extension == ".parquet"):
+    if extension not in _EXTENSION_BY_HEAD.values() or (is_gzip and extension == ".parquet"):
         raise InvalidInputError(
             f"expected a name that ends in .parquet, .csv, .jsonl, .csv.gz or .jsonl.gz, got "
             f"{Path(path).name or str(path)!r}; rename it"
         )
-    return formats[extension], is_gzip
+    return extension, is_gzip
+
+
+def _by_head(held: Held) -> tuple[str, bool]:
+    is_gzip = held.data.startswith(_GZIP_MAGIC)
+    head = b""
+    with contextlib.suppress(OSError, EOFError, zlib.error), _opened(held, is_gzip) as binary:
+        head = binary.read(1)
+    if not may_be_ours(head):
+        raise InvalidInputError(
+            f"expected itemsets or rules written by itemix, got {held.name}, which is something else; write "
+            "them with save"
+        )
+    return _EXTENSION_BY_HEAD[head], is_gzip
 
 
 def _write_parquet(columns: Columns, stream: IO[bytes]) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from itemix.display import Table
+    from itemix.inputs import Held
 
 
 class Tabular(Immutable, ABC):
@@ -87,7 +88,7 @@ class Tabular(Immutable, ABC):
         table_files.write(self._as_columns(), path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str] | Held) -> Self:
         """Read what `save` has written: the value is equal to the one that was saved.
 
         Raises

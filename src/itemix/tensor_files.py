@@ -21,12 +21,12 @@ import numpy.typing as npt
 from itemix.checks import as_path
 from itemix.errors import InvalidInputError, MissingFileError, ModelFileError
 from itemix.files import replacing
+from itemix.inputs import Held, hold, is_regular, is_stream
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator, Mapping
 
-    PathLike = str | os.PathLike[str]
+    from itemix.inputs import PathLike
 
 FORMAT = 1
 
@@ -36,7 +36,7 @@ Array = npt.NDArray[Any]
 _KEY = "itemix"
 _START = b'{"__metadata__":{"itemix":'
 _LENGTH_BYTES = 8
-_DTYPES = {"F64", "I64", "I32", "U8", "BOOL"}
+_DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8, "BOOL": np.bool_}
 
 
 class Content:
@@ -155,8 +155,8 @@ def write(path: PathLike, header: Mapping[str, Any], tensors: Mapping[str, Array
         temporary.write_bytes(data)
 
 
-def read(path: PathLike) -> Content:
-    """Read a file that `write` has written.
+def read(path: PathLike | Held) -> Content:
+    """Read a file that `write` has written, or a stream of its bytes.
 
     Raises
     ------
@@ -165,9 +165,9 @@ def read(path: PathLike) -> Content:
     ModelFileError
         If it is damaged, no model file, or of a newer version.
     """
-    file = as_path(path)
-    _require_readable(file)
-    text, arrays = _open(file)
+    held = path if isinstance(path, Held) else _held(path)
+    file = as_path(path) if held is None else Path(held.name)
+    text, arrays = _open(file, held)
     header = _parsed(text, file)
     content = Content(file, header, arrays)
     _require_known_format(content, file)
@@ -178,18 +178,31 @@ def read(path: PathLike) -> Content:
 
 
 def is_model_file(path: PathLike) -> bool:
-    """Whether a file looks like one that `write` has written, from its first bytes."""
+    """Whether a regular file looks like one that `write` has written, from its first bytes."""
+    if not is_regular(path):
+        return False
     try:
         with Path(path).open("rb") as stream:
-            return stream.read(_LENGTH_BYTES + len(_START))[_LENGTH_BYTES:] == _START
+            return begins_like_model(stream.read(_LENGTH_BYTES + len(_START)))
     except OSError:
         return False
 
 
-def _require_readable(file: Path) -> None:
+def begins_like_model(head: bytes) -> bool:
+    """Whether some bytes begin like a file that `write` has written."""
+    return head.startswith(_START, _LENGTH_BYTES)
+
+
+def _held(path: PathLike) -> Held | None:
+    """Return all bytes of a stream, or None for a regular file that can be read."""
+    file = as_path(path)
     try:
-        with file.open("rb") as stream:
-            is_empty = not stream.read(1)
+        held = hold(path) if is_stream(path) else None
+        if held is None:
+            with file.open("rb") as stream:
+                is_empty = not stream.read(1)
+        else:
+            is_empty = not held.data
     except FileNotFoundError:
         raise MissingFileError(
             f"expected a model file to read, got no such file {str(file)!r}; check the name and the folder"
@@ -207,24 +220,45 @@ def _require_readable(file: Path) -> None:
         raise ModelFileError(
             f"expected a model file, got {str(file)!r}, which is empty; save the model again"
         )
+    return held
 
 
-def _open(file: Path) -> tuple[str, dict[str, Array]]:
-    """Return the text of the header and the arrays."""
+def _open(file: Path, held: Held | None) -> tuple[str, dict[str, Array]]:
+    """Return the text of the header and the arrays, of a file or of the bytes of a stream."""
     from safetensors import SafetensorError, safe_open
 
     try:
+        if held is not None:
+            return _unpacked(file, held.data)
         with safe_open(file, framework="np") as opened:
-            metadata = opened.metadata() or {}
-            if _KEY not in metadata:
-                raise _foreign(file)
             names: list[str] = list(opened.keys())
+            text = _own_header(file, opened.metadata())
             _require_known_types(file, {opened.get_slice(name).get_dtype() for name in names})
-            return metadata[_KEY], {name: opened.get_tensor(name) for name in names}
+            return text, {name: opened.get_tensor(name) for name in names}
     except (SafetensorError, OSError):
-        if is_model_file(file):
+        if is_model_file(file) if held is None else begins_like_model(held.data):
             raise _damaged(file, "it is cut short, or its beginning is overwritten") from None
         raise _foreign(file) from None
+
+
+def _unpacked(file: Path, data: bytes) -> tuple[str, dict[str, Array]]:
+    from safetensors import deserialize
+
+    tensors = deserialize(data)  # type: ignore[no-untyped-call]
+    # The library checks the metadata, but does not give it.
+    stop = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
+    text = _own_header(file, json.loads(data[_LENGTH_BYTES:stop]).get("__metadata__"))
+    _require_known_types(file, {tensor["dtype"] for _, tensor in tensors})
+    return text, {
+        name: np.frombuffer(tensor["data"], _DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
+        for name, tensor in tensors
+    }
+
+
+def _own_header(file: Path, metadata: Mapping[str, str] | None) -> str:
+    if metadata is None or _KEY not in metadata:
+        raise _foreign(file)
+    return metadata[_KEY]
 
 
 def _parsed(text: str, file: Path) -> dict[str, Any]:
@@ -239,7 +273,7 @@ def _parsed(text: str, file: Path) -> dict[str, Any]:
 
 
 def _require_known_types(file: Path, dtypes: Iterable[str]) -> None:
-    for dtype in sorted(set(dtypes) - _DTYPES):
+    for dtype in sorted(set(dtypes) - set(_DTYPES)):
         raise _damaged(file, f"it has an array of type {dtype!r}")
 
 

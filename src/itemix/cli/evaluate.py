@@ -12,8 +12,9 @@ from itemix.cli.compiling import stopwatch
 from itemix.cli.completing import data_sources
 from itemix.cli.options import Quiet, Reading, as_support, option
 from itemix.cli.output import note, on_terminal, write_lines
-from itemix.cli.sources import read_model_or_data, read_result, read_source
+from itemix.cli.sources import opened, read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
+from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
     from itemix.evaluation import Evaluation
@@ -88,6 +89,7 @@ def evaluate(
     least = as_support(min_support)
     assert least is not None  # noqa: S101 - the option is needed
     _check_output(output)
+    refuse_repeated(model, test, train, reading.names)
     prediction = _read_prediction(model, reading, quiet)
     data = read_source(test, reading, quiet=quiet)
     behind = None if train is None else read_source(train, reading, quiet=quiet)
@@ -116,11 +118,12 @@ def _read_prediction(source: str, reading: Reading, quiet: bool) -> "Model | Ite
     from itemix.itemsets import Itemsets
     from itemix.storage.stored import StoredModel
 
-    saved = read_result(source)
-    if isinstance(saved, Itemsets):
-        note(f"{source}: {len(saved):,} itemsets", quiet=quiet)
-        return saved
-    found = read_model_or_data(source, reading, quiet=quiet)
+    with opened(source, quiet=quiet) as asked:
+        saved = read_result(asked)
+        if isinstance(saved, Itemsets):
+            note(f"{source}: {len(saved):,} itemsets", quiet=quiet)
+            return saved
+        found = read_model_or_data(asked, reading, quiet=quiet)
     return found.model if isinstance(found, StoredModel) else found
 
 

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from itemix.cli import models
 from itemix.cli.compiling import stopwatch
 from itemix.cli.completing import DATASET_PREFIX
 from itemix.cli.fit import fitted, refuse_fitting
 from itemix.cli.fitting import Fitting
 from itemix.cli.options import ModelOrData, Quiet, Reading, option
 from itemix.cli.output import note
-from itemix.cli.sources import read_source
+from itemix.cli.sources import opened, read_data, read_source, whole
 from itemix.errors import InvalidInputError
+from itemix.inputs import is_standard_input, refuse_repeated
 
 if TYPE_CHECKING:
     import socket
@@ -109,16 +109,18 @@ def _served(
 ) -> "Served":
     from itemix.web.served import Served
 
-    if models.is_model(source):
-        refuse_fitting(fitting, source, output)
-        beside = None if data is None else read_source(data, reading, quiet=quiet)
-        return Served.from_file(source, data=beside)
-    if output is not None:
-        from itemix.files import checked_target
+    refuse_repeated(source, data, reading.names)
+    with opened(source, quiet=quiet) as found:
+        if found.kind == "model":
+            refuse_fitting(fitting, source, output)
+            beside = None if data is None else read_source(data, reading, quiet=quiet)
+            return Served.from_file(whole(found), data=beside)
+        if output is not None:
+            from itemix.files import checked_target
 
-        checked_target(output)
-    model = fitting.estimator()
-    transactions = read_source(source, reading, quiet=quiet)
+            checked_target(output)
+        model = fitting.estimator()
+        transactions = read_data(found, reading, quiet=quiet)
     beside = transactions if data is None else read_source(data, reading, quiet=quiet)
     fitted(model, transactions, fitting.method, quiet=quiet)
     if output is not None:
@@ -128,7 +130,7 @@ def _served(
 
 
 def _name_of(source: str) -> str:
-    if source == "-":
+    if is_standard_input(source):
         return "standard input"
     name = source.removeprefix(DATASET_PREFIX)
     return Path(name).name.split(".")[0].replace(":", " ") or "data"

@@ -12,6 +12,7 @@ from itemix.cli.options import Quiet, Reading, Source, option
 from itemix.cli.output import note
 from itemix.cli.sources import read_source
 from itemix.errors import InvalidInputError
+from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
     from itemix.estimators.base import MixtureEstimator
@@ -41,6 +42,7 @@ def fit(
     from itemix.files import checked_target
 
     checked_target(output)
+    refuse_repeated(source, reading.names)
     estimator = fitting.estimator()
     model = fitted(estimator, read_source(source, reading, quiet=quiet), fitting.method, quiet=quiet)
     model.save(output)

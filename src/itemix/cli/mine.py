@@ -8,8 +8,9 @@ from itemix.cli.completing import data_sources, one_of
 from itemix.cli.options import ModelOrData, Output, Reading, Searching, as_support, check_choice, option
 from itemix.cli.output import check_output, note, save
 from itemix.cli.results import SORTS, show_itemsets
-from itemix.cli.sources import read_for_passes, read_model_or_data
+from itemix.cli.sources import opened, read_for_passes, read_model_or_data
 from itemix.errors import InvalidInputError
+from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
     from itemix.data.chunks import Chunks
@@ -66,10 +67,12 @@ def mine(
     check_choice("--sort", sort, SORTS)
     search.check()
     check_output(output)
+    refuse_repeated(source, verify, reading.names)
     if verify is not None:
         _check_verifying(search, level)
     with stopwatch(quiet=output.quiet) as watch:
-        found = read_model_or_data(source, reading, quiet=output.quiet)
+        with opened(source, quiet=output.quiet) as asked:
+            found = read_model_or_data(asked, reading, quiet=output.quiet)
         uncertain = None if level is None else _uncertain(found)
         if verify is None:
             itemsets = mined(found, search, output, watch)

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Annotated, Any
 
 import typer
 
 from itemix.cli.completing import data_sources, one_of
 from itemix.errors import InvalidInputError
+from itemix.inputs import is_stream
 
 TARGETS = ("all", "closed", "maximal")
 FORMATS = ("fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl")
@@ -113,8 +115,17 @@ class Reading:
             "header": self.header,
             "transaction": self.transaction,
             "item": self.item,
-            "names": self.names,
+            "names": self._names,
         }
+
+    @cached_property
+    def _names(self) -> Any:  # noqa: ANN401 - a path, or the names themselves
+        """The file of names; or the names that a stream holds, which several sources may need."""
+        if self.names is None or not is_stream(self.names):
+            return self.names
+        from itemix.data.names import read_names
+
+        return read_names(self.names, self.encoding)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ import typer
 
 from itemix.cli.options import ModelOrData, Quiet, Reading, option
 from itemix.cli.output import on_terminal, write_lines
-from itemix.cli.sources import read_model_or_data
+from itemix.cli.sources import opened, read_model_or_data
 from itemix.errors import InvalidInputError
+from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
     from itemix.mixture import Mixture
@@ -67,7 +68,9 @@ def query(
         raise InvalidInputError(
             "expected items to ask for, got none; try itemix query SOURCE milk --given bread"
         )
-    asked = read_model_or_data(source, reading, quiet=quiet)
+    refuse_repeated(source, reading.names)
+    with opened(source, quiet=quiet) as found:
+        asked = read_model_or_data(found, reading, quiet=quiet)
     row = _answer(asked, event, condition, level)
     if on_terminal():
         _draw(

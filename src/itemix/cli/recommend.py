@@ -6,8 +6,9 @@ import typer
 
 from itemix.cli.options import ModelOrData, Quiet, Reading, option
 from itemix.cli.output import cell, note, on_terminal, write_lines
-from itemix.cli.sources import read_model_or_data, read_result, read_source
+from itemix.cli.sources import opened, read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
+from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +66,7 @@ def recommend(
     if number < 1:
         raise InvalidInputError(f"expected --number of at least 1, got {number}; try 5")
     basket, unwanted = items or [], absent or []
+    refuse_repeated(source, baskets, reading.names)
     asked = _read(source, reading, quiet=quiet)
     if baskets is not None:
         if basket or unwanted:
@@ -83,14 +85,15 @@ def recommend(
 def _read(source: str, reading: Reading, *, quiet: bool) -> "StoredModel | Rules | Transactions":
     from itemix.itemsets import Itemsets
 
-    saved = read_result(source)
+    with opened(source, quiet=quiet) as found:
+        saved = read_result(found)
+        if saved is None:
+            return read_model_or_data(found, reading, quiet=quiet)
     if isinstance(saved, Itemsets):
         raise InvalidInputError(
             f"expected a model, rules or transactions, got {source!r}, which holds itemsets; make rules of "
             "them with itemix rules -o"
         )
-    if saved is None:
-        return read_model_or_data(source, reading, quiet=quiet)
     note(f"{source}: {len(saved):,} rules", quiet=quiet)
     return saved
 

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from itemix.cli import models
 from itemix.cli.completing import DATASET_PREFIX
 from itemix.cli.fit import fitted, refuse_fitting
 from itemix.cli.fitting import Fitting
 from itemix.cli.options import ModelOrData, Quiet, Reading, as_support, option
 from itemix.cli.output import note
-from itemix.cli.sources import read_model_or_data, read_source
+from itemix.cli.sources import opened, read_data, read_model_or_data, read_source, whole
 from itemix.errors import InvalidInputError
+from itemix.inputs import is_standard_input, refuse_repeated
 
 if TYPE_CHECKING:
     from itemix.transactions import Transactions
@@ -68,6 +68,7 @@ def report(
 
     require_matplotlib()
     checked_target(output)
+    refuse_repeated(source, data, reading.names)
     threshold = as_support(min_support)
     model, beside = _model_and_data(source, data, fitting, reading, quiet=quiet)
     from itemix.report import write_report
@@ -82,20 +83,21 @@ def _model_and_data(
     source: str, data: str | None, fitting: Fitting, reading: Reading, *, quiet: bool
 ) -> "tuple[Any, Transactions | None]":
     """Return the model that a source names, or one fitted to its data, and what to compare it with."""
-    if models.is_model(source):
-        refuse_fitting(fitting, source)
-        read_model_or_data(source, reading, quiet=quiet)
-        from itemix.storage import load
+    with opened(source, quiet=quiet) as found:
+        if found.kind == "model":
+            refuse_fitting(fitting, source)
+            read_model_or_data(found, reading, quiet=quiet)
+            from itemix.storage import load
 
-        return load(source), None if data is None else read_source(data, reading, quiet=quiet)
-    model = fitting.estimator()
-    transactions = read_source(source, reading, quiet=quiet)
+            return load(whole(found)), None if data is None else read_source(data, reading, quiet=quiet)
+        model = fitting.estimator()
+        transactions = read_data(found, reading, quiet=quiet)
     beside = transactions if data is None else read_source(data, reading, quiet=quiet)
     return fitted(model, transactions, fitting.method, quiet=quiet), beside
 
 
 def _heading(source: str) -> str:
     """Name a source without the folders that it lies in."""
-    if source == "-":
+    if is_standard_input(source):
         return "Report on transactions"
     return f"Report on {Path(source.removeprefix(DATASET_PREFIX)).name}"

@@ -10,8 +10,9 @@ from itemix.cli.mine import mined
 from itemix.cli.options import ModelOrData, Output, Reading, Searching, as_support, check_choice, option
 from itemix.cli.output import check_output, note, save
 from itemix.cli.results import show_rules
-from itemix.cli.sources import read_model_or_data, read_result, read_source
+from itemix.cli.sources import opened, read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
+from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
     from itemix.itemsets import Itemsets
@@ -195,6 +196,7 @@ def rules(
     check_choice("--sort", sort, MEASURES)
     check_output(output)
     split.check()
+    refuse_repeated(source, data, reading.names)
     itemsets, transactions = _itemsets(source, data, search, reading, output)
     from itemix.display import plural
     from itemix.mining.rules import rules as split_itemsets
@@ -217,17 +219,18 @@ def _itemsets(
     from itemix.itemsets import Itemsets
     from itemix.transactions import Transactions
 
-    saved = read_result(source)
-    if saved is None:
-        if data is not None:
-            raise InvalidInputError(
-                f"expected --data only with a file of itemsets, got it with {source!r}; leave it out"
-            )
-        search.check()
-        with stopwatch(quiet=output.quiet) as watch:
-            found = read_model_or_data(source, reading, quiet=output.quiet)
-            itemsets = mined(found, search, output, watch)
-        return itemsets, found if isinstance(found, Transactions) else None
+    with opened(source, quiet=output.quiet) as asked:
+        saved = read_result(asked)
+        if saved is None:
+            if data is not None:
+                raise InvalidInputError(
+                    f"expected --data only with a file of itemsets, got it with {source!r}; leave it out"
+                )
+            search.check()
+            with stopwatch(quiet=output.quiet) as watch:
+                found = read_model_or_data(asked, reading, quiet=output.quiet)
+                itemsets = mined(found, search, output, watch)
+            return itemsets, found if isinstance(found, Transactions) else None
     if not isinstance(saved, Itemsets):
         raise InvalidInputError(
             f"expected transactions, a model or itemsets, got {source!r}, which holds rules; try itemix show"

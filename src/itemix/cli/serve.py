@@ -8,8 +8,10 @@ import typer
 from itemix.cli.compiling import stopwatch
 from itemix.cli.options import Quiet, option
 from itemix.cli.output import note
+from itemix.cli.sources import opened, whole
 from itemix.display import plural
 from itemix.errors import InvalidInputError
+from itemix.inputs import refuse_repeated
 
 N = TypeVar("N", int, float)
 
@@ -74,11 +76,15 @@ def serve(
         _at_least("--max-rules", max_rules, 1),
         _at_least("--seconds", seconds, 0.1),
     )
+    refuse_repeated(*files)
     is_local = is_loopback(host)
     if token is None and not is_local:
         token = secrets.token_urlsafe(24)
     with server.bound_socket(host, port) as listening:
-        models = [Served.from_file(file, limits=limits) for file in files]
+        models = []
+        for file in files:
+            with opened(file, quiet=quiet) as found:
+                models.append(Served.from_file(whole(found), limits=limits))
         app = make_app(models, token=token, only_loopback=is_local)
         with stopwatch(quiet=quiet):
             for served in models:

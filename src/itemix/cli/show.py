@@ -1,6 +1,5 @@
 """``itemix show``: what a saved model has found, in words; or the itemsets or rules of a file."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,8 +7,9 @@ import typer
 from itemix.cli import models
 from itemix.cli.options import Quiet, option
 from itemix.cli.output import note, on_terminal, write_lines
-from itemix.cli.sources import read_result
+from itemix.cli.sources import Opened, opened, read_model, read_result
 from itemix.errors import InvalidInputError
+from itemix.inputs import is_regular, is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,11 +57,12 @@ def show(
     """
     if limit < 0:
         raise InvalidInputError(f"expected --limit as a number of rows, got {limit}; try 0 for all")
-    result = read_result(file)
-    if result is not None:
-        _show_result(file, result, limit, quiet)
-        return
-    model = _read_model(file)
+    with opened(file, quiet=quiet) as found:
+        result = read_result(found)
+        if result is not None:
+            _show_result(file, result, limit, quiet)
+            return
+        model = _read_model(found)
     note(models.summary(model), quiet=quiet)
     if "strength" in model.training:
         note(models.prior(model), quiet=quiet)
@@ -154,16 +155,13 @@ def _show_result(file: str, result: "Itemsets | Rules", limit: int, quiet: bool)
         show_rules(result, limit)
 
 
-def _read_model(file: str) -> "StoredModel":
-    from itemix.storage.stored import StoredModel
-    from itemix.tensor_files import is_model_file
-
-    if Path(file).is_file() and not file.endswith(models.SUFFIX) and not is_model_file(file):
+def _read_model(source: Opened) -> "StoredModel":
+    if source.kind is None and (is_regular(source.name) or is_stream(source.name)):
         raise InvalidInputError(
-            f"expected a model, itemsets or rules, got {file!r}, which is something else; for transactions "
-            "try itemix mine"
+            f"expected a model, itemsets or rules, got {source.name!r}, which is something else; for "
+            "transactions try itemix mine"
         )
-    return StoredModel(file)
+    return read_model(source)
 
 
 def _draw(components: "Mixture", shown: list[int], n_items: int, n_left_out: int) -> None:

@@ -3,22 +3,59 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from itemix.cli import models
 from itemix.cli.completing import DATASET_PREFIX
 from itemix.cli.fetching import load_dataset
 from itemix.cli.output import note
 from itemix.errors import InvalidInputError, MissingFileError
+from itemix.inputs import Held, is_regular, is_stream
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from itemix.cli.options import Reading
     from itemix.data.chunks import Chunks
+    from itemix.data.source import Source
     from itemix.itemsets import Itemsets
     from itemix.mining.rules import Rules
     from itemix.storage.stored import StoredModel
     from itemix.transactions import Transactions
+
+
+class Opened(NamedTuple):
+    """A source that was opened.
+
+    Attributes
+    ----------
+    name : str
+        As it was typed.
+    kind : str or None
+        What it holds: "model", "itemsets", "rules", or None for transactions.
+    content : str or Source
+        Where to read it: the path of a regular file, or the one handle of a stream.
+    """
+
+    name: str
+    kind: str | None
+    content: str | Source
+
+
+@contextmanager
+def opened(source: str, *, quiet: bool) -> Iterator[Opened]:
+    """Open a source once and find out what it holds; only a regular file is looked at and opened again."""
+    if source.startswith(DATASET_PREFIX) or not is_stream(source):
+        yield Opened(source, _kind_of_file(source), source)
+        return
+    from itemix.data.source import open_source
+
+    if source == "-" and not quiet and sys.stdin is not None and sys.stdin.isatty():
+        sys.stderr.write("reading standard input; Ctrl-D ends it\n")
+    with open_source(source) as stream:
+        yield _looked_at(source, stream)
 
 
 def read_source(source: str, reading: Reading, *, quiet: bool) -> Transactions:
@@ -29,8 +66,21 @@ def read_source(source: str, reading: Reading, *, quiet: bool) -> Transactions:
     InvalidInputError
         If there are none.
     """
-    is_named = source.startswith(DATASET_PREFIX)
-    transactions = _named_dataset(source, quiet) if is_named else _file(source, reading, quiet)
+    with opened(source, quiet=quiet) as found:
+        return read_data(found, reading, quiet=quiet)
+
+
+def read_data(source: Opened, reading: Reading, *, quiet: bool) -> Transactions:
+    """Return the transactions of a source, and say on standard error what they are.
+
+    Raises
+    ------
+    InvalidInputError
+        If it holds something else.
+    """
+    _refuse_results(source)
+    is_named = source.name.startswith(DATASET_PREFIX)
+    transactions = _named_dataset(source.name, quiet) if is_named else _file(source, reading, quiet)
     note(summary(transactions), quiet=quiet)
     return transactions
 
@@ -39,9 +89,10 @@ def read_for_passes(source: str, reading: Reading, *, quiet: bool) -> Transactio
     """Return the transactions that a source names, in chunks if it is a file that can be read in chunks."""
     from itemix.data.chunks import NotInChunksError, read_chunks
 
-    if not Path(source).is_file() or source.startswith(DATASET_PREFIX):
+    if not is_regular(source) or source.startswith(DATASET_PREFIX):
         return read_source(source, reading, quiet=quiet)
-    _refuse_results(source)
+    with opened(source, quiet=quiet) as found:
+        _refuse_results(found)
     try:
         chunks = read_chunks(source, **reading.as_arguments(), progress=not quiet)
     except NotInChunksError:
@@ -50,15 +101,26 @@ def read_for_passes(source: str, reading: Reading, *, quiet: bool) -> Transactio
     return chunks
 
 
-def read_model_or_data(source: str, reading: Reading, *, quiet: bool) -> StoredModel | Transactions:
-    """Return the model or the transactions that a source names, and say on standard error what it is."""
-    if not models.is_model(source):
-        return read_source(source, reading, quiet=quiet)
-    from itemix.storage.stored import StoredModel
-
-    model = StoredModel(source)
+def read_model_or_data(source: Opened, reading: Reading, *, quiet: bool) -> StoredModel | Transactions:
+    """Return the model or the transactions of a source, and say on standard error what it is."""
+    if source.kind != "model":
+        return read_data(source, reading, quiet=quiet)
+    model = read_model(source)
     note(models.summary(model), quiet=quiet)
     return model
+
+
+def read_model(source: Opened) -> StoredModel:
+    """Return the model of a source.
+
+    Raises
+    ------
+    ModelFileError
+        If it holds something else.
+    """
+    from itemix.storage.stored import StoredModel
+
+    return StoredModel(whole(source))
 
 
 def summary(transactions: Transactions | Chunks) -> str:
@@ -69,18 +131,23 @@ def summary(transactions: Transactions | Chunks) -> str:
     return f"{transactions.source}: {', '.join(sizes)}"
 
 
-def read_result(source: str) -> Itemsets | Rules | None:
-    """Return the itemsets or rules that a file holds, or None if it is no such file."""
-    kind = _kind_of(source)
-    if kind == "itemsets":
+def read_result(source: Opened) -> Itemsets | Rules | None:
+    """Return the itemsets or rules of a source, or None if it holds something else."""
+    if source.kind == "itemsets":
         from itemix.itemsets import Itemsets
 
-        return Itemsets.load(source)
-    if kind == "rules":
+        return Itemsets.load(whole(source))
+    if source.kind == "rules":
         from itemix.mining.rules import Rules
 
-        return Rules.load(source)
+        return Rules.load(whole(source))
     return None
+
+
+def whole(source: Opened) -> str | Held:
+    """Return where all of a source can be read at once: its path, or its bytes."""
+    content = source.content
+    return content if isinstance(content, str) else Held(content.label, content.look_at_all())
 
 
 def _named_dataset(source: str, quiet: bool) -> Transactions:
@@ -96,24 +163,19 @@ def _named_dataset(source: str, quiet: bool) -> Transactions:
     return load_dataset(name, part or None, quiet=quiet)
 
 
-def _file(source: str, reading: Reading, quiet: bool) -> Transactions:
+def _file(source: Opened, reading: Reading, quiet: bool) -> Transactions:
     from itemix.data.readers import read_transactions
 
-    if source == "-":
-        if not quiet and sys.stdin is not None and sys.stdin.isatty():
-            sys.stderr.write("reading standard input; Ctrl-D ends it\n")
-    elif Path(source).is_file():
-        _refuse_results(source)
-    elif not Path(source).exists():
-        _hint_at_dataset(source)
-    return read_transactions(source, **reading.as_arguments(), progress=not quiet)
+    if isinstance(source.content, str) and not Path(source.name).exists():
+        _hint_at_dataset(source.name)
+    return read_transactions(source.content, **reading.as_arguments(), progress=not quiet)
 
 
-def _refuse_results(path: str) -> None:
-    kind = "a model" if models.is_model(path) else _kind_of(path)
-    if kind is not None:
-        hint = f"try itemix rules {path}" if kind == "itemsets" else "name the data behind it"
-        raise InvalidInputError(f"expected transactions, got {path!r}, which holds {kind}; {hint}")
+def _refuse_results(source: Opened) -> None:
+    if source.kind is not None:
+        kind = "a model" if source.kind == "model" else source.kind
+        hint = f"try itemix rules {source.name}" if kind == "itemsets" else "name the data behind it"
+        raise InvalidInputError(f"expected transactions, got {source.name!r}, which holds {kind}; {hint}")
 
 
 def _hint_at_dataset(source: str) -> None:
@@ -126,8 +188,21 @@ def _hint_at_dataset(source: str) -> None:
         )
 
 
-def _kind_of(source: str) -> str | None:
-    """Return what a file of results holds, or None if it is another file, or none."""
+def _kind_of_file(path: str) -> str | None:
+    """Return what a file holds, or None if it is no file of ours, or none at all."""
     from itemix.table_files import kind_of
 
-    return kind_of(source) if Path(source).is_file() else None
+    if models.is_model(path):
+        return "model"
+    return kind_of(path) if is_regular(path) else None
+
+
+def _looked_at(name: str, stream: Source) -> Opened:
+    """Find out from its first bytes what a stream holds; where they do not tell, from all of them."""
+    from itemix.table_files import kind_of, may_be_ours
+    from itemix.tensor_files import begins_like_model
+
+    if name.endswith(models.SUFFIX) or begins_like_model(stream.head):
+        return Opened(name, "model", stream)
+    kind = kind_of(Held(stream.label, stream.look_at_all())) if may_be_ours(stream.head) else None
+    return Opened(name, kind, stream)

@@ -24,6 +24,7 @@ from itemix.data.readers import checked_options, said_of
 from itemix.data.recognise import recognise
 from itemix.data.source import open_source
 from itemix.errors import InvalidInputError
+from itemix.inputs import is_standard_input, is_stream
 from itemix.interrupts import interruptible
 from itemix.transactions import Transactions
 
@@ -258,16 +259,15 @@ def _spread(source: Source) -> str:
 
 def _readable_again(path: object) -> str | os.PathLike[str]:
     """Return the path of what can be read again and again; what is not there is found out on opening."""
-    if not isinstance(path, str | os.PathLike) or path == "-":
-        got = "standard input" if path == "-" else type(path).__name__
+    if not isinstance(path, str | os.PathLike) or is_standard_input(path):
+        got = "standard input" if is_standard_input(path) else type(path).__name__
         raise InvalidInputError(
             f"expected the path of a file, which can be read again and again, got {got}; save it as a file "
             "first"
         )
-    file = Path(path)
-    if file.exists() and not file.is_file() and not file.is_dir():
+    if is_stream(path):
         raise InvalidInputError(
-            f"expected a file that can be read again and again, got {str(file)!r} which is none; save it as "
+            f"expected a file that can be read again and again, got {str(path)!r} which is none; save it as "
             "a file first"
         )
     return path

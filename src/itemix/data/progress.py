@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from itemix.inputs import is_regular
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -23,7 +25,7 @@ def byte_progress(path: PathOrStream) -> Iterator[Callable[[int], None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    known = isinstance(path, str | os.PathLike) and Path(path).is_file()
+    known = isinstance(path, str | os.PathLike) and is_regular(path)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         name = Path(path).name if isinstance(path, str | os.PathLike) else "the stream"

@@ -18,6 +18,7 @@ from itemix.data.progress import byte_progress
 from itemix.data.recognise import recognise
 from itemix.data.source import PathOrStream, encoding_of, open_source
 from itemix.errors import InvalidInputError
+from itemix.inputs import refuse_repeated
 from itemix.interrupts import interruptible
 from itemix.transactions import Transactions
 
@@ -58,7 +59,8 @@ def read_transactions(
     Parameters
     ----------
     path : str, path or file object
-        What to read; "-" is standard input. Gzip is recognised by its first bytes and undone.
+        What to read; "-" is standard input. What is no regular file, such as a pipe, is read once. Gzip is
+        recognised by its first bytes and undone.
     format : {"fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl"}, optional
         The format, where it should not be recognised. For Parquet and Arrow files "long" and "onehot" name
         the layout of the table.
@@ -98,6 +100,7 @@ def read_transactions(
     >>> itemix.read_transactions(io.BytesIO(b"milk,bread\nmilk\n")).to_lists()
     [['bread', 'milk'], ['milk']]
     """
+    refuse_repeated(path, names)
     options = checked_options(
         path,
         format,

@@ -7,18 +7,18 @@ import gzip
 import io
 import os
 import re
-import sys
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from itemix.errors import InvalidInputError, MissingFileError
+from itemix.inputs import is_regular, is_standard_input, standard_input, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PathOrStream: TypeAlias = "str | os.PathLike[str] | IO[Any]"
+PathOrStream: TypeAlias = "str | os.PathLike[str] | IO[Any] | Source"
 
 HEAD_SIZE = 1 << 16
 BLOCK_SIZE = 1 << 20
@@ -62,7 +62,7 @@ class Source(io.RawIOBase):
         self.label = label
         self.path = path
         self.size = size
-        self._on_bytes = on_bytes
+        self.on_bytes = on_bytes
         self.gzipped = False
         self.head = b""
         self.head = self._read_head()
@@ -92,6 +92,12 @@ class Source(io.RawIOBase):
         self._unread = memoryview(self.head)
         return bool(more)
 
+    def look_at_all(self) -> bytes:
+        """Make the head as long as all there is, before anything is read, and return it."""
+        while self.look_further():
+            pass
+        return self.head
+
     def _read_head(self, size: int = HEAD_SIZE) -> bytes:
         buffer = bytearray(size)
         self._unread = memoryview(b"")
@@ -99,20 +105,23 @@ class Source(io.RawIOBase):
 
     def _fetch_into(self, view: memoryview) -> int:
         try:
-            got = self._stream.readinto(view)  # type: ignore[attr-defined]
+            while (got := self._stream.readinto(view)) is None:  # type: ignore[attr-defined]
+                wait_for(self._stream)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InvalidInputError(
                 f"expected a complete gzip file, got {self.label} which is cut short or damaged "
                 f"({_first_words(error)}); copy or download it again"
             ) from None
-        if self._on_bytes is not None:
-            self._on_bytes(got)
-        return int(got or 0)
+        if self.on_bytes is not None:
+            self.on_bytes(got)
+        return int(got)
 
 
 @contextmanager
 def open_source(path: PathOrStream, on_bytes: Callable[[int], None] | None = None) -> Iterator[Source]:
     """Open a path, "-" for standard input, or a file object; gzip is recognised by its first bytes.
+
+    What is no regular file is read once, from one handle. A source that is open already stays as it is.
 
     Raises
     ------
@@ -121,15 +130,18 @@ def open_source(path: PathOrStream, on_bytes: Callable[[int], None] | None = Non
     InvalidInputError
         If it is a folder, cannot be opened, or is neither a path nor a file object.
     """
-    if isinstance(path, str) and path == "-":
-        yield _gunzipped(Source(_standard_input(), "standard input", on_bytes=on_bytes))
+    if isinstance(path, Source):
+        path.on_bytes = on_bytes
+        yield path
+    elif is_standard_input(path):
+        yield _gunzipped(Source(_as_binary(standard_input()), "standard input", on_bytes=on_bytes))
     elif isinstance(path, str | os.PathLike):
         if not os.fspath(path):
             raise InvalidInputError("expected a file to read, got an empty name; name a file")
         file = Path(path)
         with _open_file(file) as stream:
-            plain = file if file.is_file() else None
-            size = file.stat().st_size
+            plain = file if is_regular(file) else None
+            size = file.stat().st_size if plain else 0
             yield _gunzipped(Source(stream, file.name, path=plain, size=size, on_bytes=on_bytes))
     elif hasattr(path, "read"):
         _refuse_unreadable(path)
@@ -152,12 +164,6 @@ def encoding_of(path: PathOrStream, encoding: str) -> str:
     if isinstance(path, io.TextIOBase):
         return path.encoding or "utf-8"
     return encoding
-
-
-def _standard_input() -> IO[bytes]:
-    if sys.stdin is None:
-        raise InvalidInputError("expected standard input to read, got a closed one; name a file")
-    return _as_binary(sys.stdin)
 
 
 def _open_file(path: Path) -> IO[bytes]:

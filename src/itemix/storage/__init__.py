@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from itemix.estimators.base import MixtureEstimator
     from itemix.estimators.single import ModelEstimator
+    from itemix.inputs import Held
     from itemix.tensor_files import Content
 
 __all__ = ["load", "save"]
@@ -65,8 +66,13 @@ def save(model: MixtureEstimator | ModelEstimator | Model, path: str | os.PathLi
     )
 
 
-def load(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - an estimator or a Mixture, as the file says
+def load(path: str | os.PathLike[str] | Held) -> Any:  # noqa: ANN401 - an estimator or a Mixture, as the file says
     """Read a model that `save` has written; loading never runs code from the file.
+
+    Parameters
+    ----------
+    path : path
+        The file; "-" is standard input, and any other stream is read once, to its end.
 
     Returns
     -------

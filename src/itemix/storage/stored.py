@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from itemix import tensor_files
 from itemix.corrected import CorrectedMixture
+from itemix.inputs import Held
 from itemix.mixture import Mixture
 from itemix.storage import batch, corrections, sampled, values
 from itemix.trees import TreeMixture
@@ -31,7 +32,7 @@ class StoredModel:
 
     Parameters
     ----------
-    path : path
+    path : path, or the bytes of a stream
         A file that `itemix.storage.save` has written.
 
     Attributes
@@ -53,9 +54,9 @@ class StoredModel:
         If it is no model file, damaged, or of a newer version.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str] | Held) -> None:
         self._content: Content = tensor_files.read(path)
-        self.path = Path(path)
+        self.path = Path(path.name if isinstance(path, Held) else path)
         with self._content.blamed():
             model = values.decode(self._content)
         self._corrected = model if isinstance(model, CorrectedMixture) else None

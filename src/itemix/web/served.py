@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
+from itemix.inputs import Held
 from itemix.mining import supports
 from itemix.model import as_model
 from itemix.plot.models import components_of
@@ -74,12 +75,17 @@ class Served:
 
     @classmethod
     def from_file(
-        cls, path: str | os.PathLike[str], *, data: Transactions | None = None, limits: Limits | None = None
+        cls,
+        path: str | os.PathLike[str] | Held,
+        *,
+        data: Transactions | None = None,
+        limits: Limits | None = None,
     ) -> Served:
         """Serve the model of a file, by the name of the file without its ending."""
         from itemix.storage import load
 
-        return cls(Path(path).stem, load(path), data=data, limits=limits)
+        name = path.name if isinstance(path, Held) else path
+        return cls(Path(name).stem, load(path), data=data, limits=limits)
 
     @property
     def has_intervals(self) -> bool:
