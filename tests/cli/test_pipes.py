@@ -2,10 +2,11 @@
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 import threading
-from pathlib import Path
+from contextlib import contextmanager, nullcontext
 
 import pytest
 
@@ -15,12 +16,12 @@ from itemix.cli import main
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 
 N_ROWS = 20_000
-HELD_OPEN_S = 120
+WAIT_S = 120
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Write data that is far longer than any buffer, names of its items, a model, itemsets and rules of it."""
+    """Write data longer than any buffer, the names of its items, and a model, itemsets and rules of it."""
     folder = tmp_path_factory.mktemp("pipes")
     rows = [f"{t % 7} {7 + t % 5} {12 + t % 3}" for t in range(N_ROWS)]
     (folder / "data.dat").write_text("\n".join(rows) + "\n")
@@ -40,60 +41,51 @@ def folder(tmp_path_factory):
     return folder
 
 
-def fed(path, fifo):
-    """Write a file into a FIFO, as another process would."""
+def feed(file, pipe):
+    """Write a file into a pipe, as another process would."""
 
     def write():
-        with Path(fifo).open("wb") as pipe, path.open("rb") as file:
-            pipe.write(file.read())
+        with open(pipe, "wb") as stream:  # noqa: PTH123 - a path or a handle
+            stream.write(file.read_bytes())
 
-    writer = threading.Thread(target=write, daemon=True)
-    writer.start()
-    return writer
+    threading.Thread(target=write, daemon=True).start()
 
 
-def answer(arguments, **options):
-    """Run the program and return its output, its code and its notes."""
-    command = [sys.executable, "-m", "itemix", *map(str, arguments)]
-    done = subprocess.run(  # noqa: S603 - our own program
-        command, capture_output=True, check=False, timeout=HELD_OPEN_S, **options
-    )
-    return done.stdout.decode(), done.returncode, done.stderr.decode()
+@contextmanager
+def fifo(file, folder):
+    """Yield the path of a FIFO into which a file is written."""
+    path = folder / "fifo"
+    os.mkfifo(path)
+    feed(file, path)
+    yield path
 
 
-def by_name(arguments, _, **__):
-    """Name the file."""
-    return answer(arguments)
+@contextmanager
+def handle(file, _):
+    """Yield the name of an open pipe, as <(cat file) gives one."""
+    reading, writing = os.pipe()
+    feed(file, writing)
+    yield f"/dev/fd/{reading}"
+    os.close(reading)
 
 
-def by_fifo(arguments, streamed, *, tmp_path):
-    """Name a FIFO into which the file is written."""
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    fed(streamed, fifo)
-    return answer([fifo if argument == streamed else argument for argument in arguments])
+@contextmanager
+def standard_input(file, _, name="-"):
+    """Yield a name of standard input, into which a file is written through a pipe."""
+    reading, writing = os.pipe()
+    feed(file, writing)
+    usual = sys.stdin
+    with os.fdopen(reading) as sys.stdin:
+        yield name
+    sys.stdin = usual
 
 
-def by_handle(arguments, streamed, *, tmp_path):  # noqa: ARG001 - as the others
-    """Name an open pipe, as <(cat file) does."""
-    with subprocess.Popen(["cat", streamed], stdout=subprocess.PIPE) as cat:  # noqa: S607 - the usual one
-        handle = cat.stdout.fileno()
-        name = f"/dev/fd/{handle}"
-        return answer([name if a == streamed else a for a in arguments], pass_fds=[handle])
+def device(file, folder):
+    """Yield the name of standard input as a device."""
+    return standard_input(file, folder, "/dev/stdin")
 
 
-def by_standard_input(arguments, streamed, *, tmp_path, name="-"):  # noqa: ARG001 - as the others
-    """Name standard input, and write the file there through a pipe."""
-    with subprocess.Popen(["cat", streamed], stdout=subprocess.PIPE) as cat:  # noqa: S607 - the usual one
-        return answer([name if a == streamed else a for a in arguments], stdin=cat.stdout)
-
-
-def by_its_device(arguments, streamed, *, tmp_path):
-    """Name /dev/stdin, and write the file there through a pipe."""
-    return by_standard_input(arguments, streamed, tmp_path=tmp_path, name="/dev/stdin")
-
-
-WAYS = (by_fifo, by_handle, by_standard_input, by_its_device)
+WAYS = (fifo, handle, standard_input, device)
 
 COMMANDS = {
     "mine data": "mine *data.dat -s 0.0001",
@@ -129,31 +121,141 @@ COMMANDS = {
 
 
 def parsed(line, folder):
-    """Return the arguments of a line, with files by their paths, and the file that is streamed."""
-    streamed = None
-    arguments = []
-    for word in line.split():
-        name = word.removeprefix("*")
-        arguments.append(folder / name if "." in name and (folder / name).exists() else word)
-        if word.startswith("*"):
-            streamed = folder / name
-    return arguments, streamed
+    """Return the arguments of a line, files by their paths, and the place of the one that is streamed."""
+    words = line.split()
+    place = next(k for k, word in enumerate(words) if word.startswith("*"))
+    names = [word.removeprefix("*") for word in words]
+    return [folder / name if (folder / name).is_file() else name for name in names], place
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("line", COMMANDS.values(), ids=list(COMMANDS))
-def test_a_pipe_is_as_good_as_a_file(folder, tmp_path, line, way):
+def test_a_stream_is_as_good_as_a_file(run, folder, tmp_path, line, way):
     """Every command, in every argument, gives the same answer for a file and for a stream of its bytes."""
-    arguments, streamed = parsed(line, folder)
-    # The same file may stand in two places; only the last of them is streamed.
-    if arguments.count(streamed) > 1:
-        copy = tmp_path / streamed.name
-        copy.write_bytes(streamed.read_bytes())
-        last = len(arguments) - 1 - arguments[::-1].index(streamed)
-        arguments[last] = streamed = copy
-    expected = by_name(arguments, streamed)
-    got = way(arguments, streamed, tmp_path=tmp_path)
-    assert expected[1] == 0, expected
-    assert got[:2] == expected[:2], got
+    arguments, place = parsed(line, folder)
+    expected = run(*arguments)
+    with way(arguments[place], tmp_path) as stream:
+        got = run(*arguments[:place], stream, *arguments[place + 1 :])
+    assert expected.code == 0
+    assert got[:2] == expected[:2], got.err
     n_rows = f"{N_ROWS:,} transactions"
-    assert got[2].count(n_rows) == expected[2].count(n_rows)
+    assert got.err.count(n_rows) == expected.err.count(n_rows)
+
+
+@pytest.mark.parametrize("line", COMMANDS.values(), ids=list(COMMANDS))
+def test_the_program_reads_process_substitution(run, folder, line):
+    """In a shell, <(cat file) and cat file | are as good as the file."""
+    arguments, place = parsed(line, folder)
+    expected = run(*arguments)
+    with subprocess.Popen(["cat", arguments[place]], stdout=subprocess.PIPE) as cat:  # noqa: S603, S607
+        number = cat.stdout.fileno()
+        arguments[place] = f"/dev/fd/{number}"
+        command = [sys.executable, "-m", "itemix", *map(str, arguments)]
+        options = {"capture_output": True, "text": True, "timeout": WAIT_S, "pass_fds": [number]}
+        done = subprocess.run(command, check=False, **options)  # noqa: S603 - our own program
+    assert (done.returncode, done.stdout) == expected[:2], done.stderr
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+@pytest.mark.parametrize("line", [line for line in COMMANDS.values() if line.startswith(("mine", "show"))])
+def test_the_program_reads_standard_input(run, folder, line, name):
+    """Whatever a pipe brings to standard input is read whole."""
+    arguments, place = parsed(line, folder)
+    expected = run(*arguments)
+    with subprocess.Popen(["cat", arguments[place]], stdout=subprocess.PIPE) as cat:  # noqa: S603, S607
+        arguments[place] = name
+        command = [sys.executable, "-m", "itemix", *map(str, arguments)]
+        options = {"capture_output": True, "text": True, "timeout": WAIT_S, "stdin": cat.stdout}
+        done = subprocess.run(command, check=False, **options)  # noqa: S603 - our own program
+    assert (done.returncode, done.stdout) == expected[:2], done.stderr
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("streamed", ["*data.dat", "*model.itemix"])
+def test_reports_are_made_of_streams(run, folder, tmp_path, streamed, way):
+    """`itemix report` reads transactions, a model, and data to compare it with."""
+    file, data = folder / streamed.removeprefix("*"), folder / "data.dat"
+    fitting = ["--method", "vfbm", "-K", "2", "--max-iter", "2", "--seed", "0"] if file == data else []
+    with way(file, tmp_path) as stream:
+        made = run("report", stream, "-o", tmp_path / "a.html", *fitting)
+    assert made.code == 0, made.err
+    with way(data, tmp_path / "..") if way is not fifo else nullcontext(data) as stream:
+        made = run("report", folder / "model.itemix", "--data", stream, "-o", tmp_path / "a.html")
+    assert made.code == 0, made.err
+    assert f"{N_ROWS:,} transactions" in made.err
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_models_are_fitted_to_streams(run, folder, tmp_path, way):
+    """`itemix fit` learns the same model from a file and from a stream."""
+    options = ["--method", "vfbm", "-K", "2", "--max-iter", "2", "--seed", "0", "-o"]
+    with way(folder / "data.dat", tmp_path) as stream:
+        assert run("fit", stream, *options, tmp_path / "piped.itemix").code == 0
+    assert run("fit", folder / "data.dat", *options, tmp_path / "named.itemix").code == 0
+    assert (tmp_path / "piped.itemix").read_bytes() == (tmp_path / "named.itemix").read_bytes()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("command", ["serve", "explore"])
+def test_models_are_served_from_streams(run, folder, tmp_path, monkeypatch, command, way):
+    """`itemix serve` and `itemix explore` take a model from a stream, and explore its data too."""
+    server = pytest.importorskip("itemix.web.server")
+    served = []
+    monkeypatch.setattr(server, "serve", lambda app, *_: served.append(app))
+    options = ["--port", "0", *(["--no-browser"] if command == "explore" else [])]
+    with way(folder / "model.itemix", tmp_path) as stream:
+        result = run(command, stream, *options)
+    assert result.code == 0, result.err
+    assert len(served) == 1
+    if command == "explore" and way is not fifo:
+        with way(folder / "data.dat", tmp_path) as stream:
+            result = run(command, folder / "model.itemix", "--data", stream, *options)
+        assert result.code == 0, result.err
+        assert f"{N_ROWS:,} transactions" in result.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "-", "-", "-s", "0.1"],
+        ["evaluate", "-", "/dev/stdin", "-s", "0.1"],
+        ["evaluate", "data.csv", "-", "-s", "0.1", "--train", "/dev/fd/0"],
+        ["mine", "-", "-s", "0.1", "--verify", "-"],
+        ["mine", "-", "-s", "0.1", "--names", "-"],
+        ["rules", "-", "--data", "-"],
+        ["query", "/dev/stdin", "1", "--names", "-"],
+        ["recommend", "-", "--baskets", "/dev/stdin"],
+        ["report", "-", "--data", "-", "-o", "x.html"],
+        ["explore", "-", "--data", "-", "--port", "0"],
+        ["serve", "-", "-", "--port", "0"],
+        ["fit", "-", "--names", "-", "-o", "x.itemix"],
+    ],
+    ids=" ".join,
+)
+def test_one_stream_is_not_two(arguments, tmp_path):
+    """The second reading of a stream would find nothing: one line says so, before anything is read."""
+    command = [sys.executable, "-m", "itemix", *arguments]
+    options = {"capture_output": True, "text": True, "timeout": WAIT_S, "cwd": tmp_path, "input": "1 2\n"}
+    done = subprocess.run(command, check=False, **options)  # noqa: S603 - our own program
+    assert done.returncode == 2
+    assert re.fullmatch(
+        r"itemix: expected each stream once, as it can be read only once, got (standard input|'/dev/fd/0') a "
+        r"second time; save it as a file first\n",
+        done.stderr,
+    )
+
+
+def test_a_fifo_is_not_two(run, tmp_path):
+    """A FIFO that is named twice is refused, where it would wait for ever."""
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    assert "got '" + str(path) + "' a second time" in run("evaluate", path, path, "-s", "0.1").err
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_results_in_a_stream_are_no_transactions(run, folder, tmp_path, ending):
+    """A stream of itemsets is recognised as such, and refused where transactions are needed."""
+    with handle(folder / f"itemsets.{ending}", tmp_path) as stream:
+        refused = run("mine", stream, "-s", "0.1")
+    assert refused.code == 2
+    assert f"got '{stream}', which holds itemsets" in refused.err

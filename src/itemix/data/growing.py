@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=np.generic)
 T = TypeVar("T")
 
-_CELLS_OF_A_BATCH = 1 << 17
+CELLS_OF_A_BATCH = 1 << 17
 
 
 class GrowingArray(Generic[S]):
@@ -57,7 +57,7 @@ class GrowingArray(Generic[S]):
         return values
 
 
-def in_batches(rows: Iterable[list[T]], n_cells: int = _CELLS_OF_A_BATCH) -> Iterator[list[list[T]]]:
+def in_batches(rows: Iterable[list[T]], n_cells: int = CELLS_OF_A_BATCH) -> Iterator[list[list[T]]]:
     """Yield lists of rows that have about so many cells in all."""
     batch: list[list[T]] = []
     filled = 0

@@ -52,7 +52,9 @@ _JSON_ENDING = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
 _TAB_ENDING = re.compile(r"\.tsv(\.gz)?$", re.IGNORECASE)
 _BINARY_ENDING = re.compile(r"\.(?:(parquet|pq)|arrow|feather|ipc)(?:\.gz)?$", re.IGNORECASE)
 _FIMI_ENDING = re.compile(r"\.(dat|fimi)(\.gz)?$", re.IGNORECASE)
-_FIMI_LINE = re.compile(r"\s*-?[0-9]+(?:\s+-?[0-9]+)*\s*")
+# What no line of whole numbers has. To match such a line as a whole takes memory for each number in it.
+_NOT_FIMI = re.compile(r"[^\s0-9-]|-(?![0-9])|(?<=\S)-")
+_JSON_BEGINNING = re.compile(r"\s*(?:\[\s*(?:\"|-?[0-9])|\{\s*\")")
 _NUMBER_OR_DATE = re.compile(r"(?=.*[0-9])[-+0-9.,:/ TZ]+")
 
 
@@ -113,6 +115,8 @@ def recognise(
     if name in ("fimi", "jsonl"):
         return Recognised(name)
     delimiter = options.delimiter or _sniffed_delimiter(lines, source.label)
+    if _is_plainly_basket(lines, delimiter, name, options):
+        return Recognised("basket", delimiter)
     rows, first_lines = _split(lines, delimiter)
     layout = name or _layout_of(rows, options)
     if name is None and options.header is None and layout == "basket":
@@ -133,6 +137,23 @@ def _format_of(source: Source, lines: Sequence[str], options: ReadOptions) -> st
     if _TAB_ENDING.search(source.label):
         return None
     return "fimi" if _is_fimi(lines, certain=_FIMI_ENDING.search(source.label) is not None) else None
+
+
+def _is_plainly_basket(
+    lines: Sequence[str], delimiter: str, wanted: str | None, options: ReadOptions
+) -> bool:
+    """Whether nothing but baskets is asked for, or the first line is far too long for a header.
+
+    To split a line of many megabytes into cells would take many times its memory.
+    """
+    if wanted is not None:
+        return wanted == "basket" and not options.header
+    if any((options.header, options.transaction, options.item)) or len(lines[0]) <= HEAD_SIZE:
+        return False
+    if _share_of_yes_or_no([cell.strip() for cell in lines[0][:HEAD_SIZE].split(delimiter)]) >= _MOST:
+        return False
+    n_marks = lines[0].count(delimiter)
+    return len(lines) == 1 or not n_marks // 2 <= lines[1].count(delimiter) <= n_marks
 
 
 def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
@@ -217,6 +238,8 @@ def _is_json(lines: Sequence[str], *, certain: bool) -> bool:
     first = next((line for line in lines if line.strip()), "")
     if not first.lstrip().startswith(("[", "{")):
         return False
+    if len(first) > HEAD_SIZE:  # to read all of it would take many times its memory
+        return certain or _JSON_BEGINNING.match(first) is not None
     try:
         json.loads(first)
     except json.JSONDecodeError:
@@ -227,7 +250,7 @@ def _is_json(lines: Sequence[str], *, certain: bool) -> bool:
 def _is_fimi(lines: Sequence[str], *, certain: bool) -> bool:
     """Whether most lines are numbers and blanks, and the others have no delimiter that makes them CSV."""
     full = [line for line in lines if line.strip()]
-    others = [line for line in full if not _FIMI_LINE.fullmatch(line)]
+    others = [line for line in full if _NOT_FIMI.search(line)]
     if any(mark in line for line in others for mark in DELIMITERS):
         return False
     return certain or len(others) <= (1 - _MOST) * len(full)
@@ -252,6 +275,8 @@ def _split(lines: Sequence[str], delimiter: str) -> tuple[list[list[str]], int]:
                 first_lines = rows.line_num
             if row:
                 found.append([cell.strip() for cell in row])
+            if len(found) > _ROWS_LOOKED_AT:
+                break
     return found or [[""]], first_lines
 
 

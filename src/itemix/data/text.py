@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from itemix.data.source import Source
 
+_LONGEST_PART = 1 << 16
 _ASCII_LIKE = {"utf8", "ascii", "usascii"}
 
 
@@ -62,16 +63,22 @@ def text_blocks(source: Source, encoding: str) -> Iterator[str]:
 def text_lines(source: Source, encoding: str) -> Iterator[str]:
     """Decode a source line by line; the lines keep their ends."""
     for text in _whole_lines(source, encoding):
-        yield from io.StringIO(text, newline="")
+        # A StringIO takes four bytes for each character: too much for a line of many megabytes.
+        if len(text) > BLOCK_SIZE and _is_one_line(text):
+            yield text
+        else:
+            yield from io.StringIO(text, newline="")
 
 
 def line_blocks(source: Source, encoding: str, *, skip: int = 0) -> Iterator[bytes]:
     """Yield blocks of whole lines in UTF-8, each line with its line feed; the first `skip` are left out."""
     for text in _whole_lines(source, encoding):
-        lines = io.StringIO(text, newline="")
-        while skip and lines.readline():
-            skip -= 1
-        kept = lines.read()
+        kept = text
+        if skip:
+            lines = io.StringIO(text, newline="")
+            while skip and lines.readline():
+                skip -= 1
+            kept = lines.read()
         if kept:
             yield (kept if kept.endswith("\n") else kept + "\n").encode()
 
@@ -84,14 +91,72 @@ def csv_rows(source: Source, encoding: str, delimiter: str) -> Iterator[list[str
     InvalidInputError
         If the quotes do not match; the message names the line.
     """
-    rows = csv.reader(text_lines(source, encoding), delimiter=delimiter, skipinitialspace=True, strict=True)
+    whole: list[str] = []
+    for cells, is_whole in csv_parts(source, encoding, delimiter):
+        if is_whole:
+            yield [*whole, *cells] if whole else cells
+            whole = []
+        else:
+            whole += cells
+
+
+def csv_parts(source: Source, encoding: str, delimiter: str) -> Iterator[tuple[list[str], bool]]:
+    """Split a source into the cells of rows, long rows in several parts, and say with which part a row ends.
+
+    Raises
+    ------
+    InvalidInputError
+        As in `csv_rows`.
+    """
+    parts = _Parts(text_lines(source, encoding), delimiter)
+    rows = csv.reader(parts, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
-        yield from rows
+        for cells in rows:
+            # A part ends with a delimiter, after which the reader sees one more cell that is empty.
+            yield (cells, True) if parts.is_end_of_line else (cells[:-1], False)
     except csv.Error as error:
+        where = f"in line {parts.n_lines:,} of {source.label}"
+        if "field limit" in str(error):
+            raise InvalidInputError(
+                f"expected cells of at most {csv.field_size_limit():,} characters, got a longer one {where}; "
+                "close its quotes, or name the right delimiter="
+            ) from None
         raise InvalidInputError(
-            f"expected cells with matching quotes, got {error} in line {rows.line_num:,} of {source.label}; "
-            "double the quotes that belong to a name"
+            f"expected cells with matching quotes, got {error} {where}; double the quotes that belong to a "
+            "name"
         ) from None
+
+
+class _Parts:
+    """Lines, of which long ones come in several parts that each end with a delimiter.
+
+    All cells of a row are strings that live at once; those of a part are far fewer.
+    """
+
+    def __init__(self, lines: Iterator[str], delimiter: str) -> None:
+        self._lines = lines
+        self._delimiter = delimiter
+        self._line = ""
+        self._start = 0
+        self.n_lines = 0
+
+    @property
+    def is_end_of_line(self) -> bool:
+        """Whether the last part was the end of its line."""
+        return self._start == len(self._line)
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self.is_end_of_line:
+            self._line, self._start = next(self._lines), 0
+            self.n_lines += 1
+        start, self._start = self._start, len(self._line)
+        if len(self._line) - start > _LONGEST_PART:
+            cut = self._line.find(self._delimiter, start + _LONGEST_PART) + 1
+            self._start = cut or len(self._line)
+        return self._line[start : self._start]
 
 
 def decoder_of(encoding: str) -> codecs.IncrementalDecoder:
@@ -148,12 +213,21 @@ class Utf8Stream(io.RawIOBase):
 def _whole_lines(source: Source, encoding: str) -> Iterator[str]:
     rest: list[str] = []
     for text in text_blocks(source, encoding):
-        cut = text.rfind("\n") + 1
-        if cut:
-            yield "".join([*rest, text[:cut]])
+        start, stop = 0, text.rfind("\n") + 1
+        if stop and len(rest) > 1:  # a line of several blocks comes by itself
+            start = text.find("\n") + 1
+            yield "".join([*rest, text[:start]])
             rest = []
-        rest.append(text[cut:])
+        if stop > start:
+            yield "".join([*rest, text[start:stop]])
+            rest = []
+        rest.append(text[stop:])
     yield "".join(rest)
+
+
+def _is_one_line(text: str) -> bool:
+    ends = [text.find(end) for end in "\r\n"]
+    return all(end < 0 or end >= len(text) - 2 for end in ends)
 
 
 def _other_encoding(encoding: str) -> str:

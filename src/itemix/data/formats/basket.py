@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from array import array
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix.data.growing import in_batches
-from itemix.data.text import csv_rows
+from itemix.data.growing import CELLS_OF_A_BATCH
+from itemix.data.text import csv_parts
 from itemix.encoding import Encoded, sorted_by_label
 from itemix.items import Items, as_labels
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from itemix.data.recognise import Recognised
     from itemix.data.source import Source
+
+    Part = tuple[list[str], bool]
 
 _ABSENT = -1
 MOST_DIGITS = 18
@@ -33,7 +36,7 @@ def read_basket(source: Source, found: Recognised, *, encoding: str) -> Encoded:
     InvalidInputError
         If the quotes do not match; the message names the line.
     """
-    indptr, codes, names = _encoded(_rows(source, found, encoding))
+    indptr, codes, names = _encoded(_parts(source, found, encoding))
     return sorted_by_label(indptr, codes, labels_from_text(names))
 
 
@@ -45,27 +48,40 @@ def basket_pieces(source: Source, found: Recognised, *, encoding: str) -> Iterat
     InvalidInputError
         As in `read_basket`.
     """
-    for rows in in_batches(_rows(source, found, encoding)):
-        indptr, codes, names = _encoded(rows)
+    parts = _parts(source, found, encoding)
+    while (first := next(parts, None)) is not None:
+        indptr, codes, names = _encoded(chain([first], _batch(parts)))
         yield Encoded(indptr, codes, Items(names))
+    yield Encoded(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), Items([]))
 
 
-def _rows(source: Source, found: Recognised, encoding: str) -> Iterator[list[str]]:
-    rows = csv_rows(source, encoding, found.delimiter or ",")
+def _batch(parts: Iterator[Part]) -> Iterator[Part]:
+    """Yield the parts of some rows: those that have about so many cells in all."""
+    n_cells = 0
+    for cells, is_whole in parts:
+        yield cells, is_whole
+        n_cells += 1 + len(cells)
+        if is_whole and n_cells >= CELLS_OF_A_BATCH:
+            return
+
+
+def _parts(source: Source, found: Recognised, encoding: str) -> Iterator[Part]:
+    parts = csv_parts(source, encoding, found.delimiter or ",")
     if found.header_lines:
-        next(rows, None)
-    return rows
+        next((is_whole for _, is_whole in parts if is_whole), None)
+    return parts
 
 
-def _encoded(rows: Iterable[list[str]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], list[str]]:
+def _encoded(parts: Iterable[Part]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], list[str]]:
     """Return where the transactions begin, the codes of their items, and the names in the order of codes."""
     names: dict[str, int] = {}
     code_of = _CodeOfCell(names)
     codes = array("i")
     indptr = array("q", [0])
-    for row in rows:
-        codes.extend(map(code_of.__getitem__, row))
-        indptr.append(len(codes))
+    for cells, is_whole in parts:
+        codes.extend(map(code_of.__getitem__, cells))
+        if is_whole:
+            indptr.append(len(codes))
     present = np.frombuffer(codes, dtype=np.int32) != _ABSENT
     kept = np.concatenate([[0], np.cumsum(present)])
     return (
