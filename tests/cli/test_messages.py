@@ -29,3 +29,19 @@ from itemix.cli.messages import in_options
 def test_arguments_become_options(message, expected):
     """Arguments that are named become options; plain words stay as they are."""
     assert in_options(message) == expected
+
+
+def test_memory_that_ends_while_reading(run, baskets, monkeypatch):
+    """Where memory ends, the line names what helps for reading, which is no higher support."""
+    from itemix.data import readers
+
+    def without_memory(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(readers, "recognise", without_memory)
+    refused = run("mine", baskets, "-s", "1")
+    assert refused.code == 2
+    assert refused.err == (
+        "itemix: expected enough memory, got none left; try a part of the file, or mine a model with "
+        "--verify, which reads in chunks\n"
+    )

@@ -36,6 +36,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("files")
 
 
+@pytest.mark.filterwarnings("ignore:expected a file that is read back")
 @pytest.mark.parametrize(
     ("ending", "options"),
     [
@@ -64,6 +65,7 @@ def test_names_come_back(folder, ending, options, lists):
         assert back == transactions
 
 
+@pytest.mark.filterwarnings("ignore:expected a file that is read back")
 @given(lists=named_baskets)
 def test_long_tables_come_back(folder, lists):
     """Except for empty transactions, which are refused."""

@@ -6,14 +6,14 @@ NO = {"0", "false", "f", "no", "n", "0.0"}
 
 def parse_fimi(text):
     """Return the labels of each line."""
-    return [[int(word) for word in line.split()] for line in text.removesuffix("\n").split("\n")]
+    return [[int(word) for word in line.encode().split()] for line in text.removesuffix("\n").split("\n")]
 
 
 def parse_onehot(text, delimiter, code_of_column):
     """Return the codes of the cells that say yes, for each line that is not empty."""
     rows = []
     for line in text.removesuffix("\n").split("\n"):
-        cells = [cell.strip(' "\r').lower() for cell in line.split(delimiter)]
+        cells = [cell.strip(' "\t\r\v\f').lower() for cell in line.split(delimiter)]
         if cells == [""]:
             continue
         assert len(cells) == len(code_of_column)

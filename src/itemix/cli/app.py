@@ -1,6 +1,8 @@
 """The program `itemix`: its commands, and how whatever goes wrong in them ends in one line."""
 
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -64,11 +66,19 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _refuse(of_usage_error(error, given))
     except typer.Abort:
         return INTERRUPTED
-    except MemoryError:
-        return _refuse("expected enough memory, got none left; try a higher --min-support, or --max-len")
+    except MemoryError as memory:
+        return _refuse(f"expected enough memory, got none left; {_relief(memory)}")
     except SystemExit as stop:  # of shell completion, and of typer where nobody reads the output any more
         return BROKEN_PIPE if isinstance(stop.__context__, BrokenPipeError) else int(stop.code or 0)
     return code if isinstance(code, int) else 0
+
+
+def _relief(error: MemoryError) -> str:
+    """Say what takes less memory than what was done when it ended."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if any("/itemix/data/" in frame.filename.replace(os.sep, "/") for frame in frames):
+        return "try a part of the file, or mine a model with --verify, which reads in chunks"
+    return "try a higher --min-support, or --max-len"
 
 
 def _refuse(message: str) -> int:

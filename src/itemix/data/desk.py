@@ -17,6 +17,7 @@ DIRECT = 1 << 21
 """Labels below this number (less one) are found in a table; larger ones take more time."""
 
 _BLANK, _LINE_FEED = b" \n"
+_LONGEST_WORD = 200
 
 
 class Parsed(NamedTuple):
@@ -83,8 +84,9 @@ class Desk:
     def _word_at(self, position: int, n: int) -> str:
         text = self._text[fimi.LEAD : fimi.LEAD + n].tobytes()
         position -= fimi.LEAD
-        start = 1 + max(text.rfind(blank, 0, position) for blank in (b" ", b"\n", b"\t", b"\r"))
-        return text[start : start + 200].split(maxsplit=1)[0].decode(errors="replace")
+        before = text[max(position - _LONGEST_WORD, 0) : position]
+        start = position - len(before.rsplit(maxsplit=1)[-1]) if before[-1:].strip() else position
+        return text[start : start + _LONGEST_WORD].split(maxsplit=1)[0].decode(errors="replace")
 
     def _close(self, n: int) -> int:
         """Put a line feed at the end where there is none, and blanks after it."""

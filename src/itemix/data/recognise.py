@@ -162,6 +162,8 @@ def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
     if options.item is not None:
         return "long"
     without_columns = "basket" if options.transaction is None else "long"
+    if len(first) == 1 and len(rows) > 1 and _is_one_item(first[0], body):
+        return "onehot"
     whole = [row for row in body if len(row) == len(first)]
     if len(first) == 1 or 2 * len(whole) < len(body):
         return without_columns
@@ -169,6 +171,11 @@ def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
     if share < 1 and options.header is not False and looks_long(first):
         return "long"
     return "onehot" if share >= _MOST else without_columns
+
+
+def _is_one_item(name: str, body: Sequence[Sequence[str]]) -> bool:
+    """Whether a file of one column is the name of an item, and below it only yes and no."""
+    return name.lower() not in _YES_OR_NO and all(_share_of_yes_or_no(row) == len(row) == 1 for row in body)
 
 
 def _refuse_table(source: Source, rows: Sequence[Sequence[str]]) -> None:
@@ -222,12 +229,14 @@ def _refuse_foreign(source: Source, encoding: str) -> None:
 
 def _first_lines(source: Source, encoding: str) -> list[str]:
     """Return the lines at the beginning, a few at least, without the last one where it may be cut."""
+    is_whole = len(source.head) < HEAD_SIZE
     while HEAD_SIZE <= len(source.head) < _LONGEST_HEAD and _line_ends(source.head) < _LINES_NEEDED:
         if not source.look_further():
+            is_whole = True
             break
     text = source.head.decode(encoding, errors="ignore").removeprefix("\ufeff")
     lines = list(io.StringIO(text, newline=""))
-    return lines[:-1] if len(source.head) >= HEAD_SIZE and len(lines) > 1 else lines
+    return lines if is_whole or text.endswith("\n") or len(lines) == 1 else lines[:-1]
 
 
 def _line_ends(head: bytes) -> int:
@@ -253,6 +262,8 @@ def _is_fimi(lines: Sequence[str], *, certain: bool) -> bool:
     others = [line for line in full if _NOT_FIMI.search(line)]
     if any(mark in line for line in others for mark in DELIMITERS):
         return False
+    if not certain and others == full[:1] and all(line.strip() in _YES_OR_NO for line in full[1:]):
+        return False  # the name of one item, and whether each transaction has it
     return certain or len(others) <= (1 - _MOST) * len(full)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -14,11 +15,13 @@ import numpy as np
 from itemix.arrow import as_arrow
 from itemix.checks import as_path
 from itemix.data.formats.arrow import ITEMS_KEY
-from itemix.data.formats.basket import MOST_DIGITS
-from itemix.data.options import checked_delimiter
-from itemix.data.recognise import DELIMITERS
+from itemix.data.formats.basket import MOST_DIGITS, labels_from_text
+from itemix.data.options import ReadOptions, checked_delimiter
+from itemix.data.recognise import DELIMITERS, recognise
+from itemix.data.source import open_source
 from itemix.errors import InvalidInputError
 from itemix.files import checked_target, replacing
+from itemix.inputs import is_regular
 from itemix.interrupts import interruptible
 from itemix.transactions import as_transactions
 
@@ -76,6 +79,11 @@ def write_transactions(
     OutputError
         If the file cannot be written.
 
+    Warns
+    -----
+    UserWarning
+        If `read_transactions` would take the file for something else, unless it is told the format.
+
     Notes
     -----
     Parquet and Arrow files, and one-hot CSV, keep all items; the others those that occur.
@@ -89,12 +97,43 @@ def write_transactions(
         )
     _refuse_loss(transactions, kind)
     mark = checked_delimiter(delimiter) or ("\t" if ".tsv" in target.suffixes else ",")
-    with replacing(target) as temporary, temporary.open("wb") as file:
-        if target.suffix == ".gz":
-            with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as compressed:
-                _WRITERS[kind](transactions, cast("IO[bytes]", compressed), mark)
-        else:
-            _WRITERS[kind](transactions, file, mark)
+    with replacing(target) as temporary:
+        with temporary.open("wb") as file:
+            if target.suffix == ".gz":
+                with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as compressed:
+                    _WRITERS[kind](transactions, cast("IO[bytes]", compressed), mark)
+            else:
+                _WRITERS[kind](transactions, file, mark)
+        said = _unlike(temporary, transactions, kind, mark) if is_regular(temporary) else None
+    if said is not None:
+        warnings.warn(
+            f"expected a file that is read back as it was written, got {target.name}, {said}", stacklevel=2
+        )
+
+
+def _unlike(path: Path, transactions: Transactions, kind: str, delimiter: str) -> str | None:
+    """Say why a file would be read back as something else, or None if it would not."""
+    if kind not in _AS_TEXT:
+        return None
+    labels = transactions.items.labels
+    written = labels if kind == "onehot" else labels[np.unique(transactions.indices)]
+    if labels.dtype.kind != "i" and labels_from_text(written.tolist()).dtype.kind == "i":
+        return "whose names would be taken for whole numbers; write .parquet"
+    try:
+        with open_source(path) as source:
+            found = recognise(source, ReadOptions())
+    except InvalidInputError:
+        return f"which is not recognised; read it with format={kind!r}"
+    said = None
+    # Numbers that stand alone in their lines are the same as FIMI.
+    is_same = kind == "basket" and found.format == "fimi" and transactions.lengths().max() <= 1
+    if found.format != kind and not is_same:
+        said = f"which is taken for {found.format}; read it with format={kind!r}"
+    elif kind == "onehot" and found.header_lines == 0:
+        said = f"whose names are taken for cells; read it with format={kind!r} and header=True"
+    elif kind != "fimi" and found.delimiter not in (None, delimiter) and len(labels) > 1:
+        said = f"which is split at {found.delimiter!r}; read it with delimiter={delimiter!r}"
+    return said
 
 
 def check_path(path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002 - as above

@@ -2,6 +2,7 @@
 
 Shapes: `text` (LEAD + n + padding,) uint8: LEAD blanks, n characters of which the last is a line feed, then
 blanks up to `padded_size(n)`. Row t of the result is labels[ends[t - 1]:ends[t]], one row for each line.
+Blanks are those of bytes.split(), so that form feeds and vertical tabs are some.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def _find_odd(tile: np.ndarray, digit4: np.ndarray, odd: np.ndarray) -> None:
     """Mark the characters that belong to no FIMI file, and the eighth digits of numbers."""
     for i in range(TILE):
         c = tile[i + 8]
-        is_usual = (c >= 48) & (c <= 57) | (c == 32) | (c == 10) | (c == 13) | (c == 9)
+        is_usual = (c >= 48) & (c <= 57) | (c == 32) | (c >= 9) & (c <= 13)
         odd[i] = (digit4[i + 8] & digit4[i + 4]) | (not is_usual)
 
 
@@ -227,7 +228,7 @@ def parse_wide(text: np.ndarray, n: int, labels: np.ndarray, ends: np.ndarray) -
         if c == 10:
             ends[row] = position
             row += 1
-        elif c not in (32, 13, 9):
+        elif c != 32 and (c < 9 or c > 13):
             return position, row, i
     return position, row, -1
 

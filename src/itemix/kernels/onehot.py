@@ -30,7 +30,7 @@ _TRUE = packed(TRUE_WORDS)
 def parse(
     text: np.ndarray, delimiter: int, code_of_column: np.ndarray, codes: np.ndarray, ends: np.ndarray
 ) -> tuple[int, int, int, int, int]:
-    """Parse lines of cells that say yes or no, in any case, quoted or not.
+    """Parse lines of cells that say yes or no, in any case, quoted or not, with any blanks around them.
 
     Parameters
     ----------
@@ -61,12 +61,15 @@ def parse(
     column = 0
     word = np.int64(0)
     n_letters = 0
+    ended = False
     for i in range(len(text)):
         c = np.int64(text[i])
         if c not in (delimiter, 10):
-            if c not in (32, 34, 13):
+            if c in (32, 34) or (c >= 9 and c <= 13):
+                ended = n_letters > 0
+            else:
                 n_letters += 1
-                if n_letters <= MOST_LETTERS:
+                if n_letters <= MOST_LETTERS and not ended:
                     word = word * 256 + (c + 32 if c >= 65 and c <= 90 else c)
                 else:
                     word = np.int64(-1)
@@ -90,6 +93,7 @@ def parse(
         column += 1
         word = np.int64(0)
         n_letters = 0
+        ended = False
         if c == 10:
             if column != n_columns:
                 return n_codes, n_rows, BAD_LENGTH, line, column
