@@ -5,10 +5,10 @@ The public names are imported when they are first used, so that ``import itemix`
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # that of typing takes longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from itemix import plot
     from itemix.corrected import CorrectedMixture
     from itemix.data import datasets
@@ -127,6 +127,8 @@ _MODULES = {"datasets": "itemix.data.datasets", "plot": "itemix.plot"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name
+    import importlib
+
     if name in _MODULES:
         return importlib.import_module(_MODULES[name])
     if name in _HOME:
