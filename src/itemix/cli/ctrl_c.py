@@ -4,7 +4,7 @@ No exception is raised, so that none can be lost or shown: files that are half w
 process ends. A thread does it, which waits for the signal: the main thread may be in a kernel, or in the
 compiler, and hears of a signal only afterwards.
 
-A fit that has something to keep is asked to stop instead; a second Ctrl-C ends that too.
+A fit that has something to keep is asked to stop instead; a second Ctrl-C, before it has gone on, ends it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ INTERRUPTED = 130
 _SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
 _ending = threading.Lock()
 _keeping = threading.Event()
+_asked = threading.Event()
+_taken: list[int] = []
 
 
 def watch() -> None:
@@ -34,10 +36,10 @@ def watch() -> None:
         return  # it was started with signals ignored, as in the background of a script
     signal.signal(signal.SIGINT, _handle)
     if os.name == "posix":
-        heard, told = os.pipe()
+        pipe, told = os.pipe()
         os.set_blocking(told, False)
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-        threading.Thread(target=_wait, args=[heard], daemon=True).start()
+        threading.Thread(target=_wait, args=[pipe], daemon=True).start()
 
 
 def end() -> None:
@@ -63,10 +65,12 @@ class Keeping:
 
     def __call__(self, report: Report) -> None:
         """Hear of an iteration: its state can be kept."""
+        _asked.clear()
         _keeping.set()
 
     def stage(self, text: str) -> None:
         """Hear what is done apart from iterations: with a second candidate, the first has its score."""
+        _asked.clear()
         self._n_stages += 1
         if self._n_stages > 1:
             _keeping.set()
@@ -84,14 +88,19 @@ def _handle(number: int, frame: FrameType | None) -> None:
         return
     from itemix.interrupts import note
 
+    _taken.append(number)
     note(number, frame)
 
 
-def _wait(heard: int) -> None:
-    """Read a byte for each signal, and end the process unless somebody else sees to it."""
-    is_asked = False
-    while os.read(heard, 1):
+def _wait(pipe: int) -> None:
+    """Read a byte for each signal, and end the process unless a fit, or somebody else's handler, sees to it."""
+    n_heard = 0
+    while number := os.read(pipe, 1):
+        if number[0] != signal.SIGINT:
+            continue
+        n_heard += 1
         is_others = signal.getsignal(signal.SIGINT) is not _handle
-        if is_asked or not (is_others or _keeping.is_set()):
+        is_seen_to = is_others or _keeping.is_set() or len(_taken) >= n_heard
+        if _asked.is_set() or not is_seen_to:
             end()
-        is_asked = True
+        _asked.set()
