@@ -93,7 +93,7 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 
 def _wait(pipe: int) -> None:
-    """Read a byte for each signal, and end the process unless a fit, or somebody else's handler, sees to it."""
+    """Read a byte for each signal, and end the process unless a fit or another handler sees to it."""
     n_heard = 0
     while number := os.read(pipe, 1):
         if number[0] != signal.SIGINT:
