@@ -42,6 +42,13 @@ def watch() -> None:
         threading.Thread(target=_wait, args=[pipe], daemon=True).start()
 
 
+def leave_to_server() -> None:
+    """Have Ctrl-C be a KeyboardInterrupt again, as a server expects that ends what it has begun."""
+    if signal.getsignal(signal.SIGINT) is _handle:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.set_wakeup_fd(-1)
+
+
 def end() -> None:
     """End the process with one line and code 130, and no file half written."""
     if not _ending.acquire(blocking=False):
@@ -93,14 +100,13 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 
 def _wait(pipe: int) -> None:
-    """Read a byte for each signal, and end the process unless a fit or another handler sees to it."""
+    """Read a byte for each signal, and end the process unless a fit sees to it."""
     n_heard = 0
     while number := os.read(pipe, 1):
         if number[0] != signal.SIGINT:
             continue
         n_heard += 1
-        is_others = signal.getsignal(signal.SIGINT) is not _handle
-        is_seen_to = is_others or _keeping.is_set() or len(_taken) >= n_heard
+        is_seen_to = _keeping.is_set() or len(_taken) >= n_heard
         if _asked.is_set() or not is_seen_to:
             end()
         _asked.set()
