@@ -1,4 +1,5 @@
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -7,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from itemix import InvalidInputError
+from itemix import InvalidInputError, files
 from itemix.errors import OutputError
-from itemix.files import replacing
+from itemix.files import remove_unfinished, replacing
 
 
 def test_the_file_appears_when_it_is_complete(tmp_path):
@@ -114,3 +115,113 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     )
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_on_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    """The file is synced, then renamed, then its folder is synced: a power cut leaves the old or the new."""
+    path, done = tmp_path / "out", []
+    fsync, rename = os.fsync, Path.replace
+
+    def noting_fsync(opened):
+        kind = "folder" if stat.S_ISDIR(os.fstat(opened).st_mode) else "file"
+        done.append((f"sync {kind}", os.fstat(opened).st_size if kind == "file" else None))
+        fsync(opened)
+
+    def noting_rename(self, target):
+        done.append(("rename", None))
+        return rename(self, target)
+
+    monkeypatch.setattr(os, "fsync", noting_fsync)
+    monkeypatch.setattr(Path, "replace", noting_rename)
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        file.write(b"12345")
+    assert done[:2] == [("sync file", 5), ("rename", None)]
+    assert sys.platform == "win32" or done[2:] == [("sync folder", None)]
+
+
+KILLED = """
+    import os, signal, sys
+    from itemix.files import replacing
+    with replacing(sys.argv[1]) as temporary:
+        temporary.write_text("half")
+        print("writing", flush=True)
+        if sys.argv[2] == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        sys.stdin.read()
+"""
+
+
+def writer(path, then):
+    """Start a process that writes half of a file, and dies or goes on when it is told."""
+    command = [sys.executable, "-c", textwrap.dedent(KILLED), str(path), then]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    assert process.stdout.readline() == "writing\n"
+    return process
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks that a kill takes away")
+def test_the_next_write_removes_what_a_kill_has_left(tmp_path):
+    """What a killed process has left goes; what is being written, and what only looks alike, stays."""
+    path = tmp_path / "out.csv.gz"
+    others = [
+        ".out.csv.gz-0123abc.tmp.csv.gz",
+        ".out.csv.gz-0123abcd.tmp.csv",
+        ".other.csv.gz-0123abcd.tmp.csv.gz",
+    ]
+    for name in others:
+        (tmp_path / name).write_text("mine")
+    with writer(path, "die") as killed:
+        killed.communicate()
+    assert len(list(tmp_path.iterdir())) == len(others) + 1
+    with writer(path, "go on") as alive:
+        assert len(list(tmp_path.iterdir())) == len(others) + 1
+        with replacing(path) as temporary:
+            temporary.write_text("whole")
+        assert path.read_text() == "whole"
+        alive.communicate("")
+    assert alive.returncode == 0
+    assert path.read_text() == "half"
+    assert {file.name for file in tmp_path.iterdir()} == {path.name, *others}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks that a kill takes away")
+def test_many_writers_of_one_name(tmp_path):
+    """Processes that write the same name at once never take each other's files for left over ones."""
+    script = """
+        import sys
+        from itemix.files import replacing
+        for number in range(150):
+            with replacing(sys.argv[1]) as temporary:
+                temporary.write_text(sys.argv[2] * 1000)
+    """
+    path = tmp_path / "out"
+    command = [sys.executable, "-c", textwrap.dedent(script), str(path)]
+    writers = [subprocess.Popen([*command, letter]) for letter in "abcd"]  # noqa: S603 - our own script
+    assert [process.wait(timeout=60) for process in writers] == [0, 0, 0, 0]
+    assert len(set(path.read_text())) == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_process_that_ends_removes_what_it_writes(tmp_path):
+    """Files that are complete stay."""
+    path = tmp_path / "out"
+    with replacing(path) as temporary:
+        temporary.write_text("done")
+    unfinished = replacing(path)
+    unfinished.__enter__().write_text("half")
+    remove_unfinished()
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(OutputError, match="got No such file"):
+        unfinished.__exit__(None, None, None)
+    assert path.read_text() == "done"
+
+
+def test_all_files_are_written_by_one_function():
+    """No module but this one renames files, and none writes a file without it."""
+    source = Path(files.__file__).parent
+    writing = re.compile(r"\.write_(text|bytes)\(|\.open\(\"[wax]|os\.replace|\.to_csv\(|savefig\(\w*path")
+    for module in source.rglob("*.py"):
+        text = module.read_text(encoding="utf-8")
+        written = [line for line in text.splitlines() if writing.search(line) and ">>>" not in line]
+        written = [line for line in written if "os.devnull" not in line]
+        assert not written or "replacing" in text, (module, written)

@@ -5,10 +5,10 @@ The public names are imported when they are first used, so that ``import itemix`
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # that of typing takes longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from itemix import plot
     from itemix.corrected import CorrectedMixture
     from itemix.data import datasets
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         MissingFileError,
         ModelFileError,
+        NotEnoughMemoryError,
         OutputError,
         TooManyItemsetsError,
         UnknownItemError,
@@ -70,6 +71,7 @@ __all__ = [
     "MissingFileError",
     "Mixture",
     "ModelFileError",
+    "NotEnoughMemoryError",
     "OutputError",
     "Rules",
     "TooManyItemsetsError",
@@ -108,6 +110,7 @@ _HOME = {
     "MissingFileError": "itemix.errors",
     "Mixture": "itemix.mixture",
     "ModelFileError": "itemix.errors",
+    "NotEnoughMemoryError": "itemix.errors",
     "OutputError": "itemix.errors",
     "Rules": "itemix.mining.ruleset",
     "TooManyItemsetsError": "itemix.errors",
@@ -127,6 +130,8 @@ _MODULES = {"datasets": "itemix.data.datasets", "plot": "itemix.plot"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name
+    import importlib
+
     if name in _MODULES:
         return importlib.import_module(_MODULES[name])
     if name in _HOME:

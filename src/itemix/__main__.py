@@ -2,12 +2,7 @@
 
 import sys
 
-from itemix.cli import INTERRUPTED, main
+from itemix.cli import main
 
 if __name__ == "__main__":
-    code = main()
-    if code == INTERRUPTED:
-        # Where Ctrl-C came while code in a string ran, as when dataclasses are made, `python -m` would
-        # end by the signal instead of with the code; running another string makes it forget.
-        exec("")  # noqa: S102 - see above
-    sys.exit(code)
+    sys.exit(main())

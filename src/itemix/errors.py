@@ -45,6 +45,10 @@ class TooManyItemsetsError(ItemixError, MemoryError):
         self.n_found = n_found
 
 
+class NotEnoughMemoryError(ItemixError, MemoryError):
+    """A model would not fit into the memory that this process may take."""
+
+
 class ModelFileError(ItemixError, ValueError):
     """A model file is damaged, foreign or newer than this version."""
 

@@ -7,6 +7,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from itemix import interrupts
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -58,13 +59,13 @@ class Workers:
     def map(self, function: Callable[[int], R], n_blocks: int) -> list[R]:
         """Return function(0), ..., function(n_blocks - 1), in this order; the calling thread works too."""
         if self._pool is None or n_blocks == 1:
-            return [function(block) for block in range(n_blocks)]
+            return [self._checked(function, block) for block in range(n_blocks)]
         results: dict[int, R] = {}
         blocks = iter(range(n_blocks))
 
         def work() -> None:
             for block in blocks:
-                results[block] = function(block)
+                results[block] = self._checked(function, block)
 
         helpers = [self._pool.submit(work) for _ in range(min(self._n_helpers, n_blocks - 1))]
         try:
@@ -77,6 +78,11 @@ class Workers:
         for helper in begun:
             helper.result()
         return [results[block] for block in range(n_blocks)]
+
+    @staticmethod
+    def _checked(function: Callable[[int], R], block: int) -> R:
+        interrupts.check()
+        return function(block)
 
     def __enter__(self) -> Self:
         return self

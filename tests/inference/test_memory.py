@@ -4,7 +4,18 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from itemix import (
+    BayesianMixture,
+    BernoulliMixture,
+    ChowLiuMixture,
+    DirichletProcessMixture,
+    NotEnoughMemoryError,
+    Transactions,
+    memory,
+)
 
 SCRIPT = """
 import gc, json, sys, warnings
@@ -59,3 +70,32 @@ def test_the_memory_of_a_fit_does_not_grow_with_the_data():
     allowed = 300e6 + 16 * 4 * 200 * 2
     assert max(found) < allowed, found
     assert found[2] < found[1] + 100e6, found
+
+
+K, N_ITEMS = 5_000, 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("estimator", "needed"),
+    [
+        (BernoulliMixture(K), "242.1"),
+        (BernoulliMixture(K, correction=2), "242.1"),
+        (BayesianMixture(K), "409.8"),
+        (DirichletProcessMixture(K), "409.8"),
+        (BayesianMixture(K, inference="gibbs", n_init=2, n_samples=3), "1,257.3"),
+        (DirichletProcessMixture(K, inference="gibbs"), "209.5"),
+        (ChowLiuMixture(K), "242.1"),
+    ],
+    ids=str,
+)
+def test_a_model_that_does_not_fit_is_refused_before_it_is_made(estimator, needed, monkeypatch):
+    """The message says what is needed, what there is, and what to lower."""
+    monkeypatch.setattr(memory, "free_memory", lambda: 8 << 30)
+    data = Transactions(np.arange(K + 1), np.arange(K, dtype=np.int32), range(N_ITEMS))
+    message = (
+        f"expected {needed} GiB of memory for 5,000 components of 1,000,000 items, got 8.0 GiB; lower "
+        "n_components, or leave out rare items with select_items"
+    )
+    with pytest.raises(NotEnoughMemoryError, match=message):
+        estimator.fit(data)
+    assert isinstance(NotEnoughMemoryError("x"), MemoryError)

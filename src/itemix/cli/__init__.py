@@ -1,6 +1,7 @@
 """The command line: one module for each command, and `main`, which turns errors into one line and a code.
 
-Nothing heavy is imported before a command runs, so that ``itemix --help`` is quick.
+Nothing heavy is imported before a command runs, so that ``itemix --help`` is quick, and hardly anything
+before Ctrl-C is seen to.
 """
 
 from __future__ import annotations
@@ -9,16 +10,17 @@ import gc
 import io
 import os
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from itemix.interrupts import interruptible
+try:
+    from itemix.cli.ctrl_c import INTERRUPTED, watch
+except KeyboardInterrupt:
+    os._exit(130)
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BAD_INPUT = 2
-INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 # Imports make objects that stay: looking for garbage among them again and again takes 5% of a short run.
@@ -38,15 +40,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit code: 0, 2 for bad input, 130 after Ctrl-C, 141 where nobody reads the output any more.
     """
+    if arguments is None:
+        watch()
     gc.set_threshold(_NEW_OBJECTS_PER_COLLECTION)
     _replace_closed_streams()
     _escape_what_cannot_be_written()
     try:
-        with interruptible():
-            from itemix.cli.app import run
+        from itemix.cli.app import run
 
-            code = run(arguments)
-            sys.stdout.flush()
+        code = run(arguments)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
@@ -67,8 +70,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _replace_closed_streams() -> None:
     """Let what is written to a closed stream go nowhere, as `print` does."""
-    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
-    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as above
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
+
+
+def _nowhere() -> io.TextIOWrapper:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - pathlib takes longer to import
 
 
 def _escape_what_cannot_be_written() -> None:

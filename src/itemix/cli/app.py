@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 import itemix
-from itemix.cli import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
+from itemix.cli import BAD_INPUT, BROKEN_PIPE
+from itemix.cli.ctrl_c import INTERRUPTED
 from itemix.cli.datasets import app as datasets
 from itemix.cli.demo import demo
 from itemix.cli.evaluate import evaluate
@@ -26,7 +27,6 @@ from itemix.cli.rules import rules
 from itemix.cli.serve import serve
 from itemix.cli.show import show
 from itemix.errors import ItemixError
-from itemix.interrupts import interruptible
 
 # The base class of usage errors: of the copy of click inside typer, or of click in earlier versions.
 _UsageProblem: type[Any] = typer.BadParameter.__mro__[2]
@@ -54,7 +54,6 @@ def _root(
         typer.echo(context.get_help())
 
 
-@interruptible()
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code; bad input is said in one line on standard error."""
     given = list(sys.argv[1:] if arguments is None else arguments)

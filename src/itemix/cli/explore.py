@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from itemix.cli.compiling import stopwatch
 from itemix.cli.completing import DATASET_PREFIX
+from itemix.cli.ctrl_c import leave_to_server
 from itemix.cli.fit import fitted, refuse_fitting
 from itemix.cli.fitting import Fitting
 from itemix.cli.options import ModelOrData, Quiet, Reading, option
@@ -83,6 +84,7 @@ def explore(
                 _thread(webbrowser.open, address).start()
             ahead.start()
 
+        leave_to_server()
         serve(make_app([served]), listening, welcome)
         served.searches.end()
         if ahead.is_alive():

@@ -35,8 +35,5 @@ def load_dataset(name: str, part: str | None, *, quiet: bool = False) -> Transac
 
     entry = datasets.info(name)
     if where_is(entry) == NOT_YET:
-        import pooch
-
-        pooch.get_logger().setLevel("WARNING")  # it has more to say than one line
         note(f"downloading {name} from {entry.page}", quiet=quiet)
     return datasets.load(name, part)

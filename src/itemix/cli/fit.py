@@ -4,6 +4,7 @@ import warnings
 from typing import TYPE_CHECKING, Annotated
 
 from itemix.cli.compiling import stopwatch
+from itemix.cli.ctrl_c import Keeping
 from itemix.cli.fit_display import watching
 from itemix.cli.fitting import Fitting
 from itemix.cli.messages import in_options
@@ -34,8 +35,9 @@ def fit(
 ) -> None:
     """Learn a model of transactions.
 
-    On a terminal, the progress is shown; Ctrl-C ends the fit early, and the best state so far is saved. Mine
-    the model with itemix mine, ask it with itemix query and recommend, look at it with itemix show.
+    On a terminal, the progress is shown; Ctrl-C ends the fit early, and the best state so far is saved; a
+    second one ends the program at once. Mine the model with itemix mine, ask it with itemix query and
+    recommend, look at it with itemix show.
     """
     if output is None:
         raise InvalidInputError("expected -o with a file to save the model to, got none; try -o model.itemix")
@@ -57,8 +59,8 @@ def fitted(
 
     with stopwatch(quiet=quiet) as watch, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
-        with watching(method, len(transactions), quiet=quiet) as callbacks:
-            model.fit(transactions, callbacks=callbacks)
+        with watching(method, len(transactions), quiet=quiet) as callbacks, Keeping() as keeping:
+            model.fit(transactions, callbacks=[*callbacks, keeping])
         seconds = watch.seconds()
     for warning in warned:
         note(in_options(str(warning.message)), quiet=quiet)

@@ -6,6 +6,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from itemix.cli.compiling import stopwatch
+from itemix.cli.ctrl_c import leave_to_server
 from itemix.cli.options import Quiet, option
 from itemix.cli.output import note
 from itemix.cli.sources import opened, whole
@@ -96,6 +97,7 @@ def serve(
             if token is not None and not is_local:
                 note(f"the token is {token}; the page is at {address}#token={token}", quiet=quiet)
 
+        leave_to_server()
         server.serve(app, listening, welcome)
         for served in models:
             served.searches.end()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from itemix.errors import DatasetUnavailableError, InvalidInputError
+from itemix.errors import DatasetUnavailableError, InvalidInputError, OutputError
+from itemix.files import replacing
 
 if TYPE_CHECKING:
     from itemix.data.catalogue import DataFile
@@ -61,8 +62,8 @@ def download(name: str, file: DataFile) -> Path:
     DatasetUnavailableError
         If it cannot be downloaded, or is not the file that it was.
     """
-    import pooch
     import requests
+    from pooch import HTTPDownloader, file_hash
 
     url, path = file.url, cached_path(name, file)
     if url is None or path is None:
@@ -73,20 +74,20 @@ def download(name: str, file: DataFile) -> Path:
     note = checksum_note(path)
     known = note.read_text().strip() if note.exists() else None
     try:
-        pooch.retrieve(
-            url,
-            known_hash=known,
-            fname=path.name,
-            path=path.parent,
-            downloader=pooch.HTTPDownloader(timeout=_TIMEOUT_S),
-        )
+        if not (path.exists() and known in (None, file_hash(str(path)))):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as temporary:
+                HTTPDownloader(timeout=_TIMEOUT_S)(url, str(temporary), None)
+                if known not in (None, got := file_hash(str(temporary))):
+                    raise ValueError(f"a file with the checksum {got}, not {known}")  # noqa: TRY301 - told below
     except (requests.RequestException, OSError, ValueError) as error:
         raise DatasetUnavailableError(
             f"expected to download {name} from {url}, got {_reason(error)}; fetch that file by hand and save "
             f"it as {str(path)!r}, or set {DATA_VARIABLE} to a folder with {file.local!r}"
         ) from None
     if known is None:
-        note.write_text(pooch.file_hash(str(path)) + "\n")
+        with replacing(note) as temporary:
+            temporary.write_text(f"{file_hash(str(path))}\n")
     return path
 
 
@@ -118,6 +119,8 @@ def fingerprint(transactions: Transactions) -> str:
 def _reason(error: Exception) -> str:
     import requests
 
+    if isinstance(error, OutputError):  # what went wrong while the file was written
+        error = cast("Exception", error.__cause__)
     if isinstance(error, requests.ConnectionError):
         return "no connection"
     if isinstance(error, requests.Timeout):

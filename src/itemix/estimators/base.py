@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +52,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
     verbose: int
     n_jobs: int | None
     correction: Any
+    # Memory at the peak of a fit, for each item of each component.
+    _bytes_a_cell: ClassVar[float]
 
     @abstractmethod
     def _algorithm(self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: Totals) -> Any:  # noqa: ANN401 - EM or Variational, each with its own state
@@ -104,6 +106,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
     def _fit_batch(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
         """Fit the mixture, and return whether Ctrl-C ended that."""
         n_components = self._checked_components(transactions, callbacks)
+        parameters.require_room(n_components, transactions.n_items, self._bytes_a_cell)
         settings = self._settings()
         with Workers(count_threads(self.n_jobs)) as workers:
             rows = Rows(transactions, workers)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from itemix.transactions import Transactions
 
 _INFERENCES = "variational", "gibbs"
+_BYTES_A_CELL_AND_DRAW = 45  # by sampling
 _TOLERANCE = {"variational": 1e-4, "gibbs": 0.01}
 
 
@@ -40,6 +41,7 @@ class _Bayesian(MixtureEstimator):
     """What both Bayesian mixtures share."""
 
     _weights: Weights
+    _bytes_a_cell = 88  # by variational inference
 
     def __init__(
         self,
@@ -115,6 +117,10 @@ class _Bayesian(MixtureEstimator):
         """Sample, and return whether Ctrl-C ended that."""
         n_components = self._checked_components(transactions, callbacks)
         settings = self._settings()
+        n_draws = settings.n_init * parameters.check_whole("n_samples", self.n_samples)
+        if self._weights == "sticks":  # the process may well end with fewer components
+            n_draws = 1
+        parameters.require_room(n_components, transactions.n_items, _BYTES_A_CELL_AND_DRAW * n_draws)
         sampler = self._sampler(transactions, n_components)
         schedule = Schedule(
             settings.n_init,

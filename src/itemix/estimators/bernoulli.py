@@ -87,6 +87,8 @@ class BernoulliMixture(MixtureEstimator):
     0.5
     """
 
+    _bytes_a_cell = 52
+
     def __init__(
         self,
         n_components: int | Literal["auto"] = 10,

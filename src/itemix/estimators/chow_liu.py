@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from itemix.transactions import Transactions
     from itemix.trees import TreeMixture
 
+_BYTES_A_CELL = 52  # by EM for the Bernoulli mixture that trees start from
 _DEFAULT_POOLING = 20.0
 _POOLINGS = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 
@@ -225,6 +226,7 @@ class ChowLiuMixture(_TreeEstimator):
     def _run(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
         """Fit the trees, and return whether Ctrl-C ended that."""
         K, pooling = self._chosen(transactions, callbacks)
+        parameters.require_room(K, transactions.n_items, _BYTES_A_CELL)
         prior = self._prior(pooling, transactions.n_transactions)
         settings = Settings(
             parameters.check_whole("n_init", self.n_init),

@@ -9,9 +9,32 @@ import numpy as np
 
 from itemix import checks
 from itemix.errors import InvalidInputError
+from itemix.memory import require_memory
 
 if TYPE_CHECKING:
     from itemix.inference.run import Seed
+
+
+def require_room(n_components: int, n_items: int, bytes_a_cell: float) -> None:
+    """Refuse a model that would not fit into memory, before anything is allocated.
+
+    Parameters
+    ----------
+    n_components, n_items : int
+        The shape of the model.
+    bytes_a_cell : float
+        What a fit takes for each item of each component at its peak, as measured.
+
+    Raises
+    ------
+    NotEnoughMemoryError
+        If it takes more than this process may still take.
+    """
+    require_memory(
+        bytes_a_cell * n_components * n_items,
+        f"{n_components:,} components of {n_items:,} items",
+        "lower n_components, or leave out rare items with select_items",
+    )
 
 
 def check_whole(name: str, value: object, low: int = 1) -> int:

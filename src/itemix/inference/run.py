@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from itemix import interrupts
+
 if TYPE_CHECKING:
     from itemix.counts import Counts
     from itemix.inference.priors import Prior
@@ -252,6 +254,7 @@ class _Climb(Generic[S]):
         """Iterate until convergence or the last iteration; return whether a callback stopped it."""
         began = time.perf_counter()
         for iteration in range(1, settings.max_iter + 1):
+            interrupts.check()
             state, info = algorithm.step(state)
             self.state = state
             self.bounds.append(info.bound)

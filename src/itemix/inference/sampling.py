@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from itemix import interrupts
 from itemix.inference.chains import Chain, Chains
 from itemix.inference.run import Callback, Report, Seed, spawn_generators
 
@@ -116,7 +117,7 @@ def sample(
             flags.go.set()
             # A signal that comes just before the wait begins is seen only when it ends.
             while wait(futures, timeout=_WAKE_SECONDS).not_done:
-                pass
+                interrupts.check()
         except KeyboardInterrupt:
             flags.interrupt()
         finally:

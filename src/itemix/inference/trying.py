@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
+from itemix import interrupts
 from itemix.inference.run import tell_stage
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def try_candidates(
     scores: list[float] = []
     try:
         for candidate in candidates:
+            interrupts.check()
             tell_stage(callbacks, f"choosing {what}: trying {candidate}")
             scores.append(score(candidate))
             if patience is not None and len(scores) - 1 - int(np.argmax(scores)) >= patience:

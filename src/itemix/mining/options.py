@@ -12,7 +12,7 @@ import numpy as np
 from itemix.checks import as_written, check_bounds
 from itemix.errors import InvalidInputError
 from itemix.itemsets import TARGETS
-from itemix.mining.memory import free_memory
+from itemix.memory import free_memory
 
 if TYPE_CHECKING:
     import numpy.typing as npt
