@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from itemix.inference.priors import Prior
     from itemix.items import Items
     from itemix.kernels.components import PriorTables, Tables
-    from itemix.kernels.csr import CompressedRows
+    from itemix.kernels.csr import RowArrays
     from itemix.transactions import Transactions
 
 _FIRST_TRIES = 20
@@ -152,7 +152,7 @@ class GibbsSampler:
         How many components the process may have at once, rounded up to a multiple of 8. By default between
         50 and 500, the fewer the more items there are, so that memory is bounded: on data of many rare items
         it would go on opening new ones.
-    rows, flipped : CompressedRows, array of bool, shape (n_items,)
+    rows, flipped : RowArrays, array of bool, shape (n_items,)
         The data as the kernels read it, and the items that are flipped there.
     """
 
@@ -164,7 +164,7 @@ class GibbsSampler:
     learn_alpha: bool = False
     learn_strength: bool = False
     most_components: int = 0
-    rows: CompressedRows = field(init=False, repr=False)
+    rows: RowArrays = field(init=False, repr=False)
     flipped: npt.NDArray[np.bool_] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ HASH_FACTOR = 1_000_003
 """The hash of a row is a polynomial modulo a prime: it never overflows, with or without Numba."""
 
 
-class CompressedRows(NamedTuple):
+class RowArrays(NamedTuple):
     """Rows in compressed form: indptr (N + 1,) int64, indices (nnz,) int32."""
 
     indptr: np.ndarray

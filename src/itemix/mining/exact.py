@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from itemix.kernels.control import SearchLimits
     from itemix.transactions import Transactions
 
-Found = TypeVar("Found")
+Part = TypeVar("Part")
 
 
 def mine_exact(
@@ -56,8 +56,8 @@ def mine_exact(
 
 
 def _search(
-    search: Search, kernel: Callable[..., Found], data: Layout, limits: SearchLimits, *, both_sides: bool
-) -> list[Found]:
+    search: Search, kernel: Callable[..., Part], data: Layout, limits: SearchLimits, *, both_sides: bool
+) -> list[Part]:
     """Let threads run a kernel; searches of whole sets look at companions on both sides of a root."""
     if data.is_dense:
         return _search_dense(search, kernel, data, limits)
@@ -65,23 +65,23 @@ def _search(
 
 
 def _search_dense(
-    search: Search, kernel: Callable[..., Found], data: Layout, limits: SearchLimits
-) -> list[Found]:
+    search: Search, kernel: Callable[..., Part], data: Layout, limits: SearchLimits
+) -> list[Part]:
     n_roots = len(data.rank_counts)
     queue = np.array([n_roots], dtype=np.int64)
     none, no_ranks = readonly_view(np.empty(0, np.int64)), readonly_view(np.empty(0, np.int32))
     companions = Companions(none, no_ranks, none)
     projected = ProjectedRows(np.empty((0, 2), dtype=np.int64), data.no_entries, data.rows.weights)
 
-    def job() -> Found:
+    def job() -> Part:
         return kernel(search.shared, limits, queue, 0, data.rank_counts, data.bits, companions, projected)
 
     return search.run([job] * search.n_threads, n_roots)
 
 
 def _search_sparse(
-    search: Search, kernel: Callable[..., Found], data: Layout, limits: SearchLimits, *, both_sides: bool
-) -> list[Found]:
+    search: Search, kernel: Callable[..., Part], data: Layout, limits: SearchLimits, *, both_sides: bool
+) -> list[Part]:
     n_roots = len(data.rank_counts)
     pairs = count_pairs(search, data, limits.min_count)
     if both_sides:
@@ -90,7 +90,7 @@ def _search_sparse(
     min_companions = 1 if both_sides else 2
     bounds = readonly_view(projection.entry_bounds(companions, min_companions))
 
-    def job(first: int, stop: int) -> Found:
+    def job(first: int, stop: int) -> Part:
         rows = deliver(data, companions, bounds, (first, stop), min_companions)
         queue = np.array([stop], dtype=np.int64)
         return kernel(search.shared, limits, queue, first, data.rank_counts, data.bits, companions, rows)
