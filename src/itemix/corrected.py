@@ -161,7 +161,7 @@ class CorrectedMixture(Model):
 
     @cached_property
     def _further_shifts(self) -> Floats:
-        return least.further_shifts(*self._residuals.trie, self._residuals.shift)
+        return least.further_shifts(self._residuals.shift_trie)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CorrectedMixture):
@@ -269,8 +269,7 @@ class CorrectedMixture(Model):
             ranks,
             self._mixture.weights,
             self._table,
-            *self._residuals.trie,
-            self._residuals.shift,
+            self._residuals.shift_trie,
             self.n_pivots,
             out,
         )
@@ -289,7 +288,8 @@ class CorrectedMixture(Model):
                 ranks,
                 self._mixture.weights,
                 self._table,
-                (*self._residuals.trie, self._residuals.shift, self._further_shifts),
+                self._residuals.shift_trie,
+                self._further_shifts,
                 self.n_pivots,
                 out[first : first + step],
             )

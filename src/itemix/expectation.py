@@ -8,8 +8,7 @@ order and depend on the data alone, so the result is the same for any number of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ from itemix.compressed import each_transaction, weights_of
 from itemix.counts import Counts
 from itemix.immutable import protected
 from itemix.kernels import csr, estep, layout, sorting
+from itemix.kernels.estep import PrefixRows, ScoreTables
 from itemix.kernels.odds import log_tables, mark_required
 from itemix.threads import Workers
 
@@ -36,40 +36,12 @@ _WORTH_MERGING = 0.8
 _N_KEYS = 2  # how many packed integers of first items rows are sorted by
 
 
-@dataclass(frozen=True)
-class Tables:
-    """What the kernel needs of a model: see `itemix.kernels.estep`.
-
-    Attributes
-    ----------
-    odds : array, shape (n_items, n_components)
-        log p(stored) - log p(not stored).
-    base : array, shape (n_components,)
-        Log-weight plus the sum of log p(not stored).
-    required : array of float32, shape (n_items, n_components), or (0, n_components)
-        One where a component requires an item, zero elsewhere; no rows where none requires any.
-    n_required : array of float32, shape (n_components,)
-        How many items each requires.
-    """
-
-    odds: Floats
-    base: Floats
-    required: npt.NDArray[np.float32]
-    n_required: npt.NDArray[np.float32]
-
-    @classmethod
-    def without_requirements(cls, odds: Floats, base: Floats) -> Self:
-        """Make tables that require nothing: no probability of one is behind them."""
-        n_components = len(base)
-        return cls(odds, base, np.empty((0, n_components), np.float32), np.zeros(n_components, np.float32))
-
-
 def tables_of_mixture(
     weights: Floats,
     probs: Floats,
     flipped: npt.NDArray[np.bool_] | None = None,
     workers: Workers | None = None,
-) -> Tables:
+) -> ScoreTables:
     """Build the tables of weights (K,) and item-major probabilities (D, K); zeros and ones are exact."""
     n_items, n_components = probs.shape
     stored_by_absence = np.zeros(n_items, dtype=np.bool_) if flipped is None else flipped
@@ -88,10 +60,10 @@ def tables_of_mixture(
         base += part
         total_required += n_required
     if not total_required.any():
-        return Tables.without_requirements(odds, base)
+        return ScoreTables.without_requirements(odds, base)
     required = np.empty((n_items, n_components), dtype=np.float32)
     mark_required(probs, stored_by_absence, required)
-    return Tables(odds, base, required, total_required.astype(np.float32))
+    return ScoreTables(odds, base, required, total_required.astype(np.float32))
 
 
 def item_blocks(n_items: int, n_components: int) -> npt.NDArray[np.int64]:
@@ -146,37 +118,24 @@ class Rows:
         """The number of items."""
         return len(self.flipped)
 
-    def expected_counts(self, tables: Tables, *, squared: bool = False) -> tuple[Counts, float]:
+    def expected_counts(self, tables: ScoreTables, *, squared: bool = False) -> tuple[Counts, float]:
         """Return the expected counts and the sum of the rows' log-sum-exps.
 
         Parameters
         ----------
-        tables : Tables
+        tables : ScoreTables
             The model.
         squared : bool
             Sum the squares of responsibilities instead (see `Counts.squares`).
         """
         n_items, n_components = tables.odds.shape
         cuts = self._blocks(n_components)
+        rows = PrefixRows(self._indptr, self._indices, self._shared, self._weights)
 
         def block(b: int) -> tuple[float, Floats, Floats]:
             sizes = np.zeros(n_components)
             slab = np.zeros((n_items, n_components))
-            value = estep.expected_counts(
-                self._indptr,
-                self._indices,
-                self._shared,
-                self._weights,
-                cuts[b],
-                cuts[b + 1],
-                tables.odds,
-                tables.base,
-                tables.required,
-                tables.n_required,
-                squared,
-                sizes,
-                slab,
-            )
+            value = estep.expected_counts(rows, cuts[b], cuts[b + 1], tables, squared, sizes, slab)
             return value, sizes, slab
 
         return self._gather(self.workers.map(block, len(cuts) - 1))

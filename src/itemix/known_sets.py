@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
+from itemix.kernels.scaling import SupportTrie
 from itemix.sets import Sets, readonly
 
 if TYPE_CHECKING:
@@ -21,14 +22,6 @@ Offsets = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 
 _ROUNDING = 1e-9
-
-
-class Trie(NamedTuple):
-    """The sets as `itemix.kernels.scaling` has them: the items alone, then the sets, the shorter first."""
-
-    first: Offsets
-    item: Codes
-    support: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +36,14 @@ class KnownSets:
         The itemsets.
     supports : array, shape (n_itemsets,)
         Their probabilities.
-    trie : Trie
+    trie : SupportTrie
         The same for kernels.
     """
 
     frequencies: Floats
     sets: Sets
     supports: Floats
-    trie: Trie
+    trie: SupportTrie
 
     @classmethod
     def checked(cls, frequencies: npt.ArrayLike, sets: Sets, supports: npt.ArrayLike) -> KnownSets:
@@ -72,7 +65,7 @@ class KnownSets:
         n_items = len(alone)
         nodes = np.arange(n_items + len(ordered) + 1)
         last = ordered.codes[ordered.offsets[1:] - 1]
-        trie = Trie(
+        trie = SupportTrie(
             readonly(n_items + np.searchsorted(parents, nodes), np.int64, copy=False),
             readonly(np.concatenate([np.arange(n_items), last]), np.int32, copy=False),
             readonly(np.concatenate([alone, values]), np.float64, copy=False),

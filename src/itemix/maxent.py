@@ -184,13 +184,13 @@ class MaxEntropy(Model):
         order = np.argsort(leader, kind="stable")
         for first in range(0, len(order), _PARTS_AT_A_TIME):
             some = order[first : first + _PARTS_AT_A_TIME]
-            scaling.part_probabilities(*self._known.trie, *parts[1:], leader, some, found)
+            scaling.part_probabilities(self._known.trie, *parts[1:], leader, some, found)
         return parts.owner, found
 
     def _parts(self, offsets: Offsets, codes: Codes, status: npt.NDArray[np.int8]) -> _Parts:
         """Take questions apart into items that hang together."""
         place = np.empty(len(codes), dtype=np.int64)
-        scaling.join_items(*self._known.trie[:2], offsets, codes, place)
+        scaling.join_items(self._known.trie, offsets, codes, place)
         order = np.argsort(place, kind="stable")
         begins, lengths = np.unique(place, return_counts=True)
         most = int(lengths.max(initial=0))
@@ -264,7 +264,7 @@ class MaxEntropy(Model):
                 f"{most}, too many to tell the probability of whole transactions; fit it with a higher "
                 "support, or use another model"
             )
-        return [scaling.state_probabilities(*self._known.trie, own) for own in self._known.parts()]
+        return [scaling.state_probabilities(self._known.trie, own) for own in self._known.parts()]
 
 
 def _products(owner: Offsets, values: Floats, n: int) -> Floats:

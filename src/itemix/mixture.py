@@ -12,10 +12,12 @@ from itemix.checks import as_generator, check_whole
 from itemix.compressed import each_transaction
 from itemix.errors import InvalidInputError
 from itemix.events import Names, no_sets, require_consistent, require_same_items
-from itemix.expectation import Tables, tables_of_mixture
+from itemix.expectation import tables_of_mixture
 from itemix.immutable import owned, protected
 from itemix.items import Items, Label
 from itemix.kernels import estep, probability
+from itemix.kernels.estep import ScoreTables
+from itemix.kernels.probability import AskedSets
 from itemix.model import NEAR_THE_LEAST, Model
 from itemix.ranking import ranks_by
 from itemix.sets import as_positions
@@ -151,7 +153,7 @@ class Mixture(Model):
         return np.ascontiguousarray(self._probs.T)
 
     @cached_property
-    def _tables(self) -> Tables:
+    def _tables(self) -> ScoreTables:
         return tables_of_mixture(self._weights, self._by_item)
 
     def __eq__(self, other: object) -> bool:
@@ -223,10 +225,7 @@ class Mixture(Model):
                 transactions.indices,
                 first,
                 last,
-                tables.odds,
-                tables.base,
-                tables.required,
-                tables.n_required,
+                tables,
                 values[first:last],
                 resp,
             )
@@ -316,10 +315,8 @@ class Mixture(Model):
         with np.errstate(divide="ignore"):
             log_weights, log_probs = np.log(self._weights), np.log(self._by_item)
         values, resp = np.empty(n), np.empty((n, self.n_components))
-        nothing = Tables.without_requirements(log_probs, log_weights)
-        estep.row_responsibilities(
-            offsets, codes, 0, n, log_probs, log_weights, nothing.required, nothing.n_required, values, resp
-        )
+        tables = ScoreTables.without_requirements(log_probs, log_weights)
+        estep.row_responsibilities(offsets, codes, 0, n, tables, values, resp)
         impossible = np.flatnonzero(np.isneginf(values))
         if len(impossible):
             first, last = offsets[impossible[0] : impossible[0] + 2]
@@ -344,9 +341,8 @@ class Mixture(Model):
         if absent_offsets is None or absent_codes is None:
             absent_offsets, absent_codes = no_sets(len(offsets) - 1)
         out = np.empty(len(offsets) - 1)
-        probability.itemset_probabilities(
-            offsets, codes, absent_offsets, absent_codes, self._weights, self._by_item, out
-        )
+        asked = AskedSets(offsets, codes, absent_offsets, absent_codes)
+        probability.itemset_probabilities(asked, self._weights, self._by_item, out)
         return out
 
 

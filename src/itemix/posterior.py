@@ -192,10 +192,7 @@ class Posterior(Immutable):
         known = np.ones_like(eta) if self._known is None else self._known.T[asked]
         out = np.empty((len(present[0]) - 1, 4))
         probability.itemset_log_moments(
-            present[0],
-            place[present[1]],
-            absent[0],
-            place[absent[1]],
+            probability.AskedSets(present[0], place[present[1]], absent[0], place[absent[1]]),
             place[given],
             place[given_absent],
             _log_beta_moments(eta, nu, known),

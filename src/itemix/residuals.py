@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
 from itemix.immutable import Immutable, owned, protected
+from itemix.kernels.residuals import ShiftTrie
 
 
 class Trie(NamedTuple):
@@ -57,6 +58,11 @@ class Residuals(Immutable):
         first = np.full(n_items + 2, n_items + 1)
         first[0] = 1
         return cls(Trie(first, np.arange(-1, n_items, dtype=np.int32)), np.zeros(n_items + 1))
+
+    @property
+    def shift_trie(self) -> ShiftTrie:
+        """The trie with its shifts, as kernels read them."""
+        return ShiftTrie(*self.trie, self.shift)
 
     @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:

@@ -15,6 +15,7 @@ from itemix.events import no_sets, require_same_items
 from itemix.immutable import protected
 from itemix.items import Items, Label
 from itemix.kernels import trees
+from itemix.kernels.probability import AskedSets
 from itemix.mixture import checked_weights
 from itemix.model import Model, one_set
 from itemix.sets import readonly
@@ -186,9 +187,9 @@ class TreeMixture(Model):
         if absent_offsets is None or absent_codes is None:
             absent_offsets, absent_codes = no_sets(len(offsets) - 1)
         out = np.empty(len(offsets) - 1)
-        asked = *_protected(offsets, codes), *_protected(absent_offsets, absent_codes)
+        asked = AskedSets(*_protected(offsets, codes), *_protected(absent_offsets, absent_codes))
         model = self._weights, self._parents, self._rank, self._probs, self._marginals
-        trees.itemset_probabilities(*asked, *model, out)
+        trees.itemset_probabilities(asked, *model, out)
         return out
 
     def log_likelihood(self, transactions: Transactions) -> Floats:
@@ -273,9 +274,9 @@ class TreeMixture(Model):
     ) -> Floats:
         """Write the probability of each item given each set to `out`; return the sets' log-probabilities."""
         values = np.empty(len(out))
-        asked = *_protected(offsets, codes), *_protected(absent_offsets, absent_codes)
+        asked = AskedSets(*_protected(offsets, codes), *_protected(absent_offsets, absent_codes))
         model = self._weights, self._parents, self._order, self._probs
-        trees.items_given(*asked, *model, values, out)
+        trees.items_given(asked, *model, values, out)
         return values
 
 

@@ -13,6 +13,7 @@ from itemix.inference.priors import Prior, make_prior
 from itemix.inference.run import Settings, run
 from itemix.inference.sampling import Schedule, sample
 from itemix.kernels import gibbs, splitmerge
+from itemix.kernels.components import Points
 from itemix.mixture import Mixture
 
 MODELS = pytest.mark.parametrize("n_components", [4, None], ids=["finite", "process"])
@@ -76,11 +77,12 @@ class Joint:
         rows = collapsed.expanded_rows(Transactions.from_matrix(X))
         n_slots = self.n_components or labels.max() + 1
         tables = collapsed.make_tables(rows, labels, self.prior_tables, n_slots, self.n_rows + 2)
+        points = Points(*rows, labels)
         uniforms, row = rng.random(self.n_rows), 0
         while row < self.n_rows:
-            row, _, _ = gibbs.sweep(*rows, uniforms, self.prior_tables, tables, labels, row, True)
+            row, _, _ = gibbs.sweep(points, uniforms, self.prior_tables, tables, row, True)
         sides = collapsed.no_tables(self.prior_tables)
-        splitmerge.split_merge(rows, self.prior_tables, tables, sides, labels, 2, 1, True, rng)
+        splitmerge.split_merge(points, self.prior_tables, tables, sides, 2, 1, True, rng)
         return np.unique(labels, return_inverse=True)[1].astype(np.int32) if not self.n_components else labels
 
     def summary(self, X, labels):

@@ -9,6 +9,9 @@ from naive import mining, projection
 from itemix.immutable import protected
 from itemix.kernels import bitsets, control, prepare
 from itemix.kernels import projection as kernels
+from itemix.kernels.bitsets import Bitsets
+from itemix.kernels.control import SearchLimits
+from itemix.kernels.projection import Companions, ProjectedRows, RankRows
 
 UNBOUNDED = 2**62 - 1
 
@@ -40,7 +43,7 @@ def search(kernel, data, *, sparse, cuts=(), min_len=1, max_len=UNBOUNDED, most=
     Returns what it found in each range, and the array that the threads share.
     """
     n_roots = len(data.root_counts)
-    limits = protected(np.array([data.min_count, min_len, max_len, most, UNBOUNDED]))
+    limits = SearchLimits(data.min_count, min_len, max_len, most, UNBOUNDED)
     root_counts = protected(np.array(data.root_counts, dtype=np.int64))
     shared = np.zeros(4, dtype=np.int64)
     parts = []
@@ -62,17 +65,17 @@ def no_entries(weights):
     return np.empty(0, np.int16 if weights is None else np.int32)
 
 
-def as_rows_of_ranks(rows):
-    """Make the arrays of rows of ranks, which are small here as they mostly are."""
+def as_rank_rows(rows, weights):
+    """Make rows of ranks, which are small here as they mostly are."""
     row_start, ranks = projection.as_rows(rows)
-    return protected(row_start), protected(ranks.astype(np.uint16))
+    return RankRows(protected(row_start), protected(ranks.astype(np.uint16)), as_weights(weights))
 
 
-def as_pairs(pairs):
-    """Make the arrays of the companions of all roots: where they start, ranks, counts."""
+def as_companions(pairs):
+    """Make the companions of all roots."""
     start = np.cumsum([0, *map(len, pairs)]).astype(np.int64)
     flat = np.array([pair for companions in pairs for pair in companions], dtype=np.int64).reshape(-1, 2)
-    return protected(start), protected(flat[:, 0].astype(np.int32)), protected(flat[:, 1].copy())
+    return Companions(*map(protected, (start, flat[:, 0].astype(np.int32), flat[:, 1].copy())))
 
 
 def _dense_layout(data):
@@ -82,8 +85,8 @@ def _dense_layout(data):
     digits = bitsets.multiplicity_planes(
         protected(np.array(data.weights or [], dtype=np.int64)), bits.shape[1]
     )
-    nothing = np.empty((0, 2), np.int64), no_entries(data.weights)
-    return *map(protected, (bits, *digits)), *as_pairs([]), *nothing, as_weights(data.weights)
+    nothing = ProjectedRows(np.empty((0, 2), np.int64), no_entries(data.weights), as_weights(data.weights))
+    return Bitsets(*map(protected, (bits, *digits))), as_companions([]), nothing
 
 
 def _sparse_layout(data, first, stop, kernel):
@@ -93,10 +96,9 @@ def _sparse_layout(data, first, stop, kernel):
     pairs = projection.frequent_pairs(rows, weights or [1] * len(rows), len(data.root_counts), data.min_count)
     one_sided = kernel.__module__.endswith("eclat")
     min_companions = 2 if one_sided else 1
-    companions = as_pairs(pairs if one_sided else projection.from_both_sides(pairs))
-    bounds = protected(kernels.entry_bounds(*companions, min_companions))
-    row_arrays = *as_rows_of_ranks(rows), as_weights(weights)
-    wanted = min_companions, no_entries(weights)
-    delivered = kernels.deliver(first, stop, *companions[:2], bounds, *row_arrays, *wanted)
+    companions = as_companions(pairs if one_sided else projection.from_both_sides(pairs))
+    bounds = protected(kernels.entry_bounds(companions, min_companions))
+    ranks, like = as_rank_rows(rows, weights), no_entries(weights)
+    delivered = kernels.deliver(first, stop, companions, bounds, ranks, min_companions, like)
     no_bits = np.empty((0, 0), np.uint64), np.empty((0, 0), np.uint64), np.empty(0, np.int64)
-    return *map(protected, no_bits), *companions, *delivered, as_weights(weights)
+    return Bitsets(*map(protected, no_bits)), companions, delivered

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from naive import records as naive
 
 from itemix.kernels import assemble
+from itemix.kernels.eclat import ThreadRecords
 
 N_RANKS = 50
 
@@ -35,12 +36,13 @@ def chains(draw):
 
 
 def as_part(roots):
-    """Make keys, counts and segments of the records of one thread; the last root was found first."""
+    """Make the records of one thread; the last root was found first."""
     flat, segments = [], np.zeros((len(roots), 2), dtype=np.int64)
     for root in reversed(range(len(roots))):
         segments[root] = len(flat), len(flat) + len(roots[root])
         flat += roots[root]
-    return naive.as_keys(flat), np.array([count for _, _, count in flat], dtype=np.int64), segments
+    counts = np.array([count for _, _, count in flat], dtype=np.int64)
+    return ThreadRecords(naive.as_keys(flat), counts, segments)
 
 
 def placed(threads, code_of, min_len):
@@ -58,7 +60,7 @@ def placed(threads, code_of, min_len):
     out = np.full(n_sets + 1, -1), np.full(n_codes, -1, dtype=np.int32), np.full(n_sets, -1)
     out[0][-1] = n_codes
     for part in parts:
-        assemble.place_records(*part, positions, length_start, code_start, code_of, *out)
+        assemble.place_records(part, positions, length_start, code_start, code_of, *out)
     return out
 
 

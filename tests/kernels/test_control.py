@@ -2,7 +2,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itemix.immutable import protected
 from itemix.kernels import control
 
 numbers = st.integers(0, 100)
@@ -12,7 +11,7 @@ numbers = st.integers(0, 100)
 def test_totals_stop_the_search(reports, max_found, max_bytes):
     """Sets and items are added up; more than allowed, of sets or of bytes, stops all threads for good."""
     shared = np.zeros(4, dtype=np.int64)
-    limits = protected(np.array([1, 1, 10, max_found, max_bytes]))
+    limits = control.SearchLimits(1, 1, 10, max_found, max_bytes)
     n_found = n_codes = 0
     too_many = False
     for found, codes in reports:

@@ -1,7 +1,5 @@
 """The E-step kernel against its naive twin, zeros and ones among the probabilities included."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,8 @@ from hypothesis import strategies as st
 from naive import estep as naive
 
 from itemix import Transactions
-from itemix.expectation import Rows, Tables, counts_of_labels, tables_of_mixture
+from itemix.expectation import Rows, counts_of_labels, tables_of_mixture
+from itemix.kernels.estep import ScoreTables
 from itemix.threads import Workers
 
 
@@ -81,7 +80,7 @@ def test_tables_of_any_numbers_serve_the_variational_methods(seed, n_components)
     present, absent = -3 * rng.random((2, matrix.shape[1], n_components))
     rows = rows_of(matrix, multiplicities)
     stored, other = np.where(rows.flipped[:, None], (absent, present), (present, absent))
-    tables = Tables.without_requirements(stored - other, log_weights + other.sum(axis=0))
+    tables = ScoreTables.without_requirements(stored - other, log_weights + other.sum(axis=0))
     counts, bound = rows.expected_counts(tables)
     scores = log_weights + matrix @ present + (1 - matrix) @ absent
     sizes, item_counts, value = naive.expected_counts(matrix, multiplicities, scores)
@@ -101,7 +100,7 @@ def test_squares_are_those_of_the_twin(seed, n_components, extreme, sharpness):
     rows = rows_of(matrix, multiplicities)
     # The sharper the scores, the fewer components come near the best one.
     tables = tables_of_mixture(weights, probs.T, rows.flipped)
-    tables = replace(tables, odds=sharpness * tables.odds, base=sharpness * tables.base)
+    tables = tables._replace(odds=sharpness * tables.odds, base=sharpness * tables.base)
     counts, bound = rows.expected_counts(tables, squared=True)
     scores = sharpness * naive.log_joint(matrix, weights, probs)
     sizes, item_counts, value = naive.expected_counts(matrix, multiplicities, scores, power=2)

@@ -43,6 +43,10 @@ class Case:
         """Return the twin's joint log-probability of the present labels."""
         return naive.log_joint(self.X, self.labels, self.model)
 
+    def points(self):
+        """Return the rows and their labels."""
+        return components.Points(*self.rows, self.labels)
+
     def sweep(self):
         """Draw every label once; return the gain."""
         uniforms = self.rng.random(len(self.X))
@@ -50,7 +54,7 @@ class Case:
         while row < len(self.X):
             assert not (self.can_grow and self.tables.sizes.all())
             row, _, gain = gibbs.sweep(
-                *self.rows, uniforms, self.prior_tables, self.tables, self.labels, row, self.can_grow
+                self.points(), uniforms, self.prior_tables, self.tables, row, self.can_grow
             )
             total += gain
         return total
@@ -59,7 +63,7 @@ class Case:
         """Try moves; return the gain."""
         sides = collapsed.no_tables(self.prior_tables)
         return splitmerge.split_merge(
-            self.rows, self.prior_tables, self.tables, sides, self.labels, n_tries, 1, self.can_grow, self.rng
+            self.points(), self.prior_tables, self.tables, sides, n_tries, 1, self.can_grow, self.rng
         )[2]
 
     def conditional(self, t):
@@ -72,7 +76,8 @@ class Case:
             tables.base[empty] = self.prior_tables.size_term[0]
         items = self.rows.indices[self.rows.indptr[t] : self.rows.indptr[t + 1]]
         scratch = np.empty(C), np.empty(C), np.empty(C)
-        stay = gibbs.score_row(self.prior_tables, tables, items, np.int64(own), empty, score, *scratch)
+        slots = gibbs.Slots(np.int64(own), empty)
+        stay = gibbs.score_row(self.prior_tables, tables, items, slots, score, *scratch)
         if self.n_components is None:
             tables.base[empty] = -np.inf
             alone = tables.sizes[own] == 1
@@ -176,15 +181,13 @@ def test_a_full_process_sweep_stops_and_can_go_on():
     case = Case(2, None, n_rows=60, alpha=1e6)
     case.tables = collapsed.make_tables(case.rows, case.labels, case.prior_tables, 4, 4)
     uniforms = case.rng.random(60)
-    row, _, _ = gibbs.sweep(*case.rows, uniforms, case.prior_tables, case.tables, case.labels, 0, True)
+    row, _, _ = gibbs.sweep(case.points(), uniforms, case.prior_tables, case.tables, 0, True)
     assert 0 < row < 60
     assert (case.tables.sizes > 0).all()
     case.tables = collapsed.make_tables(case.rows, case.labels, case.prior_tables, 8, 72)
     rows = [row]
     while rows[-1] < 60:
-        rows.append(
-            gibbs.sweep(*case.rows, uniforms, case.prior_tables, case.tables, case.labels, rows[-1], True)[0]
-        )
+        rows.append(gibbs.sweep(case.points(), uniforms, case.prior_tables, case.tables, rows[-1], True)[0])
     assert (np.diff(rows) > 0).all()
     assert_same_tables(case.tables, collapsed.make_tables(case.rows, case.labels, case.prior_tables, 72, 72))
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels.layouts import as_pairs, as_rows_of_ranks, as_weights, no_entries
+from kernels.layouts import as_companions, as_rank_rows, no_entries
 from naive import candidates as naive
 from naive import projection as naive_projection
 
@@ -14,13 +14,14 @@ N_ITEMS = 6
 
 @st.composite
 def tries(draw):
-    """A trie whose roots are all items, some of its joins not wanted, and its arrays for kernels."""
+    """A trie whose roots are all items, some of its joins not wanted, and both as kernels take them."""
     family = draw(st.sets(st.frozensets(st.integers(0, N_ITEMS - 1), min_size=1, max_size=4), max_size=5))
     nodes = naive.with_parents(family) | {frozenset([item]) for item in range(N_ITEMS)}
     joins, (first, item, join_start, _) = naive.trie(nodes)
     wanted = np.array([len(join) > 1 and draw(st.booleans()) for join in joins])
     below = candidates.unknown_below(first, join_start, np.where(wanted, candidates.UNKNOWN, 0))
-    return joins, (first, item, join_start, wanted, below, np.zeros(len(joins), dtype=np.int64))
+    counts = np.zeros(len(joins), dtype=np.int64)
+    return joins, join_counts.JoinCounts(first, item, join_start, wanted, below, counts)
 
 
 @st.composite
@@ -46,11 +47,11 @@ def test_dense(trie, data, cut):
     order, ranks = np.empty(0, dtype=np.int64), np.arange(N_ITEMS, dtype=np.int32)
     bits = prepare.pack_bitsets(*map(protected, (*naive_projection.as_rows(rows), order, ranks)), N_ITEMS)
     digits = bitsets.multiplicity_planes(protected(np.array(weights or [], dtype=np.int64)), bits.shape[1])
-    layout = *map(protected, (bits, *digits)), ranks
+    layout = bitsets.Bitsets(*map(protected, (bits, *digits)))
     shared = np.zeros(4, dtype=np.int64)
     for part in ((0, cut), (cut, N_ITEMS)):
-        join_counts.count_dense(shared, *part, 5, *layout, *arrays)
-    assert arrays[-1].tolist() == expected(joins, arrays[3], rows, weights, range(2, 6))
+        join_counts.count_dense(shared, *part, 5, layout, ranks, arrays)
+    assert arrays.counts.tolist() == expected(joins, arrays.wanted, rows, weights, range(2, 6))
 
 
 @given(tries(), weighted_rows(), st.integers(0, N_ITEMS))
@@ -58,28 +59,28 @@ def test_projected(trie, data, cut):
     """Pairs are counted for all roots, and larger joins in the rows of each root."""
     joins, arrays = trie
     rows, weights = data
-    first, item, join_start, wanted, _, counts = arrays
+    first, item, _, wanted, _, counts = arrays
     each = weights or [1] * len(rows)
     pairs = naive_projection.frequent_pairs(rows, each, N_ITEMS, 1)
     ranks = np.arange(N_ITEMS, dtype=np.int32)
-    of_nodes = join_counts.add_pairs(*as_pairs(pairs), ranks, first, item, join_start, wanted, counts)
+    of_nodes = join_counts.add_pairs(as_companions(pairs), ranks, arrays)
     assert counts.tolist() == expected(joins, wanted, rows, weights, [2])
     second = slice(1 + N_ITEMS, 1 + N_ITEMS + len(of_nodes))
     roots = np.repeat(np.arange(N_ITEMS), np.diff(first[1 : N_ITEMS + 2]))
     assert of_nodes.tolist() == [
         naive.count_of({root, other}, rows, each) for root, other in zip(roots, item[second], strict=True)
     ]
-    companions = (
+    companions = projection.Companions(
         protected(first[1 : N_ITEMS + 2] - first[1]),
         protected(item[second].copy()),
         protected(of_nodes),
     )
-    bounds = protected(projection.entry_bounds(*companions, 2))
-    row_arrays = *as_rows_of_ranks(rows), as_weights(weights)
+    bounds = protected(projection.entry_bounds(companions, 2))
+    row_arrays = as_rank_rows(rows, weights)
     shared = np.zeros(4, dtype=np.int64)
     for part in ((0, cut), (cut, N_ITEMS)):
-        delivered = projection.deliver(*part, *companions[:2], bounds, *row_arrays, 2, no_entries(weights))
-        join_counts.count_projected(shared, *part, 5, *delivered, row_arrays[2], N_ITEMS, *arrays)
+        delivered = projection.deliver(*part, companions, bounds, row_arrays, 2, no_entries(weights))
+        join_counts.count_projected(shared, *part, 5, delivered, N_ITEMS, arrays)
     assert counts.tolist() == expected(joins, wanted, rows, weights, range(2, 6))
 
 
@@ -93,7 +94,8 @@ def test_counting_can_be_stopped(state):
     counts = np.zeros(len(joins), dtype=np.int64)
     bits = protected(np.ones((3, 8), dtype=np.uint64))
     planes = protected(np.empty((0, 8), dtype=np.uint64)), protected(np.empty(0, dtype=np.int64))
+    layout = bitsets.Bitsets(bits, *planes)
     shared = np.array([state, 0, 0, 0], dtype=np.int64)
-    trie = first, item, join_start, wanted, below, counts
-    join_counts.count_dense(shared, 0, 3, 2, bits, *planes, np.arange(3, dtype=np.int32), *trie)
+    trie = join_counts.JoinCounts(first, item, join_start, wanted, below, counts)
+    join_counts.count_dense(shared, 0, 3, 2, layout, np.arange(3, dtype=np.int32), trie)
     assert counts.any() == (state == control.RUNNING)

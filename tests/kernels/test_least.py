@@ -45,9 +45,9 @@ def probabilities(weights, table, residuals, sets):
     offsets = np.cumsum([0, *map(len, sets)])
     ranks = np.array([rank for ranks in sets for rank in sorted(ranks)], dtype=np.int32)
     out = np.empty(len(sets))
-    arrays = (*residuals.trie, residuals.shift)
-    trie = (*arrays, further_shifts(*arrays))
-    least_probabilities(offsets, ranks, weights, table, trie, residuals.order - 1, out)
+    trie = residuals.shift_trie
+    further = further_shifts(trie)
+    least_probabilities(offsets, ranks, weights, table, trie, further, residuals.order - 1, out)
     return out
 
 
@@ -87,7 +87,7 @@ def test_further_shifts(data):
     """No chain of more pivots shifts an item further down than is said."""
     _, table, shifts = data
     residuals, nodes = residuals_of(shifts, len(table))
-    further = further_shifts(*residuals.trie, residuals.shift)
+    further = further_shifts(residuals.shift_trie)
     assert further.tolist() == pytest.approx([naive.further(path, shifts, set(nodes)) for path in nodes])
 
 

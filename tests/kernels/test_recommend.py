@@ -22,9 +22,10 @@ def test_best_rules(rules, baskets, n):
     consequents = naive_lattice.as_arrays([list(c) for _, c in rules])
     rows = naive_lattice.as_arrays(baskets)
     frequency = np.bincount(rows[1], minlength=6)
-    starts, by_item = recommend.rules_by_item(*antecedents, frequency)
+    by_item = recommend.rules_by_item(*antecedents, frequency)
     ids = np.array([[c for _, c in rules].index(c) for _, c in rules], dtype=np.int64)
-    best = recommend.best_rules(*rows, starts, by_item, *antecedents, *consequents, ids, n)
+    ranked = recommend.RankedRules(*antecedents, *consequents, ids, *by_item)
+    best = recommend.best_rules(*rows, ranked, n)
     scored = [(a, c, -position) for position, (a, c) in enumerate(rules)]
     expected = [naive.recommend(scored, set(basket), n) for basket in baskets]
     assert [row[row >= 0].tolist() for row in best] == expected

@@ -42,7 +42,7 @@ def split(pairs, n, known=None, room=1000, budget=10**9, **wanted):
         calls += 1
         found.sizes[:] = 0
         done = kernels.split_sets(
-            kernels.Known(table, known_offsets, known_codes, keys, known_support),
+            kernels.KnownSupports(table, known_offsets, known_codes, keys, known_support),
             kernels.Wanted(**{**everything, **wanted}),
             found,
             offsets,
@@ -151,7 +151,7 @@ def test_long_sets_are_pruned(length):
     offsets, codes = naive_lattice.as_arrays(family)
     keys = lattice.item_keys(length)
     support = np.array([0.5] + [0.9] * (2 * length))
-    known = kernels.Known(lattice.build_table(offsets, codes, keys), offsets, codes, keys, support)
+    known = kernels.KnownSupports(lattice.build_table(offsets, codes, keys), offsets, codes, keys, support)
     wanted = kernels.Wanted(np.full(length, ANYWHERE, dtype=np.int8), 1, 99, 1, 99, 3, 0.8, np.nan, False)
     found = kernels.room_for(100, length)
     place = np.zeros(length + kernels.PLACE_STACK, dtype=np.int64)

@@ -32,7 +32,7 @@ def test_states_are_those_of_plain_scaling(seed, n_items, least, longest):
     matrix = random_trees(seed, 2, n_items).sample(100, random_state=seed).to_scipy().toarray().astype(int)
     matrix = np.concatenate([matrix, states(n_items)])
     known, constraints = known_of(matrix, least, longest)
-    found = scaling.state_probabilities(*known.trie, np.arange(n_items, dtype=np.int32))
+    found = scaling.state_probabilities(known.trie, np.arange(n_items, dtype=np.int32))
     place = states(n_items) @ (1 << np.arange(n_items))
     np.testing.assert_allclose(found[place], naive.max_entropy(n_items, constraints), atol=1e-6)
 
@@ -49,7 +49,7 @@ def test_items_hang_together_by_pairs(seed):
     offsets = np.concatenate([[0], np.cumsum([len(codes) for codes in sets])])
     codes = np.concatenate(sets).astype(np.int32)
     out = np.empty(len(codes), dtype=np.int64)
-    scaling.join_items(*known.trie[:2], offsets, codes, out)
+    scaling.join_items(known.trie, offsets, codes, out)
     for s, own in enumerate(sets):
         assert codes[out[offsets[s] : offsets[s + 1]]].tolist() == naive.joined(own.tolist(), pairs)
         assert (out[offsets[s] : offsets[s + 1]] >= offsets[s]).all()
@@ -65,7 +65,7 @@ def test_events_of_parts():
     out = np.empty((3, 2))
     leader = np.array([0, 1, 0])
     scaling.part_probabilities(
-        *known.trie, offsets, codes, status, leader, np.argsort(leader, kind="stable"), out
+        known.trie, offsets, codes, status, leader, np.argsort(leader, kind="stable"), out
     )
     np.testing.assert_allclose(out[0], [1 / 6, 3 / 6])  # 0, not 2, given 1
     np.testing.assert_allclose(out[1], [3 / 6, 1.0])  # not 1

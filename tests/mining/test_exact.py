@@ -1,6 +1,5 @@
 """The search behind `mine`: threads, limits, memory, interrupts, progress."""
 
-import dataclasses
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ import pytest
 
 import itemix
 from itemix import InvalidInputError, TooManyItemsetsError, Transactions
+from itemix.kernels.control import SearchLimits
 from itemix.mining import exact, parallel
 from itemix.mining.options import UNBOUNDED
 
@@ -35,7 +35,7 @@ def lacking_one(n=N_ITEMS, n_empty=0):
 def limits(**changes):
     """Return limits that stop nothing, but for some changes."""
     no_limits = {"max_len": UNBOUNDED, "max_itemsets": UNBOUNDED, "max_bytes": UNBOUNDED}
-    return parallel.Limits(**{"min_count": 1, "min_len": 1} | no_limits | changes)
+    return SearchLimits(**{"min_count": 1, "min_len": 1} | no_limits | changes)
 
 
 def explosive(sparse):
@@ -98,7 +98,7 @@ def test_steps_take_memory_too(sparse):
     wanted = limits(min_count=10, min_len=11)
     assert exact.mine_exact(tx, "all", wanted, 1).n_sets == 0
     with pytest.raises(parallel.SearchStopped):
-        exact.mine_exact(tx, "all", dataclasses.replace(wanted, max_bytes=10**6), 1)
+        exact.mine_exact(tx, "all", wanted._replace(max_bytes=10**6), 1)
 
 
 SCRIPT_OF_MEMORY = """

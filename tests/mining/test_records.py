@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive.records import as_keys
 
+from itemix.kernels.eclat import ThreadRecords
 from itemix.lowering import lower_to_subsets
 from itemix.mining.parallel import Search
 from itemix.mining.records import Records
@@ -30,7 +31,7 @@ def searches(draw):
         segments[k][root] = start, len(threads[k])
     values = [draw(st.lists(st.floats(0, 1), min_size=len(t), max_size=len(t))) for t in threads]
     return [
-        (as_keys(records), np.array(column, dtype=float), segment)
+        ThreadRecords(as_keys(records), np.array(column, dtype=float), segment)
         for records, column, segment in zip(threads, values, segments, strict=True)
     ]
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from itemix.counts import Counts
-    from itemix.expectation import Tables
     from itemix.inference.run import Fitted
+    from itemix.kernels.estep import ScoreTables
     from itemix.mixture import Mixture
     from itemix.transactions import Transactions
 
@@ -205,7 +205,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         self.n_batches_ = 1
         forget(self, "chains_")
 
-    def _expected(self, rows: Rows, tables: Tables) -> tuple[Counts, float]:
+    def _expected(self, rows: Rows, tables: ScoreTables) -> tuple[Counts, float]:
         """Return the expected counts of a batch, with all that a state holds, and its log-likelihood."""
         return rows.expected_counts(tables)
 

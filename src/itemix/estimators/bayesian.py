@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from itemix.counts import Counts
-    from itemix.expectation import Rows, Tables
+    from itemix.expectation import Rows
     from itemix.inference.run import Callback, Fitted
     from itemix.inference.variational import State
+    from itemix.kernels.estep import ScoreTables
     from itemix.transactions import Transactions
 
 _INFERENCES = "variational", "gibbs"
@@ -109,7 +110,7 @@ class _Bayesian(MixtureEstimator):
     def _measured(self, algorithm: Variational, state: State) -> State:
         return algorithm.measured(state)
 
-    def _expected(self, rows: Rows, tables: Tables) -> tuple[Counts, float]:
+    def _expected(self, rows: Rows, tables: ScoreTables) -> tuple[Counts, float]:
         counts, bound = super()._expected(rows, tables)
         return counts.with_squares(rows.expected_counts(tables, squared=True)[0]), bound
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from itemix.compressed import weights_of
 from itemix.kernels import csr, pairs, trees
+from itemix.kernels.occurrences import RowIndex
 
 if TYPE_CHECKING:
     from itemix.transactions import Transactions
@@ -110,13 +111,13 @@ def _strongest_pairs(data: Transactions, n_kept: int) -> Pairs:
     n_items = data.n_items
     singles = data.item_counts().astype(np.float64)
     rows = np.repeat(np.arange(data.n_rows, dtype=np.int32), data.lengths())
-    rows_ptr, rows_of = csr.rows_of_pairs(data.indices, rows, n_items)
+    index = RowIndex(*csr.rows_of_pairs(data.indices, rows, n_items))
     frequent = np.argsort(-singles, kind="stable")[:_FREQUENT].astype(np.int32)
     partners = np.empty((n_items, n_kept), dtype=np.int32)
+    total = float(data.n_transactions)
     pairs.strongest_partners(
-        data.indptr, data.indices, weights_of(data), rows_ptr, rows_of,
-        singles, float(data.n_transactions), frequent, partners,
-    )  # fmt: skip
+        data.indptr, data.indices, weights_of(data), index, singles, total, frequent, partners
+    )
     item, place = np.nonzero(partners >= 0)
     partner = partners[item, place]
     key = np.unique(np.maximum(item, partner) * np.int64(n_items) + np.minimum(item, partner))

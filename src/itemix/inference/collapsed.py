@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.kernels import components, csr, layout, scores
-from itemix.kernels.components import PriorTables, Tables
-from itemix.kernels.splitmerge import Rows
+from itemix.kernels.components import Points, PriorTables, Tables
+from itemix.kernels.csr import RowArrays
 
 if TYPE_CHECKING:
     from itemix.inference.priors import Prior
@@ -25,7 +25,7 @@ _LOG_SAFE = 690.0  # a product of factors stays below exp(690), so that it neith
 _N_TERMS = 16
 
 
-def expanded_rows(transactions: Transactions, flipped: npt.NDArray[np.bool_] | None = None) -> Rows:
+def expanded_rows(transactions: Transactions, flipped: npt.NDArray[np.bool_] | None = None) -> RowArrays:
     """Return a row for each transaction: identical ones have labels of their own.
 
     Flipped items are those that a row holds if the transaction does not.
@@ -39,11 +39,11 @@ def expanded_rows(transactions: Transactions, flipped: npt.NDArray[np.bool_] | N
     return _read_only(indptr, indices)
 
 
-def _read_only(indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32]) -> Rows:
+def _read_only(indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32]) -> RowArrays:
     """Make rows as read-only as those of Transactions, for which the kernels are compiled."""
     indptr.setflags(write=False)
     indices.setflags(write=False)
-    return Rows(indptr, indices)
+    return RowArrays(indptr, indices)
 
 
 def flipped_prior(prior: Prior, flipped: npt.NDArray[np.bool_]) -> Prior:
@@ -93,7 +93,7 @@ def _safe_block(prior: Prior, n_transactions: int) -> int:
     return max(1, int(_LOG_SAFE / max(abs(math.log(least)), abs(math.log(most)), 1.0)))
 
 
-def make_tables(rows: Rows, labels: Labels, prior: PriorTables, n_slots: int, capacity: int) -> Tables:
+def make_tables(rows: RowArrays, labels: Labels, prior: PriorTables, n_slots: int, capacity: int) -> Tables:
     """Return the tables of labels, with room for at least `capacity` components.
 
     The finite model never chooses a slot from n_slots on; in the process all empty ones are room to grow.
@@ -113,7 +113,7 @@ def make_tables(rows: Rows, labels: Labels, prior: PriorTables, n_slots: int, ca
         place=np.zeros((n_items, C), dtype=np.uint8),
         scratch=np.zeros((2, components.CHUNK)),
     )
-    components.fill(rows.indptr, rows.indices, labels, prior, tables, n_slots)
+    components.fill(Points(*rows, labels), prior, tables, n_slots)
     return tables
 
 

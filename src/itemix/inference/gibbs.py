@@ -22,6 +22,7 @@ from itemix.counts import Counts
 from itemix.inference import collapsed, hyper
 from itemix.inference.run import Fitted, Info
 from itemix.kernels import gibbs, splitmerge
+from itemix.kernels.components import Points
 from itemix.posterior import Posterior
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from itemix.inference.priors import Prior
     from itemix.items import Items
     from itemix.kernels.components import PriorTables, Tables
-    from itemix.kernels.splitmerge import Rows
+    from itemix.kernels.csr import RowArrays
     from itemix.transactions import Transactions
 
 _FIRST_TRIES = 20
@@ -151,7 +152,7 @@ class GibbsSampler:
         How many components the process may have at once, rounded up to a multiple of 8. By default between
         50 and 500, the fewer the more items there are, so that memory is bounded: on data of many rare items
         it would go on opening new ones.
-    rows, flipped : Rows, array of bool, shape (n_items,)
+    rows, flipped : RowArrays, array of bool, shape (n_items,)
         The data as the kernels read it, and the items that are flipped there.
     """
 
@@ -163,7 +164,7 @@ class GibbsSampler:
     learn_alpha: bool = False
     learn_strength: bool = False
     most_components: int = 0
-    rows: Rows = field(init=False, repr=False)
+    rows: RowArrays = field(init=False, repr=False)
     flipped: npt.NDArray[np.bool_] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -262,8 +263,9 @@ class GibbsSampler:
         uniforms = rng.random(len(labels))
         row, total = 0, 0.0
         while True:
+            points = Points(*self.rows, labels)
             row, _, gain = gibbs.sweep(
-                *self.rows, uniforms, state.prior_tables, tables, labels, row, self._can_grow(tables)
+                points, uniforms, state.prior_tables, tables, row, self._can_grow(tables)
             )
             total += gain
             if row == len(labels):
@@ -279,11 +281,10 @@ class GibbsSampler:
         left, seen, total = state.n_tries, 0, 0.0
         while True:
             done, n_points, gain = splitmerge.split_merge(
-                self.rows,
+                Points(*self.rows, labels),
                 state.prior_tables,
                 tables,
                 sides,
-                labels,
                 left,
                 _N_SCANS,
                 self._can_grow(tables),

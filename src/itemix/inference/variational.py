@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.expectation import Rows, Tables, item_blocks
+from itemix.expectation import Rows, item_blocks
 from itemix.inference import empirical
 from itemix.inference.run import Fitted, Info
 from itemix.kernels import special
+from itemix.kernels.estep import ScoreTables
 from itemix.posterior import sums_behind
 
 if TYPE_CHECKING:
@@ -115,35 +116,26 @@ class Variational:
         posterior = state.prior.posterior(counts, self.rows.items)
         return Fitted(posterior.mixture(), counts, posterior, state.prior)
 
-    def tables(self, state: State) -> tuple[Tables, float]:
+    def tables(self, state: State) -> tuple[ScoreTables, float]:
         """Return the E-step's tables, and the divergence of q(v) and q(phi) from their priors."""
         counts, prior = state.counts, state.prior
         log_weights, divergence = expected_log_weights(prior, counts.sizes)
         n_items, n_components = counts.n_items, counts.n_components
         held = np.ascontiguousarray(counts.item_counts.T)
         odds = np.empty((n_items, n_components))
+        priors = special.ItemPriors(prior.beta, prior.gamma, self.rows.flipped)
         cuts = item_blocks(n_items, n_components)
 
         def block(b: int) -> tuple[float, Floats]:
             base = np.zeros(n_components)
-            value = special.beta_tables(
-                counts.sizes,
-                held,
-                prior.beta,
-                prior.gamma,
-                self.rows.flipped,
-                cuts[b],
-                cuts[b + 1],
-                odds,
-                base,
-            )
+            value = special.beta_tables(counts.sizes, held, priors, cuts[b], cuts[b + 1], odds, base)
             return value, base
 
         base = log_weights
         for value, part in self.rows.workers.map(block, len(cuts) - 1):
             divergence += value
             base = base + part
-        return Tables.without_requirements(odds, base), divergence
+        return ScoreTables.without_requirements(odds, base), divergence
 
 
 def _ordered(counts: Counts, prior: Prior) -> Counts:

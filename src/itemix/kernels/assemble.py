@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from itemix.kernels.eclat import LENGTH_SHIFT, RANK_MASK
+from itemix.kernels.eclat import LENGTH_SHIFT, RANK_MASK, ThreadRecords
 from itemix.kernels.intrinsics import BLOCK, copy_block
 from itemix.kernels.jit import kernel
 
@@ -35,9 +35,7 @@ def longest_record(keys: np.ndarray) -> int:
 
 @kernel
 def place_records(
-    keys: np.ndarray,
-    counts: np.ndarray,
-    segments: np.ndarray,
+    records: ThreadRecords,
     positions: np.ndarray,
     length_start: np.ndarray,
     code_start: np.ndarray,
@@ -50,10 +48,8 @@ def place_records(
 
     Parameters
     ----------
-    keys, counts : (n,)
+    records : ThreadRecords
         The records.
-    segments : (n_roots, 2) int64
-        Where the records of each root start and stop.
     positions : (n_roots + 1, longest + 1) int64
         The position, among all sets, of a root's first set of each length; negative for lengths left out. The
         next row says where they stop.
@@ -64,6 +60,7 @@ def place_records(
     out_offsets, out_codes, out_counts : int64, int32, int64
         The columns; each thread writes other places of them.
     """
+    keys, counts, segments = records
     n_lengths = positions.shape[1]
     # The path is kept backwards, at the end of the buffer, so that a set is one stretch of it.
     path = np.zeros(n_lengths + BLOCK, dtype=np.int32)
@@ -95,9 +92,7 @@ def place_records(
 
 @kernel
 def link_records(
-    keys: np.ndarray,
-    values: np.ndarray,
-    segments: np.ndarray,
+    records: ThreadRecords,
     positions: np.ndarray,
     tail: np.ndarray,
     first: np.ndarray,
@@ -107,6 +102,7 @@ def link_records(
 
     Arguments as those of `place_records`, with no length left out.
     """
+    keys, values, segments = records
     n_lengths = positions.shape[1]
     at = np.full(n_lengths + 1, len(tail), dtype=np.int64)
     for s in range(len(segments)):
@@ -121,19 +117,13 @@ def link_records(
 
 
 @kernel
-def keep_records(
-    keys: np.ndarray,
-    values: np.ndarray,
-    segments: np.ndarray,
-    positions: np.ndarray,
-    low: np.ndarray,
-    least: float,
-) -> int:
+def keep_records(records: ThreadRecords, positions: np.ndarray, low: np.ndarray, least: float) -> int:
     """Give the records of one thread the values `low` of their sets, drop those below the least, in place.
 
     Arguments as those of `link_records`. No set may have a higher value than its parent: what is left are
     still paths. Return how many records are left.
     """
+    keys, values, segments = records
     at = np.empty(positions.shape[1], dtype=np.int64)
     # Segments are written in the order in which a thread has searched the roots, the last root first.
     n_kept = 0

@@ -8,6 +8,8 @@ matter; without multiplicities there is no plane.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from itemix.kernels.intrinsics import popcount
@@ -17,6 +19,24 @@ WORD_BITS = 64
 # Rows are padded to whole cache lines: the vectorised loops then have no remainder.
 WORDS_PER_LINE = 8
 _LONG = 1 << 20
+
+
+class Bitsets(NamedTuple):
+    """Rows of bits over the same transactions, and the multiplicities of these.
+
+    Attributes
+    ----------
+    rows : array of uint64, shape (n_rows, words)
+        Bit b of a row stands for transaction b.
+    planes : array of uint64, shape (n_planes, words)
+        The binary digits of the multiplicities; no plane where each transaction counts once.
+    plane_words : array of int64, shape (n_planes,)
+        How many leading words of a plane matter.
+    """
+
+    rows: np.ndarray
+    planes: np.ndarray
+    plane_words: np.ndarray
 
 
 @kernel

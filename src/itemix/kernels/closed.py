@@ -10,22 +10,17 @@ The arguments are those of `eclat.search`; what is found are whole sets, since c
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from itemix.kernels.bitsets import grown, intersect, longer
-from itemix.kernels.control import (
-    MAX_LEN,
-    MIN_COUNT,
-    MIN_LEN,
-    N_ROOTS_DONE,
-    RUNNING,
-    STOP,
-    report,
-)
+from itemix.kernels.bitsets import Bitsets, grown, intersect, longer
+from itemix.kernels.control import N_ROOTS_DONE, RUNNING, STOP, SearchLimits, report
+from itemix.kernels.eclat import Walk
 from itemix.kernels.intrinsics import fetch_add
 from itemix.kernels.jit import kernel
-from itemix.kernels.projection import pack_entries
-from itemix.kernels.witnesses import all_outside, flip, lies_in_another, turned, unturned
+from itemix.kernels.projection import Companions, ProjectedRows, pack_entries
+from itemix.kernels.witnesses import SetAtHand, all_items, companions_of, flip, lies_in_another, turned
 
 # As in `eclat`; MEMBERS is how many items the set has before those of the level.
 _START, _SIZE, _CURSOR, _ROWS, _MEMBERS = 0, 1, 2, 3, 4
@@ -34,42 +29,46 @@ _DEPTH, _N_SETS, _N_CODES, _N_MEMBERS = 0, 1, 2, 3
 _DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL = 0, 1, 2, 3
 
 
+class ThreadSets(NamedTuple):
+    """The sets that one thread has found.
+
+    While the thread searches, the arrays have room for more.
+
+    Attributes
+    ----------
+    ends : array of int64, shape (n,)
+        Where each set ends.
+    ranks : array of int32
+        The ranks of all sets, ascending in each.
+    counts : array of int64, shape (n,)
+        How often each set occurs.
+    """
+
+    ends: np.ndarray
+    ranks: np.ndarray
+    counts: np.ndarray
+
+
 @kernel
 def search(
     control: np.ndarray,
-    limits: np.ndarray,
+    limits: SearchLimits,
     queue: np.ndarray,
     first_root: int,
     root_counts: np.ndarray,
-    bits: np.ndarray,
-    planes: np.ndarray,
-    plane_words: np.ndarray,
-    companion_start: np.ndarray,
-    companions: np.ndarray,
-    pair_counts: np.ndarray,
-    spans: np.ndarray,
-    entries: np.ndarray,
-    weights: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the closed sets of the roots this thread gets.
-
-    Returns where each set ends (n,) int64, the ranks of all sets int32, each set ascending, and counts int64.
-    """
+    bits: Bitsets,
+    companions: Companions,
+    projected: ProjectedRows,
+) -> ThreadSets:
+    """Find the closed sets of the roots this thread gets."""
     n_items = len(root_counts)
-    dense = bits.shape[0] > 0
-    ends = np.empty(4096, dtype=np.int64)
-    counts = np.empty(4096, dtype=np.int64)
-    codes = np.empty((1 << 16) + n_items, dtype=np.int32)
+    n_rows = len(bits.rows)
+    found = no_sets(n_items)
     ext = np.empty((4 * n_items + 16, 3), dtype=np.int64)
-    levels = np.zeros((n_items + 2, 5), dtype=np.int64)
-    members = np.empty(n_items, dtype=np.int32)
-    state = np.zeros(4, dtype=np.int64)
-    arena = grown(bits, 2 * len(bits))
-    digits, digit_words = planes.copy(), plane_words.copy()
-    # The items that stand in the first rows of the arena, ascending; where each stands, and which of them are
-    # outside of the set at hand.
-    base_items, places = np.arange(n_items, dtype=np.int32), np.arange(n_items)
-    masks, outside = turned(bits, len(bits)), all_outside(len(bits))
+    walk = Walk(np.zeros((n_items + 2, 5), dtype=np.int64), ext, np.zeros(4, dtype=np.int64))
+    state = walk.state
+    arena = Bitsets(grown(bits.rows, 2 * n_rows), bits.planes.copy(), bits.plane_words.copy())
+    at_hand = all_items(n_items, turned(bits.rows, n_rows), n_rows)
 
     while control[STOP] == RUNNING:
         # Rare items have the most extensions: they are taken first, so that the last roots are small.
@@ -77,51 +76,54 @@ def search(
         if root < first_root:
             break
         n_sets, n_codes = state[_N_SETS], state[_N_CODES]
-        if dense:
-            _open_root(levels, ext, root_counts, root)
+        if n_rows > 0:
+            _open_root(walk, root_counts, root)
         else:
-            k = root - first_root
-            base_items = companions[companion_start[root] : companion_start[root + 1]].copy()
-            base_counts = pair_counts[companion_start[root] : companion_start[root + 1]]
-            arena, digits, digit_words = pack_entries(
-                entries[spans[k, 0] : spans[k, 1]], len(base_items), 2, weights
-            )
-            # The root stands behind its companions, in an empty row.
-            places[root] = len(base_items)
-            for b in range(len(base_items)):
-                places[base_items[b]] = b
-            masks, outside = unturned(len(base_items) + 1), all_outside(len(base_items) + 1)
-            if len(ends) == state[_N_SETS] or len(codes) < state[_N_CODES] + n_items:
-                ends, counts, codes = longer(ends, 0), longer(counts, 0), longer(codes, 0)
-            _open_projected_root(
-                levels, ext, base_items, base_counts, root, root_counts[root], members, places,
-                outside, ends, counts, codes, state, limits,
-            )  # fmt: skip
+            at_hand = companions_of(companions, root, at_hand)
+            arena = pack_entries(projected, root - first_root, len(at_hand.base_items), 2)
+            if len(found.ends) == state[_N_SETS] or len(found.ranks) < state[_N_CODES] + n_items:
+                found = with_room(found)
+            _open_projected_root(walk, at_hand, companions, root, root_counts[root], found, limits)
         state[_DEPTH] = 0
         status = _OUT_FULL
         while status != _DONE:
-            status = _descend(
-                levels, ext, arena, digits, digit_words, masks, places, outside, members, ends, counts,
-                codes, state, control, limits,
-            )  # fmt: skip
+            status = _descend(walk, arena, at_hand, found, control, limits)
             if status == _OUT_FULL:
-                ends, counts, codes = longer(ends, 0), longer(counts, 0), longer(codes, 0)
+                found = with_room(found)
             elif status == _EXT_FULL:
-                ext = grown(ext, 2 * len(ext))
+                walk = Walk(walk.levels, grown(walk.ext, 2 * len(walk.ext)), walk.state)
             elif status == _ARENA_FULL:
-                arena = grown(arena, 2 * len(arena))
+                arena = Bitsets(grown(arena.rows, 2 * len(arena.rows)), arena.planes, arena.plane_words)
             report(state[_N_SETS] - n_sets, state[_N_CODES] - n_codes, control, limits)
             n_sets, n_codes = state[_N_SETS], state[_N_CODES]
         for m in range(state[_N_MEMBERS]):
-            flip(outside, places[members[m]])
+            flip(at_hand.outside, at_hand.places[at_hand.members[m]])
         state[_N_MEMBERS] = 0
         fetch_add(control, N_ROOTS_DONE, 1)
-    return ends[: state[_N_SETS]], codes[: state[_N_CODES]], counts[: state[_N_SETS]]
+    n_sets, n_codes = state[_N_SETS], state[_N_CODES]
+    return ThreadSets(found.ends[:n_sets], found.ranks[:n_codes], found.counts[:n_sets])
 
 
 @kernel
-def _open_root(levels: np.ndarray, ext: np.ndarray, root_counts: np.ndarray, root: int) -> None:
+def no_sets(n_items: int) -> ThreadSets:
+    """Return room for the first sets."""
+    return ThreadSets(
+        np.empty(4096, dtype=np.int64),
+        np.empty((1 << 16) + n_items, dtype=np.int32),
+        np.empty(4096, dtype=np.int64),
+    )
+
+
+@kernel
+def with_room(found: ThreadSets) -> ThreadSets:
+    """Return the same sets with room for more of them."""
+    return ThreadSets(longer(found.ends, 0), longer(found.ranks, 0), longer(found.counts, 0))
+
+
+@kernel
+def _open_root(walk: Walk, root_counts: np.ndarray, root: int) -> None:
     """List the items before a root and the root itself, which alone is to be visited."""
+    levels, ext = walk.levels, walk.ext
     for i in range(root + 1):
         ext[i, _ITEM], ext[i, _EXT_COUNT], ext[i, _ROW] = i, root_counts[i], i
     levels[0, _START], levels[0, _SIZE], levels[0, _CURSOR] = 0, root + 1, root
@@ -130,63 +132,52 @@ def _open_root(levels: np.ndarray, ext: np.ndarray, root_counts: np.ndarray, roo
 
 @kernel
 def _open_projected_root(
-    levels: np.ndarray,
-    ext: np.ndarray,
-    base_items: np.ndarray,
-    base_counts: np.ndarray,
+    walk: Walk,
+    at_hand: SetAtHand,
+    companions: Companions,
     root: int,
     root_count: int,
-    members: np.ndarray,
-    places: np.ndarray,
-    outside: np.ndarray,
-    ends: np.ndarray,
-    counts: np.ndarray,
-    codes: np.ndarray,
-    state: np.ndarray,
-    limits: np.ndarray,
+    found: ThreadSets,
+    limits: SearchLimits,
 ) -> None:
     """Write the closure of a root and list its extensions, from the counts of its companions alone."""
+    levels, ext, state = walk
+    members, base_items, places, outside, _ = at_hand
+    counts = companions.counts[companions.start[root] : companions.start[root + 1]]
     members[0], n_members, n_new = root, 1, 0
     is_anothers = False
     for b in range(len(base_items)):
-        if base_counts[b] == root_count:
+        if counts[b] == root_count:
             is_anothers |= base_items[b] > root
             members[n_members] = base_items[b]
             n_members += 1
         elif base_items[b] < root:
-            ext[n_new, _ITEM], ext[n_new, _EXT_COUNT], ext[n_new, _ROW] = base_items[b], base_counts[b], b
+            ext[n_new, _ITEM], ext[n_new, _EXT_COUNT], ext[n_new, _ROW] = base_items[b], counts[b], b
             n_new += 1
     levels[0, _START], levels[0, _CURSOR], levels[0, _ROWS] = 0, 0, len(base_items)
-    levels[0, _SIZE] = 0 if is_anothers or n_members >= limits[MAX_LEN] else n_new
+    levels[0, _SIZE] = 0 if is_anothers or n_members >= limits.max_len else n_new
     levels[0, _MEMBERS] = state[_N_MEMBERS] = 0 if is_anothers else n_members
     if is_anothers:
         return
     for m in range(n_members):
         flip(outside, places[members[m]])
-    if limits[MIN_LEN] <= n_members <= limits[MAX_LEN]:
-        write_set(members, n_members, root_count, ends, counts, codes, state)
+    if limits.min_len <= n_members <= limits.max_len:
+        write_set(members, n_members, root_count, found, state)
 
 
 @kernel
 def _descend(
-    levels: np.ndarray,
-    ext: np.ndarray,
-    arena: np.ndarray,
-    digits: np.ndarray,
-    digit_words: np.ndarray,
-    masks: np.ndarray,
-    places: np.ndarray,
-    outside: np.ndarray,
-    members: np.ndarray,
-    ends: np.ndarray,
-    counts: np.ndarray,
-    codes: np.ndarray,
-    state: np.ndarray,
+    walk: Walk,
+    arena: Bitsets,
+    at_hand: SetAtHand,
+    found: ThreadSets,
     control: np.ndarray,
-    limits: np.ndarray,
+    limits: SearchLimits,
 ) -> int:
     """Search below one root until done, or until an array is full; calling again goes on from there."""
-    min_count, min_len, max_len = limits[MIN_COUNT], limits[MIN_LEN], limits[MAX_LEN]
+    levels, ext, state = walk
+    bits, planes, plane_words = arena
+    members, _, places, outside, masks = at_hand
     depth, n_members = state[_DEPTH], state[_N_MEMBERS]
     status = _DONE
     while depth >= 0 and control[STOP] == RUNNING:
@@ -200,36 +191,36 @@ def _descend(
         first, used = levels[depth, _START], levels[depth, _ROWS]
         base = first + levels[depth, _SIZE]
         item, count, row = ext[first + j, _ITEM], ext[first + j, _EXT_COUNT], ext[first + j, _ROW]
-        if state[_N_SETS] == len(ends) or state[_N_CODES] + len(members) > len(codes):
+        if state[_N_SETS] == len(found.ends) or state[_N_CODES] + len(members) > len(found.ranks):
             status = _OUT_FULL
             break
         if base + j > len(ext):
             status = _EXT_FULL
             break
-        if used + j > len(arena):
+        if used + j > len(bits):
             status = _ARENA_FULL
             break
         levels[depth, _CURSOR] = j + 1
         # The closure would add an item of higher rank than the one the set grew by: it is another's.
-        if lies_in_another(arena, row, masks, outside, places[item] + 1):
+        if lies_in_another(bits, row, masks, outside, places[item] + 1):
             continue
         members[n_members] = item
         flip(outside, places[item])
         n_members += 1
         n_new = 0
         for i in range(first, first + j):
-            common = intersect(arena, row, ext[i, _ROW], used + n_new, digits, digit_words)
+            common = intersect(bits, row, ext[i, _ROW], used + n_new, planes, plane_words)
             if common == count:
                 members[n_members] = ext[i, _ITEM]
                 flip(outside, places[ext[i, _ITEM]])
                 n_members += 1
-            elif common >= min_count:
+            elif common >= limits.min_count:
                 new = base + n_new
                 ext[new, _ITEM], ext[new, _EXT_COUNT], ext[new, _ROW] = ext[i, _ITEM], common, used + n_new
                 n_new += 1
-        if min_len <= n_members <= max_len:
-            write_set(members, n_members, count, ends, counts, codes, state)
-        if n_new > 0 and n_members < max_len:
+        if limits.min_len <= n_members <= limits.max_len:
+            write_set(members, n_members, count, found, state)
+        if n_new > 0 and n_members < limits.max_len:
             depth += 1
             levels[depth, _START], levels[depth, _SIZE], levels[depth, _CURSOR] = base, n_new, 0
             levels[depth, _ROWS], levels[depth, _MEMBERS] = used + n_new, n_members
@@ -238,25 +229,18 @@ def _descend(
 
 
 @kernel
-def write_set(
-    members: np.ndarray,
-    n_members: int,
-    count: int,
-    ends: np.ndarray,
-    counts: np.ndarray,
-    codes: np.ndarray,
-    state: np.ndarray,
-) -> None:
+def write_set(members: np.ndarray, n_members: int, count: int, found: ThreadSets, state: np.ndarray) -> None:
     """Append a set, its items ascending, to what was found."""
+    ranks = found.ranks
     start = state[_N_CODES]
     # Members were added from high ranks to low ones: read backwards they are almost sorted.
     for m in range(n_members):
         value = members[n_members - 1 - m]
         k = start + m
-        while k > start and codes[k - 1] > value:
-            codes[k] = codes[k - 1]
+        while k > start and ranks[k - 1] > value:
+            ranks[k] = ranks[k - 1]
             k -= 1
-        codes[k] = value
+        ranks[k] = value
     state[_N_CODES] += n_members
-    ends[state[_N_SETS]], counts[state[_N_SETS]] = state[_N_CODES], count
+    found.ends[state[_N_SETS]], found.counts[state[_N_SETS]] = state[_N_CODES], count
     state[_N_SETS] += 1

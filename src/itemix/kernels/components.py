@@ -1,6 +1,6 @@
 """The components of a collapsed mixture: what each scores for a point, kept up to date as points move.
 
-Shapes: rows in compressed form (`indptr` (N + 1,) int64, `indices` (nnz,) int32); C slots for components.
+C is the number of slots for components.
 A component of n points, c_i of which hold item i, scores for a point x outside it (eqs. finGibbs, infinGibbs)
 
     log w(n) + sum_i log(n - c_i + gamma_i) - sum_i log(n + beta_i + gamma_i)        its base, and
@@ -39,6 +39,22 @@ _STRAY = 64  # items are sorted again when the size has strayed by a 64th
 UNLISTED, _FAR, _NEAR = 0, 1, 2
 
 Index = int | np.int64
+
+
+class Points(NamedTuple):
+    """The points, and the components they are in.
+
+    Attributes
+    ----------
+    indptr, indices : array of int64, shape (N + 1,), and of int32, shape (nnz,)
+        Their items, in compressed form.
+    labels : array of int32, shape (N,)
+        The component of each; written by those who move points.
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    labels: np.ndarray
 
 
 class PriorTables(NamedTuple):
@@ -257,18 +273,12 @@ def move_point(prior: PriorTables, tables: Tables, items: np.ndarray, k: Index, 
 
 
 @kernel
-def fill(
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    labels: np.ndarray,
-    prior: PriorTables,
-    tables: Tables,
-    n_slots: int,
-) -> None:
-    """Fill `tables`, whose arrays are all zero, from labels (N,) int32.
+def fill(points: Points, prior: PriorTables, tables: Tables, n_slots: int) -> None:
+    """Fill `tables`, whose arrays are all zero, from the labels of the points.
 
     Slots from n_slots on, which only fill up vectors, can never be chosen.
     """
+    indptr, indices, labels = points
     for t in range(len(indptr) - 1):
         k = labels[t]
         tables.sizes[k] += 1

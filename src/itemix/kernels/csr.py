@@ -5,6 +5,8 @@ Shapes: `indptr` (N + 1,) int64, `indices` (nnz,) int32; row t holds indices[ind
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from itemix.kernels.jit import kernel
@@ -15,6 +17,13 @@ SHORT_ROW = 32
 HASH_PRIME = 2**31 - 1
 HASH_FACTOR = 1_000_003
 """The hash of a row is a polynomial modulo a prime: it never overflows, with or without Numba."""
+
+
+class RowArrays(NamedTuple):
+    """Rows in compressed form: indptr (N + 1,) int64, indices (nnz,) int32."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
 
 
 @kernel

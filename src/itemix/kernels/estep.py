@@ -1,17 +1,14 @@
 """One E-step for EM and both variational methods (eqs. tau, Sk, taudp).
 
-Shapes: rows in compressed form (`indptr` (N + 1,) int64, `indices` (nnz,) int32), `weights` (N,) int64
-multiplicities or empty for ones; tables are item-major, so that a row adds contiguous K-vectors: `odds`
-(D, K) is log p(present) - log p(absent), `base` (K,) is the log-weight plus the sum of log p(absent).
+Tables are item-major, so that a row adds contiguous K-vectors.
 
-Rows that lie in lexicographic order share their first items with their neighbours: `shared` (N,) int32 says
-how many each shares with the row before it, or is empty. Scores of a shared prefix are summed once, and so
-are the responsibilities that go to its items: what is paid for is the prefix tree, not the ones of the data.
+Rows that lie in lexicographic order share their first items with their neighbours. Scores of a shared prefix
+are summed once, and so are the responsibilities that go to its items: what is paid for is the prefix tree,
+not the ones of the data.
 
 Zeros and ones among the probabilities are exact. Present where p = 0: the odds are -inf, and a sum never
-meets +inf. Absent where p = 1: the item counts 0 in `odds` and `base` and is one that component k requires,
-`required[i, k]` = 1 rather than 0, of `n_required[k]` in all; a row without one of them cannot come from k.
-`required` (D, K) and `n_required` (K,) are float32; `required` is (0, K) where nothing is required.
+meets +inf. Absent where p = 1: the item counts 0 in the odds and the base and is one that the component
+requires; a row without one of them cannot come from it.
 
 Where less than an eighth of the components come near the best one, responsibilities below `NEGLIGIBLE` do
 not enter the counts, and those that do are scaled to sum to one.
@@ -22,6 +19,7 @@ Vectors over the components are filled up to whole machine vectors: scores with 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -32,6 +30,52 @@ NEGLIGIBLE = 1e-8
 _FAR = 40.0  # exp(-40) is below half a unit in the last place of 1
 # An exponential by itself, and counts that are not neighbours, take as long as this many in a vector.
 _FEW = 8
+
+
+class ScoreTables(NamedTuple):
+    """What a model scores a row by.
+
+    Attributes
+    ----------
+    odds : array of float64, shape (D, K)
+        log p(stored) - log p(not stored).
+    base : array of float64, shape (K,)
+        Log-weight plus the sum of log p(not stored).
+    required : array of float32, shape (D, K), or (0, K)
+        One where a component requires an item, zero elsewhere; no rows where none requires any.
+    n_required : array of float32, shape (K,)
+        How many items each requires.
+    """
+
+    odds: np.ndarray
+    base: np.ndarray
+    required: np.ndarray
+    n_required: np.ndarray
+
+    @classmethod
+    def without_requirements(cls, odds: np.ndarray, base: np.ndarray) -> Self:
+        """Make tables that require nothing: no probability of one is behind them."""
+        n_components = len(base)
+        return cls(odds, base, np.empty((0, n_components), np.float32), np.zeros(n_components, np.float32))
+
+
+class PrefixRows(NamedTuple):
+    """Rows in an order in which they share their first items with their neighbours.
+
+    Attributes
+    ----------
+    indptr, indices : array of int64, shape (N + 1,), and of int32, shape (nnz,)
+        The rows in compressed form.
+    shared : array of int32, shape (N,) or (0,)
+        How many first items each row shares with the row before it; empty if that is not known.
+    weights : array of int64, shape (N,) or (0,)
+        How many transactions each row stands for; empty where each stands for one.
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    shared: np.ndarray
+    weights: np.ndarray
 
 
 @inlined
@@ -100,23 +144,16 @@ def _square(resp: np.ndarray, total: float) -> float:
 
 
 @inlined
-def _count_few(
-    indices: np.ndarray,
-    start: int,
-    stop: int,
-    weight: float,
-    score: np.ndarray,
-    top: float,
-    near: np.ndarray,
-    resp: np.ndarray,
-    squared: bool,
-    sizes: np.ndarray,
-    item_counts: np.ndarray,
-) -> float:
-    """Add one row to the counts of the few components that can matter; return its log-sum-exp."""
+def _keep_near(
+    score: np.ndarray, K: int, top: float, near: np.ndarray, resp: np.ndarray
+) -> tuple[int, float, float]:
+    """Write the few components that can matter, and the exponentials of their scores.
+
+    Return how many they are, their sum, and the scores' log-sum-exp.
+    """
     n_near = 0
     total = 0.0
-    for k in range(len(sizes)):
+    for k in range(K):
         if score[k] > top - _FAR:
             near[n_near] = k
             resp[n_near] = math.exp(score[k] - top)
@@ -130,16 +167,32 @@ def _count_few(
             resp[n_kept] = resp[m]
             mass += resp[m]
             n_kept += 1
-    if squared:
-        mass = _square(resp[:n_kept], mass)
-    for m in range(n_kept):
-        resp[m] *= weight / mass
+    return n_kept, mass, top + math.log(total)
+
+
+@inlined
+def _share_out_near(share: float, n_near: int, near: np.ndarray, resp: np.ndarray, sizes: np.ndarray) -> None:
+    """Do what `_share_out` does, for a few components."""
+    for m in range(n_near):
+        resp[m] *= share
         sizes[near[m]] += resp[m]
+
+
+@inlined
+def _count_near(
+    indices: np.ndarray,
+    start: int,
+    stop: int,
+    n_near: int,
+    near: np.ndarray,
+    resp: np.ndarray,
+    item_counts: np.ndarray,
+) -> None:
+    """Do what `_count_all` does, for a few components."""
     for j in range(start, stop):
         i = indices[j]
-        for m in range(n_kept):
+        for m in range(n_near):
             item_counts[i, near[m]] += resp[m]
-    return top + math.log(total)
 
 
 @inlined
@@ -188,16 +241,10 @@ def _leave_prefix(
 
 @kernel
 def expected_counts(
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    shared: np.ndarray,
-    weights: np.ndarray,
+    rows: PrefixRows,
     first: int,
     last: int,
-    odds: np.ndarray,
-    base: np.ndarray,
-    required: np.ndarray,
-    n_required: np.ndarray,
+    tables: ScoreTables,
     squared: bool,
     sizes: np.ndarray,
     item_counts: np.ndarray,
@@ -207,6 +254,8 @@ def expected_counts(
     Return the weighted sum of the rows' log-sum-exps. Equivalent to S = base + X @ odds; R = softmax(S), or
     its squares if `squared`; sizes += R.sum(0); item_counts += X.T @ R; logsumexp(S, axis=1).sum().
     """
+    indptr, indices, shared, weights = rows
+    odds, base, required, n_required = tables
     K = len(base)
     score = np.full(vectors.padded(K), -np.inf)
     resp = np.empty(len(score), dtype=np.float64)
@@ -237,9 +286,11 @@ def expected_counts(
             _exclude(lacking, score)
         top = vectors.highest(score)
         if 0 < _FEW * vectors.count_above(score, top - _FAR) < K:
-            value = _count_few(
-                indices, start, stop, weight, score, top, near, resp, squared, sizes, item_counts
-            )
+            n_near, total, value = _keep_near(score, K, top, near, resp)
+            if squared:
+                total = _square(resp[:n_near], total)
+            _share_out_near(weight / total, n_near, near, resp, sizes)
+            _count_near(indices, start, stop, n_near, near, resp, item_counts)
         else:
             total, value = _exponentials(score, K, top, resp)
             if squared:
@@ -262,14 +313,12 @@ def row_responsibilities(
     indices: np.ndarray,
     first: int,
     last: int,
-    odds: np.ndarray,
-    base: np.ndarray,
-    required: np.ndarray,
-    n_required: np.ndarray,
+    tables: ScoreTables,
     values: np.ndarray,
     resp: np.ndarray,
 ) -> None:
     """Write the log-sum-exp of rows first to last into `values` and, if it has rows, their resp (n, K)."""
+    odds, base, required, n_required = tables
     K = len(base)
     score = np.full(vectors.padded(K), -np.inf)
     one = np.empty(len(score), dtype=np.float64)

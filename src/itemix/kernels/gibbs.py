@@ -5,14 +5,34 @@ Shapes as in `components`, which says what is computed. The scores of a row are 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from itemix.kernels import vectors
-from itemix.kernels.components import Index, PriorTables, Tables, empty_slot, move_point_inline
+from itemix.kernels.components import (
+    Index,
+    Points,
+    PriorTables,
+    Tables,
+    empty_slot,
+    move_point_inline,
+)
 from itemix.kernels.jit import inlined, kernel
 from itemix.kernels.scores import own_score
 
 _CERTAIN = 45.0  # thousands of chances of e^-45 are nothing to a uniform number of 53 bits
+
+
+class Slots(NamedTuple):
+    """Where a point is, and where a component of its own would be.
+
+    own: its component; empty: the slot that the Dirichlet process offers for a new component, -1 if it offers
+    none.
+    """
+
+    own: Index
+    empty: Index
 
 
 @inlined
@@ -83,8 +103,7 @@ def score_row(
     prior: PriorTables,
     tables: Tables,
     items: np.ndarray,
-    own: Index,
-    empty: Index,
+    slots: Slots,
     score: np.ndarray,
     top: np.ndarray,
     bottom: np.ndarray,
@@ -92,12 +111,12 @@ def score_row(
 ) -> float:
     """Write the scores (K,) of components for a row of component `own`, given the labels of all others.
 
-    `empty` is the slot that the Dirichlet process offers for a new component, -1 if it offers none. The other
-    arrays (K,) are scratch, one by one rather than in a tuple, where the compiler would have to allow for
-    their overlap. Return the score of staying. A row alone in its component stays by choosing the new one, if
-    that is offered: `own` cannot be chosen then. Equivalent to log(conditional(t | all others)) plus a
-    constant.
+    The other arrays (K,) are scratch, one by one rather than in a tuple, where the compiler would have to
+    allow for their overlap. Return the score of staying. A row alone in its component stays by choosing the
+    new one, if that is offered: `own` cannot be chosen then. Equivalent to log(conditional(t | all others))
+    plus a constant.
     """
+    own, empty = slots
     for k in range(len(score)):
         score[k] = tables.base[k]
         sizes[k] = tables.sizes[k]
@@ -114,12 +133,10 @@ def score_row(
 
 @kernel
 def sweep(
-    indptr: np.ndarray,
-    indices: np.ndarray,
+    points: Points,
     uniforms: np.ndarray,
     prior: PriorTables,
     tables: Tables,
-    labels: np.ndarray,
     first: int,
     can_grow: bool,
 ) -> tuple[int, int, float]:
@@ -131,6 +148,7 @@ def sweep(
     Return the row reached (N at the end), how many labels changed, and by how much the joint log-probability
     rose. Equivalent to labels[t] = choice(p=conditional(t | all others)) for every t.
     """
+    indptr, indices, labels = points
     empty = -1
     if prior.is_process:
         empty = empty_slot(tables.sizes)
@@ -151,7 +169,7 @@ def sweep(
     for t in range(first, len(indptr) - 1):
         items = indices[indptr[t] : indptr[t + 1]]
         own = np.int64(labels[t])
-        before = score_row(prior, tables, items, own, empty, score, top, bottom, sizes)
+        before = score_row(prior, tables, items, Slots(own, empty), score, top, bottom, sizes)
         stay, score[own] = score[own], -np.inf
         others = vectors.highest(score)
         if stay - others > _CERTAIN:

@@ -30,12 +30,15 @@ class Known(NamedTuple):
         Which of them hold all members of a level: words with any bit, and which word of `holders` each is.
     sizes : array of int64, shape (n_levels,)
         How many such words a level has.
+    is_done : array of bool, shape (n_items,)
+        Which roots were searched: all their sets were noted, though some may be forgotten.
     """
 
     holders: np.ndarray
     covers: np.ndarray
     places: np.ndarray
     sizes: np.ndarray
+    is_done: np.ndarray
 
 
 @kernel
@@ -47,6 +50,7 @@ def nothing_known(n_items: int) -> Known:
         np.zeros(shape, dtype=np.uint64),
         np.zeros(shape, dtype=np.int64),
         np.zeros(_FIRST_LEVELS, dtype=np.int64),
+        np.zeros(n_items, dtype=np.bool_),
     )
 
 
@@ -56,7 +60,7 @@ def with_more_levels(known: Known) -> Known:
     n_levels = len(known.sizes)
     sizes = np.zeros(2 * n_levels, dtype=np.int64)
     sizes[:n_levels] = known.sizes
-    return Known(known.holders, grown(known.covers, 0), grown(known.places, 0), sizes)
+    return Known(known.holders, grown(known.covers, 0), grown(known.places, 0), sizes, known.is_done)
 
 
 @kernel
@@ -80,7 +84,7 @@ def with_more_sets(known: Known) -> tuple[Known, int]:
                 covers[level, sizes[level]] = known.covers[level, k]
                 places[level, sizes[level]] = known.places[level, k] - n_forgotten
                 sizes[level] += 1
-    return Known(holders, covers, places, sizes), WORD_BITS * n_forgotten
+    return Known(holders, covers, places, sizes, known.is_done), WORD_BITS * n_forgotten
 
 
 @kernel

@@ -12,14 +12,14 @@ from __future__ import annotations
 import numpy as np
 
 from itemix.kernels.jit import kernel, summing
-from itemix.kernels.residuals import child_of, tilt
+from itemix.kernels.residuals import ShiftTrie, child_of, tilt
 
 # Estimates are compared with bounds that are rounded in another way.
 _ROUNDED = 1.0 + 1e-9
 
 
 @kernel
-def further_shifts(first: np.ndarray, item: np.ndarray, shift: np.ndarray) -> np.ndarray:
+def further_shifts(trie: ShiftTrie) -> np.ndarray:
     """Return the lowest shift that more pivots add to that of each node, or 0, shape (n_nodes,).
 
     It is that of the node's last item, the pivots being put in before it. Where an item has a shift with more
@@ -27,6 +27,7 @@ def further_shifts(first: np.ndarray, item: np.ndarray, shift: np.ndarray) -> np
 
     Equivalent to min(0, shift[path + more + last] + further[path + more + last]) over all `more` of one item.
     """
+    first, item, shift = trie
     n_nodes = len(item)
     parent = np.zeros(n_nodes, dtype=np.int64)
     for v in range(n_nodes):
@@ -73,7 +74,8 @@ def _dot(a: np.ndarray, b: np.ndarray) -> float:
 def _go_down(
     path: np.ndarray,
     start: int,
-    trie: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    trie: ShiftTrie,
+    further: np.ndarray,
     node: int,
     before: np.ndarray,
     children: np.ndarray,
@@ -84,7 +86,7 @@ def _go_down(
     Returns whether there are such children, and the logarithm of a factor: nothing below the node is lower
     than the mixture's probability times it, for a probability is tilted by s to no less than exp(s) of it.
     """
-    first, item, shift, further = trie
+    first, item, shift = trie
     found, lowest = False, 0.0
     for j in range(start, len(path)):
         child = child_of(first, item, node, path[j])
@@ -105,14 +107,15 @@ def least_probabilities(
     ranks: np.ndarray,
     weights: np.ndarray,
     table: np.ndarray,
-    trie: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    trie: ShiftTrie,
+    further: np.ndarray,
     n_pivots: int,
     out: np.ndarray,
 ) -> None:
     """Write the probability of each set, the least estimate of it and of its subsets, into `out`.
 
-    Set s holds the ranks ranks[offsets[s]:offsets[s + 1]], ascending; its path is descending. `trie` is
-    (first, item, shift, further_shifts). Each level of the search is a node that lies in the path, with
+    Set s holds the ranks ranks[offsets[s]:offsets[s + 1]], ascending; its path is descending. `further` is
+    what `further_shifts` returns. Each level of the search is a node that lies in the path, with
     children that do so too. Any of these can be the next pivot. An item that is no child, or a child without
     such children, shifts nothing that comes after it: of those, the first leaves all the others in.
 
@@ -154,6 +157,7 @@ def least_probabilities(
                     path[:n],
                     j + 1,
                     trie,
+                    further,
                     children[depth, j],
                     shifts[depth],
                     children[depth + 1],

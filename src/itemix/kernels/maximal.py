@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from itemix.kernels.bitsets import WORD_BITS, count_common, grown, intersect, longer
-from itemix.kernels.closed import write_set
-from itemix.kernels.control import MAX_LEN, MIN_COUNT, MIN_LEN, N_ROOTS_DONE, RUNNING, STOP, report
+from itemix.kernels.bitsets import WORD_BITS, Bitsets, count_common, grown, intersect
+from itemix.kernels.closed import ThreadSets, no_sets, with_room, write_set
+from itemix.kernels.control import N_ROOTS_DONE, RUNNING, STOP, SearchLimits, report
+from itemix.kernels.eclat import Walk
 from itemix.kernels.intrinsics import fetch_add
 from itemix.kernels.jit import kernel
 from itemix.kernels.known import (
@@ -26,8 +27,16 @@ from itemix.kernels.known import (
     with_more_levels,
     with_more_sets,
 )
-from itemix.kernels.projection import pack_entries
-from itemix.kernels.witnesses import all_outside, flip, has, lies_in_another, turned, unturned
+from itemix.kernels.projection import Companions, ProjectedRows, pack_entries
+from itemix.kernels.witnesses import (
+    SetAtHand,
+    all_items,
+    companions_of,
+    flip,
+    has,
+    lies_in_another,
+    turned,
+)
 
 # Extensions of a level are ext[START:END], rarest first; those from CURSOR on, before STOP_AT, are still to
 # be visited, each with those behind it. ROWS is how much of the arena is in use, MEMBERS the size of the
@@ -41,36 +50,24 @@ _DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL, _KNOWN_FULL, _LEVELS_FULL = 0, 1, 2, 3
 @kernel
 def search(
     control: np.ndarray,
-    limits: np.ndarray,
+    limits: SearchLimits,
     queue: np.ndarray,
     first_root: int,
     root_counts: np.ndarray,
-    bits: np.ndarray,
-    planes: np.ndarray,
-    plane_words: np.ndarray,
-    companion_start: np.ndarray,
-    companions: np.ndarray,
-    pair_counts: np.ndarray,
-    spans: np.ndarray,
-    entries: np.ndarray,
-    weights: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    bits: Bitsets,
+    companions: Companions,
+    projected: ProjectedRows,
+) -> ThreadSets:
     """Find the maximal sets of the roots this thread gets."""
     n_items = len(root_counts)
-    dense = bits.shape[0] > 0
-    ends = np.empty(4096, dtype=np.int64)
-    counts = np.empty(4096, dtype=np.int64)
-    codes = np.empty((1 << 16) + n_items, dtype=np.int32)
+    n_rows = len(bits.rows)
+    found = no_sets(n_items)
     ext = np.empty((4 * n_items + 16, 3), dtype=np.int64)
-    levels = np.zeros((n_items + 2, 6), dtype=np.int64)
-    members = np.empty(n_items, dtype=np.int32)
-    state = np.zeros(6, dtype=np.int64)
-    arena = grown(bits, 2 * len(bits) + 2)
-    digits, digit_words = planes.copy(), plane_words.copy()
-    # As in `closed`; and the roots that were searched here, of which all sets are known but the forgotten.
-    base_items, places = np.arange(n_items, dtype=np.int32), np.arange(n_items)
-    masks, outside = turned(bits, len(bits)), all_outside(len(bits))
-    known, is_done = nothing_known(n_items), np.zeros(n_items, dtype=np.bool_)
+    walk = Walk(np.zeros((n_items + 2, 6), dtype=np.int64), ext, np.zeros(6, dtype=np.int64))
+    state = walk.state
+    arena = Bitsets(grown(bits.rows, 2 * n_rows + 2), bits.planes.copy(), bits.plane_words.copy())
+    at_hand = all_items(n_items, turned(bits.rows, n_rows), n_rows)
+    known = nothing_known(n_items)
 
     while control[STOP] == RUNNING:
         root = fetch_add(queue, 0, -1) - 1
@@ -78,57 +75,43 @@ def search(
             break
         n_sets, n_codes = state[_N_SETS], state[_N_CODES]
         cover_all(known, state[_N_KNOWN])
-        if dense:
-            _open_root(levels, ext, root_counts, root)
+        if n_rows > 0:
+            _open_root(walk, root_counts, root)
         else:
-            k = root - first_root
-            base_items = companions[companion_start[root] : companion_start[root + 1]].copy()
-            base_counts = pair_counts[companion_start[root] : companion_start[root + 1]]
-            arena, digits, digit_words = pack_entries(
-                entries[spans[k, 0] : spans[k, 1]], len(base_items), 2, weights
-            )
-            # The root stands behind its companions, in an empty row.
-            places[root] = len(base_items)
-            for b in range(len(base_items)):
-                places[base_items[b]] = b
-            masks, outside = unturned(len(base_items) + 1), all_outside(len(base_items) + 1)
-            if len(ends) == state[_N_SETS] or len(codes) < state[_N_CODES] + n_items:
-                ends, counts, codes = longer(ends, 0), longer(counts, 0), longer(codes, 0)
+            at_hand = companions_of(companions, root, at_hand)
+            arena = pack_entries(projected, root - first_root, len(at_hand.base_items), 2)
+            if len(found.ends) == state[_N_SETS] or len(found.ranks) < state[_N_CODES] + n_items:
+                found = with_room(found)
             if state[_N_KNOWN] == WORD_BITS * known.holders.shape[1]:
-                known = _with_room(known, state)
-            _open_projected_root(
-                levels, ext, base_items, base_counts, root, root_counts[root], members, places, outside,
-                known, ends, counts, codes, state, limits,
-            )  # fmt: skip
+                known = _with_more_known(known, state)
+            _open_projected_root(walk, at_hand, companions, root, root_counts[root], known, found, limits)
         state[_DEPTH] = 0
         status = _OUT_FULL
         while status != _DONE:
-            status = _descend(
-                root, levels, ext, arena, digits, digit_words, base_items, masks, places, outside, members,
-                known, is_done, ends, counts, codes, state, control, limits,
-            )  # fmt: skip
+            status = _descend(root, walk, arena, at_hand, known, found, control, limits)
             if status == _OUT_FULL:
-                ends, counts, codes = longer(ends, 0), longer(counts, 0), longer(codes, 0)
+                found = with_room(found)
             elif status == _EXT_FULL:
-                ext = grown(ext, 2 * len(ext))
+                walk = Walk(walk.levels, grown(walk.ext, 2 * len(walk.ext)), walk.state)
             elif status == _ARENA_FULL:
-                arena = grown(arena, 2 * len(arena) + 2)
+                arena = Bitsets(grown(arena.rows, 2 * len(arena.rows) + 2), arena.planes, arena.plane_words)
             elif status == _KNOWN_FULL:
-                known = _with_room(known, state)
+                known = _with_more_known(known, state)
             elif status == _LEVELS_FULL:
                 known = with_more_levels(known)
             report(state[_N_SETS] - n_sets, state[_N_CODES] - n_codes, control, limits)
             n_sets, n_codes = state[_N_SETS], state[_N_CODES]
         for m in range(state[_N_MEMBERS]):
-            flip(outside, places[members[m]])
+            flip(at_hand.outside, at_hand.places[at_hand.members[m]])
         state[_N_MEMBERS] = 0
-        is_done[root] = True
+        known.is_done[root] = True
         fetch_add(control, N_ROOTS_DONE, 1)
-    return ends[: state[_N_SETS]], codes[: state[_N_CODES]], counts[: state[_N_SETS]]
+    n_sets, n_codes = state[_N_SETS], state[_N_CODES]
+    return ThreadSets(found.ends[:n_sets], found.ranks[:n_codes], found.counts[:n_sets])
 
 
 @kernel
-def _with_room(known: Known, state: np.ndarray) -> Known:
+def _with_more_known(known: Known, state: np.ndarray) -> Known:
     more, n_forgotten = with_more_sets(known)
     state[_N_KNOWN] -= n_forgotten
     state[_HAS_FORGOTTEN] |= n_forgotten > 0
@@ -136,8 +119,9 @@ def _with_room(known: Known, state: np.ndarray) -> Known:
 
 
 @kernel
-def _open_root(levels: np.ndarray, ext: np.ndarray, root_counts: np.ndarray, root: int) -> None:
+def _open_root(walk: Walk, root_counts: np.ndarray, root: int) -> None:
     """List a root, which alone is to be visited, and the items before it, rarest first."""
+    levels, ext = walk.levels, walk.ext
     for i in range(root + 1):
         item = root - i
         ext[i, _ITEM], ext[i, _EXT_COUNT], ext[i, _ROW] = item, root_counts[item], item
@@ -147,34 +131,30 @@ def _open_root(levels: np.ndarray, ext: np.ndarray, root_counts: np.ndarray, roo
 
 @kernel
 def _open_projected_root(
-    levels: np.ndarray,
-    ext: np.ndarray,
-    base_items: np.ndarray,
-    base_counts: np.ndarray,
+    walk: Walk,
+    at_hand: SetAtHand,
+    companions: Companions,
     root: int,
     root_count: int,
-    members: np.ndarray,
-    places: np.ndarray,
-    outside: np.ndarray,
     known: Known,
-    ends: np.ndarray,
-    counts: np.ndarray,
-    codes: np.ndarray,
-    state: np.ndarray,
-    limits: np.ndarray,
+    found: ThreadSets,
+    limits: SearchLimits,
 ) -> None:
     """List the extensions of a root from the counts of its companions; write it if it has none."""
+    levels, ext, state = walk
+    members, base_items, places, outside, _ = at_hand
+    counts = companions.counts[companions.start[root] : companions.start[root + 1]]
     members[0], n_members, n_new = root, 1, 0
     is_anothers, n_outside = False, 0
     for b in range(len(base_items)):
-        if base_counts[b] == root_count:
+        if counts[b] == root_count:
             is_anothers |= base_items[b] > root
             members[n_members] = base_items[b]
             n_members += 1
             continue
         n_outside += 1
         if base_items[b] < root:
-            ext[n_new, _ITEM], ext[n_new, _EXT_COUNT], ext[n_new, _ROW] = base_items[b], base_counts[b], b
+            ext[n_new, _ITEM], ext[n_new, _EXT_COUNT], ext[n_new, _ROW] = base_items[b], counts[b], b
             n_new += 1
     if is_anothers:
         n_members, n_new = 0, 0
@@ -186,33 +166,25 @@ def _open_projected_root(
     levels[0, _ROWS], levels[0, _MEMBERS] = len(base_items), n_members
     state[_N_MEMBERS] = n_members
     if n_members > 0 and n_outside == 0:
-        _remember(members, n_members, root_count, 0, known, ends, counts, codes, state, limits)
+        _remember(members, n_members, root_count, 0, known, found, state, limits)
 
 
 @kernel
 def _descend(
     root: int,
-    levels: np.ndarray,
-    ext: np.ndarray,
-    arena: np.ndarray,
-    digits: np.ndarray,
-    digit_words: np.ndarray,
-    base_items: np.ndarray,
-    masks: np.ndarray,
-    places: np.ndarray,
-    outside: np.ndarray,
-    members: np.ndarray,
+    walk: Walk,
+    arena: Bitsets,
+    at_hand: SetAtHand,
     known: Known,
-    is_done: np.ndarray,
-    ends: np.ndarray,
-    counts: np.ndarray,
-    codes: np.ndarray,
-    state: np.ndarray,
+    found: ThreadSets,
     control: np.ndarray,
-    limits: np.ndarray,
+    limits: SearchLimits,
 ) -> int:
     """Search below one root until done, or until an array is full; calling again goes on from there."""
-    min_count = limits[MIN_COUNT]
+    levels, ext, state = walk
+    bits, planes, plane_words = arena
+    members, _, places, outside, masks = at_hand
+    min_count = limits.min_count
     depth, n_members = state[_DEPTH], state[_N_MEMBERS]
     status = _DONE
     while depth >= 0 and control[STOP] == RUNNING:
@@ -223,13 +195,13 @@ def _descend(
         if j == levels[depth, _STOP_AT] or _is_covered(known, depth, ext, j, end):
             depth -= 1
             continue
-        if state[_N_SETS] == len(ends) or state[_N_CODES] + len(members) > len(codes):
+        if state[_N_SETS] == len(found.ends) or state[_N_CODES] + len(members) > len(found.ranks):
             status = _OUT_FULL
             break
         if end + end - j > len(ext):
             status = _EXT_FULL
             break
-        if used + end - j + 1 > len(arena):
+        if used + end - j + 1 > len(bits):
             status = _ARENA_FULL
             break
         if state[_N_KNOWN] == WORD_BITS * known.holders.shape[1]:
@@ -244,7 +216,7 @@ def _descend(
         n_members += 1
         n_new = 0
         for i in range(j + 1, end):
-            common = intersect(arena, row, ext[i, _ROW], used + n_new, digits, digit_words)
+            common = intersect(bits, row, ext[i, _ROW], used + n_new, planes, plane_words)
             if common == count:
                 members[n_members] = ext[i, _ITEM]
                 n_members += 1
@@ -258,11 +230,11 @@ def _descend(
         if _is_covered(known, depth + 1, ext, end, end + n_new):
             continue
         # An item outside of the set occurs wherever it does: it could be added to all of the branch.
-        if lies_in_another(arena, row, masks, outside, 0):
+        if lies_in_another(bits, row, masks, outside, 0):
             continue
         all_row, all_count = row, count
         for i in range(end, end + n_new):
-            all_count = intersect(arena, all_row, ext[i, _ROW], used + n_new, digits, digit_words)
+            all_count = intersect(bits, all_row, ext[i, _ROW], used + n_new, planes, plane_words)
             all_row = used + n_new
             if all_count < min_count:
                 break
@@ -278,8 +250,8 @@ def _descend(
             flip(outside, places[ext[i, _ITEM]])
             n_members += 1
         first = 0 if state[_HAS_FORGOTTEN] else root + 1
-        if not _can_add(arena, all_row, min_count, base_items, outside, is_done, first, digits, digit_words):
-            _remember(members, n_members, all_count, depth, known, ends, counts, codes, state, limits)
+        if not _can_add(arena, all_row, min_count, at_hand, known, first):
+            _remember(members, n_members, all_count, depth, known, found, state, limits)
     state[_DEPTH], state[_N_MEMBERS] = depth, n_members
     return status
 
@@ -299,28 +271,20 @@ def _is_covered(known: Known, level: int, ext: np.ndarray, start: int, stop: int
 
 
 @kernel
-def _can_add(
-    arena: np.ndarray,
-    row: int,
-    min_count: int,
-    base_items: np.ndarray,
-    outside: np.ndarray,
-    is_done: np.ndarray,
-    first: int,
-    digits: np.ndarray,
-    digit_words: np.ndarray,
-) -> bool:
+def _can_add(arena: Bitsets, row: int, min_count: int, at_hand: SetAtHand, known: Known, first: int) -> bool:
     """Whether a set stays frequent with some item outside of it, from the item `first` on.
 
     Of the roots that were searched here, no set with that item would be known: it was asked for before.
     """
+    bits, planes, plane_words = arena
+    base_items, outside, is_done = at_hand.base_items, at_hand.outside, known.is_done
     for b in range(len(base_items) - 1, -1, -1):
         item = base_items[b]
         if item < first:
             break
         if first > 0 and is_done[item]:
             continue
-        if has(outside, b) and count_common(arena, row, b, digits, digit_words) >= min_count:
+        if has(outside, b) and count_common(bits, row, b, planes, plane_words) >= min_count:
             return True
     return False
 
@@ -332,17 +296,15 @@ def _remember(
     count: int,
     depth: int,
     known: Known,
-    ends: np.ndarray,
-    counts: np.ndarray,
-    codes: np.ndarray,
+    found: ThreadSets,
     state: np.ndarray,
-    limits: np.ndarray,
+    limits: SearchLimits,
 ) -> None:
     """Write a maximal set if its length is asked for, and note it for the branches to come."""
     note(known, state[_N_KNOWN], members, n_members, depth)
     state[_N_KNOWN] += 1
-    if limits[MIN_LEN] <= n_members <= limits[MAX_LEN]:
-        write_set(members, n_members, count, ends, counts, codes, state)
+    if limits.min_len <= n_members <= limits.max_len:
+        write_set(members, n_members, count, found, state)
 
 
 @kernel

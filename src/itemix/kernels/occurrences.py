@@ -5,20 +5,37 @@ small as long as items are few; with tens of thousands of them there are thousan
 of each table stays empty. Here each root asks for its own rows, so that the work is that of the pairs that
 occur. A row that is asked for is seldom in the cache, which is why this is not the way for fewer items.
 
-Shapes as in `projection`; and the rows of root r are index_rows[index_start[r]:index_start[r + 1]], int32,
-ascending.
+Shapes as in `projection`.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from itemix.kernels.jit import kernel
+from itemix.kernels.projection import Companions, ProjectedRows, RankRows
+
+
+class RowIndex(NamedTuple):
+    """The rows that hold each rank.
+
+    Attributes
+    ----------
+    start : array of int64, shape (F + 1,)
+        Where the list of each rank starts.
+    rows : array of int32, shape (nnz,)
+        The rows of all lists, ascending in each.
+    """
+
+    start: np.ndarray
+    rows: np.ndarray
 
 
 @kernel
-def index_rows(row_start: np.ndarray, ranks: np.ndarray, n_ranks: int) -> tuple[np.ndarray, np.ndarray]:
-    """List the rows that hold each rank: where each list starts (F + 1,) int64, and the rows int32."""
+def index_rows(row_start: np.ndarray, ranks: np.ndarray, n_ranks: int) -> RowIndex:
+    """List the rows that hold each rank."""
     start = np.zeros(n_ranks + 1, dtype=np.int64)
     for p in range(len(ranks)):
         start[np.int64(ranks[p]) + 1] += 1
@@ -30,7 +47,7 @@ def index_rows(row_start: np.ndarray, ranks: np.ndarray, n_ranks: int) -> tuple[
         for p in range(row_start[t], row_start[t + 1]):
             rows[fill[ranks[p]]] = t
             fill[ranks[p]] += 1
-    return start, rows
+    return RowIndex(start, rows)
 
 
 @kernel
@@ -47,18 +64,17 @@ def pair_bounds(row_start: np.ndarray, ranks: np.ndarray, n_ranks: int) -> np.nd
 def count_pairs(
     first_root: int,
     stop_root: int,
-    row_start: np.ndarray,
-    ranks: np.ndarray,
-    weights: np.ndarray,
+    rows: RankRows,
     min_count: int,
-    index_start: np.ndarray,
-    index_rows: np.ndarray,
+    index: RowIndex,
     bounds: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count each root of a range with every more frequent item; returns what `projection.count_pairs` does.
 
     `bounds` (F,) int64 is what `pair_bounds` returns.
     """
+    row_start, ranks, weights = rows
+    index_start, index_rows = index
     n_roots = stop_root - first_root
     room, most = 0, 0
     for root in range(first_root, stop_root):
@@ -125,25 +141,20 @@ def _count_with(
 def deliver(
     first_root: int,
     stop_root: int,
-    companion_start: np.ndarray,
-    companions: np.ndarray,
+    companions: Companions,
     bounds: np.ndarray,
-    row_start: np.ndarray,
-    ranks: np.ndarray,
-    weights: np.ndarray,
+    rows: RankRows,
     min_companions: int,
     like: np.ndarray,
-    index_start: np.ndarray,
-    index_rows: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+    index: RowIndex,
+) -> ProjectedRows:
     """Write the rows of each root of a range in terms of its companions, as `projection.deliver` does."""
     n_roots = stop_root - first_root
     spans = np.zeros((n_roots, 2), dtype=np.int64)
-    place = np.full(len(companion_start) - 1, -1, dtype=np.int32)
-    arrays = companion_start, companions, row_start, ranks, index_start, index_rows
-    if len(weights):
+    place = np.full(len(companions.start) - 1, -1, dtype=np.int32)
+    if len(rows.weights):
         nothing = np.empty(0, dtype=like.dtype)
-        _deliver_rows(first_root, arrays, min_companions, True, place, spans, nothing)
+        _deliver_rows(first_root, companions, rows, index, min_companions, place, spans, nothing)
     else:
         # Where rows count once, `entry_bounds` says how many entries there can be: one pass is enough.
         for k in range(n_roots):
@@ -155,16 +166,17 @@ def deliver(
         total += size
     entries = np.empty(total, dtype=like.dtype)
     if total > 0:
-        _deliver_rows(first_root, arrays, min_companions, len(weights) > 0, place, spans, entries)
-    return spans, entries
+        _deliver_rows(first_root, companions, rows, index, min_companions, place, spans, entries)
+    return ProjectedRows(spans, entries, rows.weights)
 
 
 @kernel
 def _deliver_rows(
     first_root: int,
-    arrays: tuple[np.ndarray, ...],
+    companions: Companions,
+    rows: RankRows,
+    index: RowIndex,
     min_companions: int,
-    are_numbered: bool,
     place: np.ndarray,
     spans: np.ndarray,
     entries: np.ndarray,
@@ -173,14 +185,17 @@ def _deliver_rows(
 
     `place` (F,) int32 is -1 before and after: the place of each companion of a root among them.
     """
-    companion_start, companions, row_start, ranks, index_start, index_rows = arrays
+    companion_start, companion_ranks = companions.start, companions.ranks
+    row_start, ranks = rows.start, rows.ranks
+    index_start, index_rows = index
+    are_numbered = len(rows.weights) > 0
     for k in range(len(spans)):
         root = first_root + k
         first, stop = companion_start[root], companion_start[root + 1]
         if stop - first < min_companions:
             continue
         for c in range(first, stop):
-            place[companions[c]] = c - first
+            place[companion_ranks[c]] = c - first
         at = spans[k, 1]
         for j in range(index_start[root], index_start[root + 1]):
             t = index_rows[j]
@@ -201,4 +216,4 @@ def _deliver_rows(
                     at += 1
         spans[k, 1] = at
         for c in range(first, stop):
-            place[companions[c]] = -1
+            place[companion_ranks[c]] = -1

@@ -9,10 +9,14 @@ the place starts[i] + j, and nothing needs to be searched.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from itemix.kernels.jit import inlined, kernel
+
+if TYPE_CHECKING:
+    from itemix.kernels.occurrences import RowIndex
 
 _ROUNDING = 1e-12
 
@@ -195,8 +199,7 @@ def strongest_partners(
     indptr: np.ndarray,
     indices: np.ndarray,
     weights: np.ndarray,
-    rows_ptr: np.ndarray,
-    rows: np.ndarray,
+    index: RowIndex,
     singles: np.ndarray,
     total: float,
     frequent: np.ndarray,
@@ -205,9 +208,10 @@ def strongest_partners(
     """Write the partners of the highest mutual information of each item to `out` (D, m), -1 if there are few.
 
     Looked at are the items that occur together with it and, whether or not they do, the `frequent` ones: of
-    the items that an item never meets, the most frequent ones tell most about it. rows[rows_ptr[i]:
-    rows_ptr[i + 1]] are the rows that hold i; `weights` (N,) int64 or empty for ones.
+    the items that an item never meets, the most frequent ones tell most about it. `index` lists
+    the rows that hold each item; `weights` (N,) int64 or empty for ones.
     """
+    rows_ptr, rows = index
     D, n_kept = out.shape
     both = np.zeros(D)
     met = np.empty(D, dtype=np.int32)

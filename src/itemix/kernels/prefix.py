@@ -4,25 +4,26 @@ The probability of a set is sum_k pi_k prod_{i in set} phi_ik (eq. predict). Lev
 its prefix, so that an extension costs K multiplications and additions. The search goes as in `eclat`: from
 the rarest item of a set to more probable ones, siblings in order of rank, and so are the records.
 
-Shapes: F items of enough probability, by rank; `table` (F, K) float64, row i the phi of the item of rank i;
-`start` (K,) float64 the weights (times the phi of items that every set is to hold). A record is a key as in
-`eclat`, and a probability float64.
+F is the number of items of enough probability, K that of the components. The value of a record is a
+probability.
 
-A corrected mixture shifts the log-odds of items below each path of up to `n_pivots` items (see `residuals`):
-`trie` is (rank, first, item, shift), `rank` (F,) the rank there of each of the F items. Below such a path the
-rows of the shifted items are written anew, on a stack; all others are those of the path above.
+A corrected mixture shifts the log-odds of items below each path of up to `n_pivots` items (see `residuals`).
+Below such a path the rows of the shifted items are written anew, on a stack; all others are those of the path
+above.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from itemix.kernels.bitsets import grown, longer
-from itemix.kernels.control import MAX_LEN, MIN_LEN, N_ROOTS_DONE, RUNNING, STOP, report
-from itemix.kernels.eclat import LENGTH_SHIFT
+from itemix.kernels.control import N_ROOTS_DONE, RUNNING, STOP, SearchLimits, report
+from itemix.kernels.eclat import LENGTH_SHIFT, ThreadRecords, with_room
 from itemix.kernels.intrinsics import fetch_add
 from itemix.kernels.jit import inlined, kernel, summing
-from itemix.kernels.residuals import child_of, tilt
+from itemix.kernels.residuals import ShiftTrie, child_of, tilt
 
 # As in `eclat`: the extensions of level d are ext[START:START + SIZE]; CURSOR is the next one to visit.
 _START, _SIZE, _CURSOR = 0, 1, 2
@@ -37,23 +38,86 @@ _NEGLIGIBLE = 1e-16
 _PAD = 8
 
 
+class RankedMixture(NamedTuple):
+    """The mixture that is searched, its items by rank.
+
+    Attributes
+    ----------
+    weights : array of float64, shape (K,)
+        The weights, times the phi of items that every set is to hold.
+    table : array of float64, shape (F, K)
+        Row i is the phi of the item of rank i.
+    item_probabilities : array of float64, shape (F,)
+        The probability of each item.
+    """
+
+    weights: np.ndarray
+    table: np.ndarray
+    item_probabilities: np.ndarray
+
+
+class PathShifts(NamedTuple):
+    """How the log-odds of items are shifted below paths; not at all where `n_pivots` is 0.
+
+    Attributes
+    ----------
+    rank : array of int32, shape (F,)
+        The rank in the trie of each of the F items.
+    trie : ShiftTrie
+        The shifts.
+    n_pivots : int
+        How many items the longest path has below which there are any.
+    """
+
+    rank: np.ndarray
+    trie: ShiftTrie
+    n_pivots: int
+
+
+class Branch(NamedTuple):
+    """Where the search below one root stands, from which it goes on after an array was full.
+
+    Attributes
+    ----------
+    levels : array of int64, shape (n_levels, 5)
+        The sets from the root to the one at hand.
+    ext : array of int64, shape (n, 2)
+        The extensions of all levels, level behind level: an item and its row of phi.
+    ext_probability : array of float64, shape (n,)
+        The probability of each set with its extension.
+    phi : array of float64, shape (n_rows, width)
+        A row for each item, of the components that can hold the root, filled up with zeros.
+    products : array of float64, shape (n_levels, width)
+        What each of these components has in the set of a level.
+    state : array of int64, shape (2,)
+        How deep the search is, and how much has been found.
+    """
+
+    levels: np.ndarray
+    ext: np.ndarray
+    ext_probability: np.ndarray
+    phi: np.ndarray
+    products: np.ndarray
+    state: np.ndarray
+
+
 @kernel
 def search(
     control: np.ndarray,
-    limits: np.ndarray,
+    limits: SearchLimits,
     queue: np.ndarray,
     min_probability: float,
-    root_probabilities: np.ndarray,
-    table: np.ndarray,
-    start: np.ndarray,
-    trie: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    n_pivots: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the sets of the roots this thread gets; arguments and results as in `eclat.search`."""
+    mixture: RankedMixture,
+    shifts: PathShifts,
+) -> ThreadRecords:
+    """Find the sets of the roots this thread gets; `queue` as in `eclat.search`."""
+    start, table = mixture.weights, mixture.table
     n_items, n_components = table.shape
-    segments = np.zeros((n_items, 2), dtype=np.int64)
-    out_keys = np.empty(1 << 16, dtype=np.uint32)
-    out_probabilities = np.empty(1 << 16, dtype=np.float64)
+    found = ThreadRecords(
+        np.empty(1 << 16, dtype=np.uint32),
+        np.empty(1 << 16, dtype=np.float64),
+        np.zeros((n_items, 2), dtype=np.int64),
+    )
     ext = np.empty((4 * n_items + 16, 2), dtype=np.int64)
     ext_probability = np.empty(len(ext), dtype=np.float64)
     levels = np.zeros((n_items + 2, 5), dtype=np.int64)
@@ -67,12 +131,12 @@ def search(
             break
         n_before = state[_N_OUT]
         n_reported = n_before
-        if n_before == len(out_keys):
-            out_keys, out_probabilities = longer(out_keys, 0), longer(out_probabilities, 0)
-        out_keys[n_before] = (1 << LENGTH_SHIFT) + root
-        out_probabilities[n_before] = root_probabilities[root]
+        if n_before == len(found.keys):
+            found = with_room(found, 0)
+        found.keys[n_before] = (1 << LENGTH_SHIFT) + root
+        found.values[n_before] = mixture.item_probabilities[root]
         state[_N_OUT] += 1
-        if limits[MAX_LEN] > 1 and root > 0:
+        if limits.max_len > 1 and root > 0:
             n_active = 0
             for k in range(n_components):
                 if start[k] * table[root, k] > smallest:
@@ -80,63 +144,58 @@ def search(
                     n_active += 1
             width = (n_active + _PAD - 1) // _PAD * _PAD
             # Only the components that can hold the root matter below it: their columns are gathered once.
-            local = np.zeros((root * max(1, n_pivots), width), dtype=np.float64)
-            vectors = np.zeros((min(n_items, limits[MAX_LEN]) + 1, width), dtype=np.float64)
+            phi = np.zeros((root * max(1, shifts.n_pivots), width), dtype=np.float64)
+            products = np.zeros((min(n_items, limits.max_len) + 1, width), dtype=np.float64)
             for a in range(n_active):
-                vectors[1, a] = start[active[a]] * table[root, active[a]]
-            n_first = _first_level(
-                table, active[:n_active], root, min_probability, local, vectors, ext, ext_probability, trie,
-                n_pivots,
-            )  # fmt: skip
+                products[1, a] = start[active[a]] * table[root, active[a]]
+            branch = Branch(levels, ext, ext_probability, phi, products, state)
+            n_first = _first_level(branch, root, table, active[:n_active], shifts, min_probability)
             levels[1, _START], levels[1, _SIZE], levels[1, _CURSOR] = 0, n_first, 0
-            levels[1, _NODE], levels[1, _N_ROWS] = 1 + trie[0][root], n_first
+            levels[1, _NODE], levels[1, _N_ROWS] = 1 + shifts.rank[root], n_first
             state[_DEPTH] = 1
             status = _OUT_FULL
             while status != _DONE:
-                status = _descend(
-                    levels, ext, ext_probability, local, vectors, trie, n_pivots, out_keys, out_probabilities,
-                    state, control, limits[MAX_LEN], min_probability,
-                )  # fmt: skip
+                status = _descend(branch, shifts, found, control, limits.max_len, min_probability)
                 if status == _OUT_FULL:
-                    _report(out_keys[n_reported : state[_N_OUT]], control, limits)
+                    _report(found.keys[n_reported : state[_N_OUT]], control, limits)
                     n_reported = state[_N_OUT]
-                    out_keys, out_probabilities = longer(out_keys, 0), longer(out_probabilities, 0)
+                    found = with_room(found, 0)
                 elif status == _EXT_FULL:
                     ext_probability = longer(ext_probability, 0)
                     ext = grown(ext, len(ext_probability))
-        segments[root, 0], segments[root, 1] = n_before, state[_N_OUT]
-        _report(out_keys[n_reported : state[_N_OUT]], control, limits)
+                    branch = Branch(levels, ext, ext_probability, phi, products, state)
+        found.segments[root, 0], found.segments[root, 1] = n_before, state[_N_OUT]
+        _report(found.keys[n_reported : state[_N_OUT]], control, limits)
         fetch_add(control, N_ROOTS_DONE, 1)
-    return out_keys[: state[_N_OUT]], out_probabilities[: state[_N_OUT]], segments
+    n_out = state[_N_OUT]
+    return ThreadRecords(found.keys[:n_out], found.values[:n_out], found.segments)
 
 
 @kernel
 def _first_level(
+    branch: Branch,
+    root: int,
     table: np.ndarray,
     active: np.ndarray,
-    root: int,
+    shifts: PathShifts,
     min_probability: float,
-    local: np.ndarray,
-    vectors: np.ndarray,
-    ext: np.ndarray,
-    ext_probability: np.ndarray,
-    trie: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    n_pivots: int,
 ) -> int:
     """Gather the rows of the items before a root, and list those that are probable enough with it."""
-    rank, first, item, shift = trie
+    _, ext, ext_probability, phi, products, _ = branch
+    rank = shifts.rank
+    first, item, shift = shifts.trie
     child, last_child = 0, 0
-    if n_pivots > 0:
+    if shifts.n_pivots > 0:
         child, last_child = first[1 + rank[root]], first[2 + rank[root]]
     n_new = 0
     for i in range(root):
         for a in range(len(active)):
-            local[n_new, a] = table[i, active[a]]
+            phi[n_new, a] = table[i, active[a]]
         while child < last_child and item[child] < rank[i]:
             child += 1
         if child < last_child and item[child] == rank[i] and shift[child] != 0.0:
-            tilt(local[n_new], shift[child], local[n_new])
-        probability = _dot(vectors, 1, local, n_new)
+            tilt(phi[n_new], shift[child], phi[n_new])
+        probability = _dot(products, 1, phi, n_new)
         if probability >= min_probability:
             ext[n_new, _ITEM], ext[n_new, _ROW], ext_probability[n_new] = i, n_new, probability
             n_new += 1
@@ -145,21 +204,16 @@ def _first_level(
 
 @kernel
 def _descend(
-    levels: np.ndarray,
-    ext: np.ndarray,
-    ext_probability: np.ndarray,
-    local: np.ndarray,
-    vectors: np.ndarray,
-    trie: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    n_pivots: int,
-    out_keys: np.ndarray,
-    out_probabilities: np.ndarray,
-    state: np.ndarray,
+    branch: Branch,
+    shifts: PathShifts,
+    found: ThreadRecords,
     control: np.ndarray,
     max_len: int,
     min_probability: float,
 ) -> int:
     """Search below one root until done, or until an array is full; calling again goes on from there."""
+    levels, ext, ext_probability, phi, products, state = branch
+    keys, probabilities = found.keys, found.values
     depth, n_out = state[_DEPTH], state[_N_OUT]
     status = _DONE
     while depth > 0 and control[STOP] == RUNNING:
@@ -169,7 +223,7 @@ def _descend(
             continue
         first = levels[depth, _START]
         base = first + levels[depth, _SIZE]
-        if n_out == len(out_keys):
+        if n_out == len(keys):
             status = _OUT_FULL
             break
         if base + j > len(ext):
@@ -177,18 +231,16 @@ def _descend(
             break
         levels[depth, _CURSOR] = j + 1
         length = depth + 1
-        out_keys[n_out] = (length << LENGTH_SHIFT) + ext[first + j, _ITEM]
-        out_probabilities[n_out] = ext_probability[first + j]
+        keys[n_out] = (length << LENGTH_SHIFT) + ext[first + j, _ITEM]
+        probabilities[n_out] = ext_probability[first + j]
         n_out += 1
         if j == 0 or length == max_len:
             continue
-        _multiply(vectors, depth, local, ext[first + j, _ROW])
-        if length <= n_pivots:
-            n_new = _extend_shifted(
-                levels, depth, ext, ext_probability, local, vectors, trie, j, min_probability
-            )
+        _multiply(products, depth, phi, ext[first + j, _ROW])
+        if length <= shifts.n_pivots:
+            n_new = _extend_shifted(branch, depth, j, shifts, min_probability)
         else:
-            n_new = _extend(levels, depth, ext, ext_probability, local, vectors, j, min_probability)
+            n_new = _extend(branch, depth, j, min_probability)
         if n_new > 0:
             depth += 1
             levels[depth, _START], levels[depth, _SIZE], levels[depth, _CURSOR] = base, n_new, 0
@@ -197,21 +249,13 @@ def _descend(
 
 
 @inlined
-def _extend(
-    levels: np.ndarray,
-    depth: int,
-    ext: np.ndarray,
-    ext_probability: np.ndarray,
-    local: np.ndarray,
-    vectors: np.ndarray,
-    j: int,
-    min_probability: float,
-) -> int:
+def _extend(branch: Branch, depth: int, j: int, min_probability: float) -> int:
     """List behind a level those of its extensions before the j-th that are probable enough with it."""
+    levels, ext, ext_probability, phi, products, _ = branch
     start, base = levels[depth, _START], levels[depth, _START] + levels[depth, _SIZE]
     n_new = 0
     for i in range(start, start + j):
-        probability = _dot(vectors, depth + 1, local, ext[i, _ROW])
+        probability = _dot(products, depth + 1, phi, ext[i, _ROW])
         if probability >= min_probability:
             new = base + n_new
             ext[new, _ITEM], ext[new, _ROW] = ext[i, _ITEM], ext[i, _ROW]
@@ -221,22 +265,14 @@ def _extend(
 
 
 @kernel
-def _extend_shifted(
-    levels: np.ndarray,
-    depth: int,
-    ext: np.ndarray,
-    ext_probability: np.ndarray,
-    local: np.ndarray,
-    vectors: np.ndarray,
-    trie: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    j: int,
-    min_probability: float,
-) -> int:
-    """List the extensions of a level that are probable enough with its j-th, as `_descend` does.
+def _extend_shifted(branch: Branch, depth: int, j: int, shifts: PathShifts, min_probability: float) -> int:
+    """List the extensions of a level that are probable enough with its j-th, as `_extend` does.
 
     Items whose log-odds are shifted below that path get rows of their own.
     """
-    rank, first, item, shift = trie
+    levels, ext, ext_probability, phi, products, _ = branch
+    rank = shifts.rank
+    first, item, shift = shifts.trie
     start, base = levels[depth, _START], levels[depth, _START] + levels[depth, _SIZE]
     node = levels[depth, _NODE]
     if node >= 0:
@@ -250,9 +286,9 @@ def _extend_shifted(
             child += 1
         is_shifted = child < last_child and item[child] == wanted and shift[child] != 0.0
         if is_shifted:
-            tilt(local[row], shift[child], local[n_rows])
+            tilt(phi[row], shift[child], phi[n_rows])
             row = n_rows
-        probability = _dot(vectors, depth + 1, local, row)
+        probability = _dot(products, depth + 1, phi, row)
         if probability >= min_probability:
             new = base + n_new
             ext[new, _ITEM], ext[new, _ROW] = ext[i, _ITEM], row
@@ -280,12 +316,12 @@ def _multiply(vectors: np.ndarray, level: int, local: np.ndarray, row: int) -> N
 
 
 @kernel
-def _report(keys: np.ndarray, control: np.ndarray, limits: np.ndarray) -> None:
+def _report(keys: np.ndarray, control: np.ndarray, limits: SearchLimits) -> None:
     """Add some new records to the shared totals."""
     n_found, n_codes = 0, 0
     for s in range(len(keys)):
         length = keys[s] >> LENGTH_SHIFT
-        if length >= limits[MIN_LEN]:
+        if length >= limits.min_len:
             n_found += 1
             n_codes += length
     report(n_found, n_codes, control, limits)

@@ -1,11 +1,11 @@
 """Probabilities of many itemsets under one mixture, and their moments under a posterior (eq. predict).
 
-Shapes: set s asks for the items present[present_ptr[s]:present_ptr[s + 1]] and against the items
-absent[absent_ptr[s]:absent_ptr[s + 1]]; no item is in both. Tables are item-major (D, K). An item named
-twice counts once.
+Tables are item-major (D, K).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,12 +14,23 @@ from itemix.kernels.jit import inlined, kernel
 _LARGEST_EXPONENT = 600.0
 
 
+class AskedSets(NamedTuple):
+    """Sets that are asked for: items that are to be present, and items that are to be absent.
+
+    Set s asks for present[present_ptr[s]:present_ptr[s + 1]] and against absent[absent_ptr[s]:
+    absent_ptr[s + 1]]; no item is in both, and one that is named twice counts once. The pointers (n + 1,) are
+    int64, the items int32.
+    """
+
+    present_ptr: np.ndarray
+    present: np.ndarray
+    absent_ptr: np.ndarray
+    absent: np.ndarray
+
+
 @kernel
 def itemset_probabilities(
-    present_ptr: np.ndarray,
-    present: np.ndarray,
-    absent_ptr: np.ndarray,
-    absent: np.ndarray,
+    asked: AskedSets,
     weights: np.ndarray,
     probs: np.ndarray,
     out: np.ndarray,
@@ -28,6 +39,7 @@ def itemset_probabilities(
 
     Equivalent to sum(weights * prod(probs[present], 0) * prod(1 - probs[absent], 0)) for every set.
     """
+    present_ptr, present, absent_ptr, absent = asked
     K = len(weights)
     product = np.empty(K, dtype=np.float64)
     stamp = np.full(len(probs), -1, dtype=np.int64)
@@ -62,10 +74,7 @@ def itemset_probabilities(
 
 @kernel
 def itemset_log_moments(
-    present_ptr: np.ndarray,
-    present: np.ndarray,
-    absent_ptr: np.ndarray,
-    absent: np.ndarray,
+    asked: AskedSets,
     given: np.ndarray,
     given_absent: np.ndarray,
     held: np.ndarray,
@@ -81,6 +90,7 @@ def itemset_log_moments(
     E[(1 - v)^2]. From the last component backwards, what lies behind stick k is
     R_k = v f_k + (1 - v) R_(k+1), of independent parts.
     """
+    present_ptr, present, absent_ptr, absent = asked
     K = sticks.shape[1]
     log_g = np.zeros((2, K))
     known = np.zeros(len(held), dtype=np.bool_)

@@ -5,34 +5,85 @@ pairs of a range of roots, `deliver` brings to each of them what its rows hold o
 `pack_entries` makes bitsets of that. The first two read all rows in order, which is what makes them quick:
 asking for the rows of each root in turn would miss the cache at every row.
 
-Shapes: F frequent items; `row_start` (N + 1,) int64 and `ranks` (nnz,) uint16 or int32, rows of ascending
-ranks; `weights` (N,) int64 in descending order, or (0,) int32 where every row counts once. The companions
-of root r are companions[companion_start[r]:companion_start[r + 1]], ascending ranks, int32.
+F is the number of frequent items.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from itemix.kernels.bitsets import WORD_BITS, multiplicity_planes, padded_words
+from itemix.kernels.bitsets import WORD_BITS, Bitsets, multiplicity_planes, padded_words
 from itemix.kernels.intrinsics import popcount
 from itemix.kernels.jit import inlined, kernel
 
 
+class RankRows(NamedTuple):
+    """Transactions as rows of ranks.
+
+    Attributes
+    ----------
+    start : array of int64, shape (N + 1,)
+        Where each row starts.
+    ranks : array of uint16 or int32, shape (nnz,)
+        The ranks of all rows, ascending in each.
+    weights : array of int64, shape (N,), or of int32, shape (0,)
+        How often each row counts, in descending order; empty where each counts once.
+    """
+
+    start: np.ndarray
+    ranks: np.ndarray
+    weights: np.ndarray
+
+
+class Companions(NamedTuple):
+    """The items that are frequent together with each root.
+
+    Attributes
+    ----------
+    start : array of int64, shape (F + 1,)
+        Where the list of each root starts.
+    ranks : array of int32
+        The companions of all roots, ascending in each list.
+    counts : array of int64
+        How often each occurs with its root.
+    """
+
+    start: np.ndarray
+    ranks: np.ndarray
+    counts: np.ndarray
+
+
+class ProjectedRows(NamedTuple):
+    """The rows of each root of a range, in terms of its companions.
+
+    Attributes
+    ----------
+    spans : array of int64, shape (n_roots, 2)
+        Where the entries of each root start and stop.
+    entries : array of int16 or int32
+        For each row the complement of its number (or -1 where rows count once), then positions in the root's
+        list of companions.
+    weights : array
+        Those of all rows, see `RankRows`.
+    """
+
+    spans: np.ndarray
+    entries: np.ndarray
+    weights: np.ndarray
+
+
 @kernel
 def count_pairs(
-    first_root: int,
-    stop_root: int,
-    row_start: np.ndarray,
-    ranks: np.ndarray,
-    weights: np.ndarray,
-    min_count: int,
+    first_root: int, stop_root: int, rows: RankRows, min_count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count each root of a range with every more frequent item, and keep the pairs that are frequent.
 
     Returns how many companions each root has (n_roots,) int64, their ranks int32 and counts int64.
     Equivalent to the frequent entries of the lower triangle of X.T @ diag(weights) @ X, row by row.
     """
+    row_start, ranks, weights = rows
     n_roots = stop_root - first_root
     offset = np.zeros(n_roots + 1, dtype=np.int64)
     for k in range(n_roots):
@@ -66,24 +117,23 @@ def count_pairs(
 
 
 @kernel
-def entry_bounds(
-    companion_start: np.ndarray, companions: np.ndarray, pair_counts: np.ndarray, min_companions: int
-) -> np.ndarray:
+def entry_bounds(companions: Companions, min_companions: int) -> np.ndarray:
     """How many entries `deliver` can write for each root (F,) int64, where every row counts once.
 
     A row is kept only with `min_companions` companions before the root, so their counts bound the number of
     rows, and that bounds what each companion adds; a row has one entry more, its number.
     """
-    bounds = np.zeros(len(companion_start) - 1, dtype=np.int64)
+    start, ranks, counts = companions
+    bounds = np.zeros(len(start) - 1, dtype=np.int64)
     for root in range(len(bounds)):
         n_rows = 0
-        for c in range(companion_start[root], companion_start[root + 1]):
-            if companions[c] < root:
-                n_rows += pair_counts[c]
+        for c in range(start[root], start[root + 1]):
+            if ranks[c] < root:
+                n_rows += counts[c]
         n_rows //= min_companions
         bounds[root] = n_rows
-        for c in range(companion_start[root], companion_start[root + 1]):
-            bounds[root] += min(pair_counts[c], n_rows)
+        for c in range(start[root], start[root + 1]):
+            bounds[root] += min(counts[c], n_rows)
     return bounds
 
 
@@ -91,39 +141,34 @@ def entry_bounds(
 def deliver(
     first_root: int,
     stop_root: int,
-    companion_start: np.ndarray,
-    companions: np.ndarray,
+    companions: Companions,
     bounds: np.ndarray,
-    row_start: np.ndarray,
-    ranks: np.ndarray,
-    weights: np.ndarray,
+    rows: RankRows,
     min_companions: int,
     like: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> ProjectedRows:
     """Write the rows of each root of a range in terms of its companions.
 
     Rows with fewer than `min_companions` companions before the root are left out: with 2, pairs of companions
-    are still counted right, and most rows of sparse data are gone.
-
-    Returns where the entries of each root start and stop (n_roots, 2) int64, and the entries, of the type of
-    `like`: for each row the complement of its number (or -1 where rows count once), then positions in the
-    root's list of companions.
+    are still counted right, and most rows of sparse data are gone. `bounds` is what `entry_bounds` returns,
+    and the entries are of the type of `like`.
     """
+    companion_start, companion_ranks = companions.start, companions.ranks
+    row_start, weights = rows.start, rows.weights
     n_roots = stop_root - first_root
     n_words = padded_words(len(companion_start) - 1)
     places = np.zeros((n_roots, n_words, 2), dtype=np.uint64)
     last = np.full(n_roots, -1, dtype=np.int64)
     for k in range(n_roots):
         for c in range(companion_start[first_root + k], companion_start[first_root + k + 1]):
-            last[k] = companions[c]
+            last[k] = companion_ranks[c]
             places[k, last[k] // WORD_BITS, 0] |= np.uint64(1) << np.uint64(last[k] % WORD_BITS)
         for word in range(1, n_words):
             places[k, word, 1] = places[k, word - 1, 1] + np.uint64(popcount(places[k, word - 1, 0]))
     spans = np.zeros((n_roots, 2), dtype=np.int64)
-    rows = row_start, ranks, places, last
     if len(weights):
         row = np.empty(_longest(row_start) + 2, dtype=like.dtype)
-        _deliver_rows(first_root, rows, min_companions, True, False, spans, row)
+        _deliver_rows(first_root, rows, places, last, min_companions, False, spans, row)
     else:
         # Where rows count once, `entry_bounds` says how many entries there can be: one pass is enough.
         for k in range(n_roots):
@@ -134,8 +179,8 @@ def deliver(
         spans[k, 0], spans[k, 1] = total, total
         total += size + min_companions + 1
     entries = np.empty(total, dtype=like.dtype)
-    _deliver_rows(first_root, rows, min_companions, len(weights) > 0, True, spans, entries)
-    return spans, entries
+    _deliver_rows(first_root, rows, places, last, min_companions, True, spans, entries)
+    return ProjectedRows(spans, entries, weights)
 
 
 @inlined
@@ -149,9 +194,10 @@ def _longest(row_start: np.ndarray) -> int:
 @kernel
 def _deliver_rows(
     first_root: int,
-    rows: tuple[np.ndarray, ...],
+    rows: RankRows,
+    places: np.ndarray,
+    last: np.ndarray,
     min_companions: int,
-    are_numbered: bool,
     are_kept: bool,
     spans: np.ndarray,
     entries: np.ndarray,
@@ -164,7 +210,8 @@ def _deliver_rows(
     Whether a rank is a companion and whether a row has enough of them is as good as random: everything is
     written, and written over where it was in vain. So each root needs room for min_companions + 1 more.
     """
-    row_start, ranks, places, last = rows
+    row_start, ranks = rows.start, rows.ranks
+    are_numbered = len(rows.weights) > 0
     for t in range(len(row_start) - 1):
         start, stop = row_start[t], row_start[t + 1]
         for p in range(stop - 1, start, -1):
@@ -198,13 +245,10 @@ def _write_places(
 
 
 @kernel
-def pack_entries(
-    entries: np.ndarray, n_companions: int, n_extra: int, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bitsets of the companions of one root over its rows, and the planes of the rows' multiplicities.
-
-    The bitsets are the first n_companions rows of an array with n_extra more.
-    """
+def pack_entries(projected: ProjectedRows, k: int, n_companions: int, n_extra: int) -> Bitsets:
+    """Return the bitsets of the companions of the k-th root over its rows, and n_extra more rows."""
+    spans, weights = projected.spans, projected.weights
+    entries = projected.entries[spans[k, 0] : spans[k, 1]]
     n_rows = 0
     for e in range(len(entries)):
         n_rows += entries[e] < 0
@@ -220,4 +264,4 @@ def pack_entries(
         if len(weights):
             kept_weights[b] = weights[~position]
     planes, plane_words = multiplicity_planes(kept_weights, bits.shape[1])
-    return bits, planes, plane_words
+    return Bitsets(bits, planes, plane_words)

@@ -1,14 +1,38 @@
 """Apply rules to baskets.
 
 Baskets are compressed rows (see `csr`), the sides of the rules are sets (see `lattice`), best rule first: r
-is better than r + 1. `consequent_id` (n_rules,) int64 is the same for rules with the same consequents.
+is better than r + 1.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from itemix.kernels.jit import kernel
+
+
+class RankedRules(NamedTuple):
+    """Rules, the best first.
+
+    Attributes
+    ----------
+    antecedent_offsets, antecedents, consequent_offsets, consequents : arrays
+        The two sides: offsets (n_rules + 1,) int64 and codes int32.
+    consequent_id : array of int64, shape (n_rules,)
+        The same number for rules with the same consequents.
+    starts, by_item : arrays of int64, shapes (n_items + 1,) and (n_rules,)
+        The rules under the rarest item of their antecedents, see `rules_by_item`.
+    """
+
+    antecedent_offsets: np.ndarray
+    antecedents: np.ndarray
+    consequent_offsets: np.ndarray
+    consequents: np.ndarray
+    consequent_id: np.ndarray
+    starts: np.ndarray
+    by_item: np.ndarray
 
 
 @kernel
@@ -40,25 +64,15 @@ def rules_by_item(
 
 
 @kernel
-def best_rules(
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    starts: np.ndarray,
-    rules: np.ndarray,
-    antecedent_offsets: np.ndarray,
-    antecedents: np.ndarray,
-    consequent_offsets: np.ndarray,
-    consequents: np.ndarray,
-    consequent_id: np.ndarray,
-    n: int,
-) -> np.ndarray:
+def best_rules(indptr: np.ndarray, indices: np.ndarray, rules: RankedRules, n: int) -> np.ndarray:
     """Find the n best rules with distinct consequents for each basket: (n_baskets, n) int64, filled with -1.
 
-    A rule applies if the basket holds all its antecedents and none of its consequents. `starts` and `rules`
-    come from `rules_by_item`. A list is left as soon as its rules are no better than the n found.
+    A rule applies if the basket holds all its antecedents and none of its consequents. The list of an item is
+    left as soon as its rules are no better than the n found.
 
     Equivalent to going through all rules for each basket, best first.
     """
+    antecedent_offsets, antecedents, consequent_offsets, consequents, consequent_id, starts, by_item = rules
     n_baskets = len(indptr) - 1
     best = np.full((n_baskets, n), -1, dtype=np.int64)
     basket_of = np.full(len(starts) - 1, -1, dtype=np.int64)
@@ -69,7 +83,7 @@ def best_rules(
         for j in range(indptr[b], indptr[b + 1]):
             i = indices[j]
             for k in range(starts[i], starts[i + 1]):
-                r = rules[k]
+                r = by_item[k]
                 if n_found == n and r > best[b, n - 1]:
                     break
                 applies = True

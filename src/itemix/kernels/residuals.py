@@ -7,10 +7,12 @@ phi o / (1 - phi + phi o).
 
 Shapes: items are ranks, 0 the most probable; `table` (D, K) the phi by rank. Node 0 of the trie is the empty
 set and node 1 + r the item of rank r; the children of node v, nodes first[v] to first[v + 1], add the items
-`item` (ascending, all below the last item of v), and `shift` are their shifts of log-odds.
+`item` (ascending, all below the last item of v).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +22,24 @@ from itemix.kernels.jit import inlined, kernel, summing
 _FARTHEST = 40.0
 _MOST_STEPS = 60
 _PRECISION = 1e-13
+
+
+class ShiftTrie(NamedTuple):
+    """Itemsets in a trie, each with a shift of log-odds; see the module.
+
+    Attributes
+    ----------
+    first : array of int64, shape (n_nodes + 1,)
+        The first child of each node.
+    item : array of int32, shape (n_nodes,)
+        The rank that a node adds to its parent.
+    shift : array of float64, shape (n_nodes,)
+        By how much the log-odds of that item are shifted.
+    """
+
+    first: np.ndarray
+    item: np.ndarray
+    shift: np.ndarray
 
 
 @inlined
@@ -92,10 +112,9 @@ def solve_shift(weights: np.ndarray, phi: np.ndarray, start: float, target: floa
 
 
 @kernel
-def path_shift(
-    first: np.ndarray, item: np.ndarray, shift: np.ndarray, nodes: np.ndarray, n_nodes: int, wanted: int
-) -> float:
+def path_shift(trie: ShiftTrie, nodes: np.ndarray, n_nodes: int, wanted: int) -> float:
     """Return the sum of the shifts of an item below the nodes of some pivots, nodes[:n_nodes]; -1 is none."""
+    first, item, shift = trie
     total = 0.0
     for pivot in range(n_nodes):
         if nodes[pivot] < 0:
@@ -123,6 +142,7 @@ def fit_shifts(
     """
     n_nodes, K = len(item), len(weights)
     shift = np.zeros(n_nodes, dtype=np.float64)
+    trie = ShiftTrie(first, item, shift)
     parent = np.zeros(n_nodes, dtype=np.int64)
     for v in range(n_nodes):
         for c in range(first[v], first[v + 1]):
@@ -141,7 +161,7 @@ def fit_shifts(
         nodes = path[:depth][::-1].copy()
         product[:] = weights
         for j in range(depth):
-            own = path_shift(first, item, shift, nodes, j, item[nodes[j]])
+            own = path_shift(trie, nodes, j, item[nodes[j]])
             tilt(table[item[nodes[j]]], own, tilted)
             product *= tilted
         total = product.sum()
@@ -149,7 +169,7 @@ def fit_shifts(
             continue
         product /= total
         for c in range(first[v], first[v + 1]):
-            before = path_shift(first, item, shift, nodes, depth - 1, item[c])
+            before = path_shift(trie, nodes, depth - 1, item[c])
             expected = _weighted(product, table[item[c]], before)[0]
             if not 0.0 < expected < 1.0:
                 continue
@@ -164,9 +184,7 @@ def path_probabilities(
     ranks: np.ndarray,
     weights: np.ndarray,
     table: np.ndarray,
-    first: np.ndarray,
-    item: np.ndarray,
-    shift: np.ndarray,
+    trie: ShiftTrie,
     n_pivots: int,
     out: np.ndarray,
 ) -> None:
@@ -175,6 +193,7 @@ def path_probabilities(
     Set s holds the ranks ranks[offsets[s]:offsets[s + 1]], ascending. What a set shares with the one before
     it, from the rarest item on, is not computed again.
     """
+    first, item = trie.first, trie.item
     K = len(weights)
     longest = 0
     for s in range(len(offsets) - 1):
@@ -192,7 +211,7 @@ def path_probabilities(
         while j < n:
             wanted = ranks[offsets[s + 1] - 1 - j]
             path[j] = wanted
-            own = path_shift(first, item, shift, nodes, min(j, n_pivots), wanted)
+            own = path_shift(trie, nodes, min(j, n_pivots), wanted)
             if own == 0.0:
                 products[j + 1] = products[j] * table[wanted]
             else:

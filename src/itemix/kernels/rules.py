@@ -5,8 +5,8 @@ grows C item by item. The hashes of A and C follow each step by one exclusive or
 found by one look into the hash table of the known sets (see `lattice`). A branch ends as soon as the
 confidence, which only falls as C grows, is under what the threshold needs.
 
-The search can be left at any split and taken up again: it stops when `Found` is full or its budget of splits
-is spent, and says where in `place`.
+The search can be left at any split and taken up again: it stops when `RuleBuffer` is full or its budget of
+splits is spent, and says where in `place`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PLACE_NEXT = 2
 PLACE_STACK = 3
 
 
-class Known(NamedTuple):
+class KnownSupports(NamedTuple):
     """The sets whose support is known, with their hash table; `support` (n,) float64."""
 
     table: np.ndarray
@@ -57,7 +57,28 @@ class Wanted(NamedTuple):
     support_only: bool
 
 
-class Found(NamedTuple):
+class SplitSet(NamedTuple):
+    """The set that is split: codes[start:end] of all sets.
+
+    number: its position among them; support: its own; least: the confidence that its rules need.
+    """
+
+    number: int
+    start: int
+    end: int
+    support: float
+    least: float
+
+
+class Split(NamedTuple):
+    """A split of a set: the hashes of antecedent and consequent, and the length of the consequent."""
+
+    hash_a: np.uint64
+    hash_c: np.uint64
+    n_c: int
+
+
+class RuleBuffer(NamedTuple):
     """Room for rules: their sets one after the other, the length of each, and the position of the itemset.
 
     `missing` has room for sets whose support is not known, `missing_lengths` for their lengths; `sizes` (5,)
@@ -76,13 +97,13 @@ class Found(NamedTuple):
     sizes: np.ndarray
 
 
-def room_for(n_rules: int, longest: int) -> Found:
+def room_for(n_rules: int, longest: int) -> RuleBuffer:
     """Make room for at least n_rules rules, or missing sets, from sets of at most `longest` items."""
     n_codes = n_rules * max(longest, 1)
     lengths = [np.empty(n_rules, dtype=np.int64) for _ in range(4)]
     codes = [np.empty(n_codes, dtype=np.int32) for _ in range(3)]
     supports = [np.empty(n_rules, dtype=np.float64) for _ in range(2)]
-    return Found(
+    return RuleBuffer(
         itemset=lengths[0],
         antecedent_lengths=lengths[1],
         antecedents=codes[0],
@@ -109,7 +130,7 @@ def _append_side(
 
 @inlined
 def _note_missing(
-    codes: np.ndarray, start: int, end: int, side: np.ndarray, wanted: int, found: Found
+    codes: np.ndarray, start: int, end: int, side: np.ndarray, wanted: int, found: RuleBuffer
 ) -> None:
     sizes = found.sizes
     before = sizes[4]
@@ -120,21 +141,17 @@ def _note_missing(
 
 @inlined
 def _visit(
-    known: Known,
+    known: KnownSupports,
     wanted: Wanted,
-    found: Found,
-    s: int,
+    found: RuleBuffer,
     codes: np.ndarray,
-    start: int,
-    end: int,
-    both: float,
-    least: float,
     side: np.ndarray,
-    hash_a: np.uint64,
-    hash_c: np.uint64,
-    n_c: int,
+    whole: SplitSet,
+    split: Split,
 ) -> bool:
     """Note the rule of one split if it is wanted, and say whether larger consequents can still give one."""
+    s, start, end, both, least = whole
+    hash_a, hash_c, n_c = split
     n_a = end - start - n_c
     a = np.nan
     c = np.nan
@@ -170,9 +187,9 @@ def _visit(
 
 @kernel
 def split_sets(
-    known: Known,
+    known: KnownSupports,
     wanted: Wanted,
-    found: Found,
+    found: RuleBuffer,
     offsets: np.ndarray,
     codes: np.ndarray,
     support: np.ndarray,
@@ -217,6 +234,7 @@ def split_sets(
         depth = place[PLACE_DEPTH]
         following = max(place[PLACE_NEXT] - 1, 0)
         least = least_confidence(wanted.measure, wanted.threshold, support[s])
+        whole = SplitSet(s, start, end, support[s], least)
         if possible and n_c <= most_c:
             if place[PLACE_NEXT] > 0:
                 for d in range(depth):
@@ -228,9 +246,7 @@ def split_sets(
             elif n_c > 0:
                 if max(found.sizes[0], found.sizes[3]) >= room:
                     return False
-                possible = _visit(
-                    known, wanted, found, s, codes, start, end, support[s], least, side, hash_a, hash_c, n_c
-                )
+                possible = _visit(known, wanted, found, codes, side, whole, Split(hash_a, hash_c, n_c))
             while possible:
                 if following < n_free and n_c < most_c:
                     budget -= 1
@@ -246,21 +262,7 @@ def split_sets(
                     place[PLACE_STACK + depth] = following
                     depth += 1
                     following += 1
-                    if _visit(
-                        known,
-                        wanted,
-                        found,
-                        s,
-                        codes,
-                        start,
-                        end,
-                        support[s],
-                        least,
-                        side,
-                        hash_a,
-                        hash_c,
-                        n_c,
-                    ):
+                    if _visit(known, wanted, found, codes, side, whole, Split(hash_a, hash_c, n_c)):
                         continue
                 elif depth == 0:
                     break

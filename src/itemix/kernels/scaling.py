@@ -1,8 +1,6 @@
 """Maximum entropy under the supports of itemsets, by iterative scaling over the states of a few items.
 
-The sets whose supports are known make a trie. Node i is the item i alone; the nodes first[v] to first[v + 1]
-add the items `item` (ascending, all above the last item of v) to the set of node v. `first` (n + 1,) int64,
-`item` (n,) int32, `support` (n,). With a set all its subsets are in the trie.
+The sets whose supports are known make a trie. With a set all its subsets are in it.
 
 The supports of a set and all its subsets are as good as the probabilities of its 2^f cells. A sweep scales
 the states so that they agree with the cells of one maximal set after the other (iterative proportional
@@ -10,6 +8,8 @@ fitting); where sets join like the cliques of a tree one sweep is enough.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,15 +21,35 @@ _CLOSE = 1e-10
 _MOST_SWEEPS = 500
 
 
+class SupportTrie(NamedTuple):
+    """Sets whose supports are known: the items alone, then the longer sets, the shorter first.
+
+    Node i is the item i alone; the nodes first[v] to first[v + 1] add the items `item` (ascending, all above
+    the last item of v) to the set of node v.
+
+    Attributes
+    ----------
+    first : array of int64, shape (n + 1,)
+        The first child of each node.
+    item : array of int32, shape (n,)
+        The item that a node adds to its parent.
+    support : array of float64, shape (n,)
+        The support of each node's set.
+    """
+
+    first: np.ndarray
+    item: np.ndarray
+    support: np.ndarray
+
+
 @kernel
-def join_items(
-    first: np.ndarray, item: np.ndarray, offsets: np.ndarray, codes: np.ndarray, out: np.ndarray
-) -> None:
+def join_items(trie: SupportTrie, offsets: np.ndarray, codes: np.ndarray, out: np.ndarray) -> None:
     """Write for each code of each set the place of the first code that it hangs together with to `out`.
 
     Two items of a set hang together if the trie has them as a pair, or through others of the set. `offsets`
     (m + 1,), `codes` and `out` (total length,); codes ascend in each set.
     """
+    first, item = trie.first, trie.item
     for s in range(len(offsets) - 1):
         begin, end = offsets[s], offsets[s + 1]
         for a in range(begin, end):
@@ -45,9 +65,7 @@ def join_items(
 
 @inlined
 def _list_known(
-    first: np.ndarray,
-    item: np.ndarray,
-    support: np.ndarray,
+    trie: SupportTrie,
     codes: np.ndarray,
     known: np.ndarray,
     node: np.ndarray,
@@ -58,6 +76,7 @@ def _list_known(
 
     `node`, `mask`, `last` (2^n,) are written too. Return how many subsets are known, without the empty one.
     """
+    first, item, support = trie
     n = len(codes)
     for s in range(1 << n):
         known[s] = -1.0
@@ -106,15 +125,13 @@ def _scale(index: np.ndarray, target: np.ndarray, cells: np.ndarray, table: np.n
 
 
 @kernel
-def state_probabilities(
-    first: np.ndarray, item: np.ndarray, support: np.ndarray, codes: np.ndarray
-) -> np.ndarray:
+def state_probabilities(trie: SupportTrie, codes: np.ndarray) -> np.ndarray:
     """Return the probability of each state of some items (2^n,), codes[0] being its lowest bit."""
     n = len(codes)
     size = 1 << n
     known = np.empty(size)
     node, mask, last = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
-    n_known = _list_known(first, item, support, codes, known, node, mask, last)
+    n_known = _list_known(trie, codes, known, node, mask, last)
     if known[size - 1] >= 0.0:
         _to_cells(known, n)
         return known
@@ -168,9 +185,7 @@ def state_probabilities(
 
 @kernel
 def part_probabilities(
-    first: np.ndarray,
-    item: np.ndarray,
-    support: np.ndarray,
+    trie: SupportTrie,
     offsets: np.ndarray,
     codes: np.ndarray,
     status: np.ndarray,
@@ -190,7 +205,7 @@ def part_probabilities(
         t = order[m]
         begin, end = offsets[t], offsets[t + 1]
         if m == 0 or leader[t] != leader[order[m - 1]]:
-            table = state_probabilities(first, item, support, codes[begin:end])
+            table = state_probabilities(trie, codes[begin:end])
         present = given = given_present = 0
         for a in range(begin, end):
             bit = 1 << (a - begin)

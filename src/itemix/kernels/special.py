@@ -5,12 +5,30 @@ Both are free of branches and calls, so that loops over the components become ve
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from itemix.kernels.jit import fused, kernel
 from itemix.kernels.vectors import log_ratio
 
 _HALF_LOG_TWO_PI = 0.9189385332046727
+
+
+class ItemPriors(NamedTuple):
+    """The Beta priors of the items, and how rows store them.
+
+    Attributes
+    ----------
+    beta, gamma : array of float64, shape (D,)
+        The parameters for presence and for absence.
+    flipped : array of bool, shape (D,)
+        Which items are stored by their absence.
+    """
+
+    beta: np.ndarray
+    gamma: np.ndarray
+    flipped: np.ndarray
 
 
 @fused
@@ -62,9 +80,7 @@ def digamma_and_log_gamma_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def beta_tables(
     sizes: np.ndarray,
     item_counts: np.ndarray,
-    beta: np.ndarray,
-    gamma: np.ndarray,
-    flipped: np.ndarray,
+    priors: ItemPriors,
     first: int,
     last: int,
     odds: np.ndarray,
@@ -72,11 +88,11 @@ def beta_tables(
 ) -> float:
     """Write the E-step's tables of items first to last; return KL(q(phi) || p(phi)) over them.
 
-    Shapes: `sizes` (K,), `item_counts` and `odds` (D, K), `beta`, `gamma`, `flipped` (D,); `base` (K,) is
-    added to.
+    Shapes: `sizes` (K,), `item_counts` and `odds` (D, K); `base` (K,) is added to.
     eta = beta + counts, nu = gamma + sizes - counts; E[ln phi] = psi(eta) - psi(eta + nu). A flipped item is
     stored by its absence.
     """
+    beta, gamma, flipped = priors
     K = len(sizes)
     psi_total = np.empty(K, dtype=np.float64)
     log_gamma_total = np.empty(K, dtype=np.float64)

@@ -12,25 +12,25 @@ of `gibbs.sweep`.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.components import Index, PriorTables, Tables, clear_component, empty_slot, move_point
+from itemix.kernels.components import (
+    Index,
+    Points,
+    PriorTables,
+    Tables,
+    clear_component,
+    empty_slot,
+    move_point,
+)
 from itemix.kernels.jit import inlined, kernel
 from itemix.kernels.scores import log_component, log_union, outside_score, own_score
 
 
-class Rows(NamedTuple):
-    """The data: indptr (N + 1,) int64, indices (nnz,) int32."""
-
-    indptr: np.ndarray
-    indices: np.ndarray
-
-
 @inlined
-def _items(rows: Rows, t: Index) -> np.ndarray:
-    return rows.indices[rows.indptr[t] : rows.indptr[t + 1]]
+def _items(points: Points, t: Index) -> np.ndarray:
+    return points.indices[points.indptr[t] : points.indptr[t + 1]]
 
 
 @inlined
@@ -53,7 +53,7 @@ def _log_chance(score: float, other: float) -> float:
 
 @kernel
 def _launch(
-    rows: Rows,
+    points: Points,
     prior: PriorTables,
     sides: Tables,
     members: np.ndarray,
@@ -63,12 +63,12 @@ def _launch(
 ) -> None:
     """Put the seeds on a side each and let the members join one in random order; `sides` comes in empty."""
     for s in range(2):
-        move_point(prior, sides, _items(rows, seeds[s]), s, 1)
+        move_point(prior, sides, _items(points, seeds[s]), s, 1)
     for m in range(len(members) - 1, 0, -1):
         r = int(rng.random() * (m + 1))
         members[m], members[r] = members[r], members[m]
     for m in range(len(members)):
-        items = _items(rows, members[m])
+        items = _items(points, members[m])
         a = outside_score(prior, sides, items, 0)
         b = outside_score(prior, sides, items, 1)
         side[m] = math.log(1.0 - rng.random()) >= _log_chance(a, b)
@@ -77,7 +77,7 @@ def _launch(
 
 @kernel
 def _scan(
-    rows: Rows,
+    points: Points,
     prior: PriorTables,
     sides: Tables,
     members: np.ndarray,
@@ -91,7 +91,7 @@ def _scan(
     """
     total = 0.0
     for m in range(len(members)):
-        items = _items(rows, members[m])
+        items = _items(points, members[m])
         own = np.int64(side[m])
         stay = own_score(prior, sides, items, own)
         leave = outside_score(prior, sides, items, 1 - own)
@@ -128,28 +128,27 @@ def _choose_slot(tables: Tables, is_process: bool, rng: np.random.Generator) -> 
 
 
 @kernel
-def _relabel(
-    rows: Rows, prior: PriorTables, tables: Tables, labels: np.ndarray, points: np.ndarray, new: Index
-) -> None:
-    """Move points to component `new`."""
-    for t in points:
-        move_point(prior, tables, _items(rows, t), np.int64(labels[t]), -1)
-        move_point(prior, tables, _items(rows, t), new, 1)
+def _relabel(points: Points, prior: PriorTables, tables: Tables, moved: np.ndarray, new: Index) -> None:
+    """Move some points to component `new`."""
+    labels = points.labels
+    for t in moved:
+        move_point(prior, tables, _items(points, t), np.int64(labels[t]), -1)
+        move_point(prior, tables, _items(points, t), new, 1)
         labels[t] = new
 
 
 @kernel
 def _try_split(
-    rows: Rows,
+    points: Points,
     prior: PriorTables,
     tables: Tables,
     sides: Tables,
-    labels: np.ndarray,
     i: Index,
     n_scans: int,
     rng: np.random.Generator,
 ) -> float:
     """Try to split the component of point i; return the gain in joint log-probability, 0 if it stays."""
+    labels = points.labels
     a = np.int64(labels[i])
     n = tables.sizes[a]
     slot, n_empty = _choose_slot(tables, prior.is_process, rng)
@@ -162,10 +161,10 @@ def _try_split(
     j = members[r]
     members[r] = members[m - 1]
     members = members[: m - 1]
-    _launch(rows, prior, sides, members, side, (i, j), rng)
+    _launch(points, prior, sides, members, side, (i, j), rng)
     log_q = 0.0
     for _ in range(n_scans + 1):
-        log_q = _scan(rows, prior, sides, members, side, members[:0], rng)
+        log_q = _scan(points, prior, sides, members, side, members[:0], rng)
     gain = log_component(prior, sides, 0) + log_component(prior, sides, 1) - log_component(prior, tables, a)
     log_pairs = math.log((n - 1) / (len(labels) - sides.sizes[0]))
     log_slots = 0.0 if prior.is_process else math.log(n_empty)
@@ -173,36 +172,36 @@ def _try_split(
     clear_component(prior, sides, 1)
     if math.log(1.0 - rng.random()) >= gain + log_pairs + log_slots - log_q:
         return 0.0
-    _relabel(rows, prior, tables, labels, members[side[: len(members)] == 1], slot)
-    _relabel(rows, prior, tables, labels, np.array([j]), slot)
+    _relabel(points, prior, tables, members[side[: len(members)] == 1], slot)
+    _relabel(points, prior, tables, np.array([j]), slot)
     return gain
 
 
 @kernel
 def _log_retrace(
-    rows: Rows,
+    points: Points,
     prior: PriorTables,
     tables: Tables,
     sides: Tables,
-    labels: np.ndarray,
     i: Index,
     j: Index,
     n_scans: int,
     rng: np.random.Generator,
 ) -> float:
     """Return the log-probability of the scan that would split the union of i's and j's components again."""
+    labels = points.labels
     a, b = labels[i], labels[j]
     n = tables.sizes[a] + tables.sizes[b]
     members = np.empty(n, dtype=np.int64)
     side = np.empty(n, dtype=np.int64)
     members = members[: _members(labels, a, b, i, j, members)]
-    _launch(rows, prior, sides, members, side, (i, j), rng)
+    _launch(points, prior, sides, members, side, (i, j), rng)
     for _ in range(n_scans):
-        _scan(rows, prior, sides, members, side, members[:0], rng)
+        _scan(points, prior, sides, members, side, members[:0], rng)
     targets = np.empty(len(members), dtype=np.int64)
     for m in range(len(members)):
         targets[m] = labels[members[m]] == b
-    log_q = _scan(rows, prior, sides, members, side, targets, rng)
+    log_q = _scan(points, prior, sides, members, side, targets, rng)
     clear_component(prior, sides, 0)
     clear_component(prior, sides, 1)
     return log_q
@@ -210,16 +209,16 @@ def _log_retrace(
 
 @kernel
 def _try_merge(
-    rows: Rows,
+    points: Points,
     prior: PriorTables,
     tables: Tables,
     sides: Tables,
-    labels: np.ndarray,
     i: Index,
     n_scans: int,
     rng: np.random.Generator,
 ) -> float:
     """Try to merge the component of point i with another; return the gain, 0 if both stayed."""
+    labels = points.labels
     N = len(labels)
     a = np.int64(labels[i])
     n_a = tables.sizes[a]
@@ -237,20 +236,19 @@ def _try_merge(
     log_uniform = math.log(1.0 - rng.random())
     if log_uniform >= log_ratio:  # the scan's log-probability could only lower it: most merges end here
         return 0.0
-    log_ratio += _log_retrace(rows, prior, tables, sides, labels, i, j, n_scans, rng)
+    log_ratio += _log_retrace(points, prior, tables, sides, i, j, n_scans, rng)
     if log_uniform >= log_ratio:
         return 0.0
-    _relabel(rows, prior, tables, labels, np.nonzero(labels == b)[0], a)
+    _relabel(points, prior, tables, np.nonzero(labels == b)[0], a)
     return gain
 
 
 @kernel
 def split_merge(
-    rows: Rows,
+    points: Points,
     prior: PriorTables,
     tables: Tables,
     sides: Tables,
-    labels: np.ndarray,
     n_tries: int,
     n_scans: int,
     can_grow: bool,
@@ -262,6 +260,7 @@ def split_merge(
     log-probability rose. The Dirichlet process ends early where no slot is left for a new component; if the
     tables cannot grow, it is truncated, and does not split then.
     """
+    labels = points.labels
     n_points = 0
     gain = 0.0
     for done in range(n_tries):
@@ -270,7 +269,7 @@ def split_merge(
         i = int(rng.random() * len(labels))
         if rng.random() < 0.5:
             n_points += tables.sizes[labels[i]]
-            gain += _try_split(rows, prior, tables, sides, labels, i, n_scans, rng)
+            gain += _try_split(points, prior, tables, sides, i, n_scans, rng)
         else:
-            gain += _try_merge(rows, prior, tables, sides, labels, i, n_scans, rng)
+            gain += _try_merge(points, prior, tables, sides, i, n_scans, rng)
     return n_tries, n_points, gain

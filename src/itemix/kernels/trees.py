@@ -4,17 +4,19 @@ Shapes: item i of component k has the parent parents[k, i] (-1: none, a root) an
 cond[k, i, x] if its parent is absent (x = 0) or present (x = 1); a root has its own probability twice.
 `parents`, `order`, `rank` (K, D) int32; order[k] lists the items, each after its parent, and rank[k] says
 where each stands in that list; `cond` (K, D, 2), `marginal` (K, D), `weights` (K,).
-
-Sets are compressed (see `probability`): no item is both present and absent, one named twice counts once.
 """
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from itemix.kernels.jit import kernel
+
+if TYPE_CHECKING:
+    from itemix.kernels.probability import AskedSets
 
 NEGLIGIBLE = 1e-8
 
@@ -105,10 +107,7 @@ def root_edges(one: np.ndarray, other: np.ndarray, parents: np.ndarray) -> None:
 
 @kernel
 def itemset_probabilities(
-    present_ptr: np.ndarray,
-    present: np.ndarray,
-    absent_ptr: np.ndarray,
-    absent: np.ndarray,
+    asked: AskedSets,
     weights: np.ndarray,
     parents: np.ndarray,
     rank: np.ndarray,
@@ -122,6 +121,7 @@ def itemset_probabilities(
     its message to its parent, until one item is left, whose own probability ends the sum. Equivalent to
     sum(weights[k] * P(tree k agrees with the set)).
     """
+    present_ptr, present, absent_ptr, absent = asked
     K, D = parents.shape
     stamp = np.full(D, -1, dtype=np.int64)
     codes = np.empty(D, dtype=np.int32)
@@ -184,10 +184,7 @@ def itemset_probabilities(
 
 @kernel
 def items_given(
-    present_ptr: np.ndarray,
-    present: np.ndarray,
-    absent_ptr: np.ndarray,
-    absent: np.ndarray,
+    asked: AskedSets,
     weights: np.ndarray,
     parents: np.ndarray,
     order: np.ndarray,
@@ -200,6 +197,7 @@ def items_given(
     One pass from the leaves to the roots and one back, scaled so that sets of any length can be given. Where
     a set is impossible, its value is -inf and its row stays as it is.
     """
+    present_ptr, present, absent_ptr, absent = asked
     K, D = parents.shape
     off, on = np.empty((K, D)), np.empty((K, D))
     posterior = np.empty((K, D))

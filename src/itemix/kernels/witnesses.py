@@ -7,11 +7,40 @@ items, 64 at a time; only what they leave is compared over the whole rows.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
 from itemix.kernels.bitsets import WORD_BITS, is_subset
 from itemix.kernels.intrinsics import trailing_zeros
 from itemix.kernels.jit import inlined, kernel
+
+if TYPE_CHECKING:
+    from itemix.kernels.projection import Companions
+
+
+class SetAtHand(NamedTuple):
+    """The set that a search is at, and the items outside of it.
+
+    Attributes
+    ----------
+    members : array of int32, shape (F,)
+        The items of the set, as many as the search has found so far.
+    base_items : array of int32, shape (n_base,)
+        The items that stand in the first rows of bits, ascending.
+    places : array of int64, shape (F,)
+        In which of these rows an item stands.
+    outside : array of uint64, shape (n_base // 64 + 1,)
+        A bit for each of these rows, set where its item is not in the set.
+    masks : array of uint64
+        What `turned` or `unturned` makes of these rows.
+    """
+
+    members: np.ndarray
+    base_items: np.ndarray
+    places: np.ndarray
+    outside: np.ndarray
+    masks: np.ndarray
 
 
 @kernel
@@ -62,6 +91,27 @@ def all_outside(n_rows: int) -> np.ndarray:
     outside = np.full(n_rows // WORD_BITS + 1, ~np.uint64(0), dtype=np.uint64)
     outside[-1] = (np.uint64(1) << np.uint64(n_rows % WORD_BITS)) - np.uint64(1)
     return outside
+
+
+@kernel
+def all_items(n_items: int, masks: np.ndarray, n_rows: int) -> SetAtHand:
+    """Return the empty set, with all items in rows of bits (n_rows = n_items), or none of them (0)."""
+    items = np.arange(n_items, dtype=np.int32)
+    return SetAtHand(np.empty(n_items, dtype=np.int32), items, np.arange(n_items), all_outside(n_rows), masks)
+
+
+@kernel
+def companions_of(companions: Companions, root: int, before: SetAtHand) -> SetAtHand:
+    """Return the empty set, with the companions of a root in rows of bits, and behind them the root.
+
+    The row of the root is empty. The arrays that are as long as all items are those of the set before.
+    """
+    items = companions.ranks[companions.start[root] : companions.start[root + 1]].copy()
+    n_items = len(items)
+    before.places[root] = n_items
+    for b in range(n_items):
+        before.places[items[b]] = b
+    return SetAtHand(before.members, items, before.places, all_outside(n_items + 1), unturned(n_items + 1))
 
 
 @inlined

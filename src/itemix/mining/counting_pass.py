@@ -12,7 +12,9 @@ import numpy.typing as npt
 from itemix.kernels import candidates as tries
 from itemix.kernels import join_counts, projection
 from itemix.kernels.candidates import UNKNOWN
-from itemix.mining.layout import Layout, Pairs, count_pairs, deliver, entry_ranges, is_dense, ranges
+from itemix.kernels.join_counts import JoinCounts
+from itemix.kernels.projection import Companions
+from itemix.mining.layout import Layout, count_pairs, deliver, entry_ranges, is_dense, ranges
 from itemix.mining.parallel import Search, readonly_view
 from itemix.transactions import Transactions
 
@@ -51,7 +53,7 @@ class CountingPass:
         wanted = candidates.counts == UNKNOWN
         wanted[: len(roots)] = False
         self._counts = np.where(wanted, 0, candidates.counts)
-        self._trie = first, candidates.item, candidates.join_start, wanted, below, self._counts
+        self._joins = JoinCounts(first, candidates.item, candidates.join_start, wanted, below, self._counts)
         self._work = below[1 : 1 + len(roots)]
         self._root_of = np.full(int(roots.max(initial=-1)) + 2, -1, dtype=np.int32)
         self._root_of[roots] = np.arange(len(roots), dtype=np.int32)
@@ -82,37 +84,37 @@ class CountingPass:
 
     def _add_dense(self, data: Layout) -> None:
         search = Search(self._n_threads, None)
-        rows = data.bits, data.planes, data.plane_words, self._root_of
+        depth = self._candidates.depth
 
         def job(begin: int, stop: int) -> None:
-            join_counts.count_dense(search.shared, begin, stop, self._candidates.depth, *rows, *self._trie)
+            join_counts.count_dense(search.shared, begin, stop, depth, data.bits, self._root_of, self._joins)
 
         search.run([partial(job, *bound) for bound in ranges(self._work, self._n_threads)], len(self._work))
 
     def _add_sparse(self, data: Layout) -> None:
         search = Search(self._n_threads, None)
         pairs = self._companions(count_pairs(search, data, 1))
-        bounds = readonly_view(projection.entry_bounds(*pairs, _MIN_CHILDREN))
+        bounds = readonly_view(projection.entry_bounds(pairs, _MIN_CHILDREN))
+        depth, n_items = self._candidates.depth, len(self._root_of)
 
         def job(begin: int, stop: int) -> None:
-            spans, entries = deliver(data, pairs, bounds, (begin, stop), _MIN_CHILDREN)
-            place = begin, stop, self._candidates.depth, spans, entries, data.weights, len(self._root_of)
-            join_counts.count_projected(search.shared, *place, *self._trie)
+            rows = deliver(data, pairs, bounds, (begin, stop), _MIN_CHILDREN)
+            join_counts.count_projected(search.shared, begin, stop, depth, rows, n_items, self._joins)
 
         jobs = [partial(job, *bound) for bound in entry_ranges(data, bounds, self._n_threads)]
         search.run(jobs, len(self._work))
 
-    def _companions(self, pairs: Pairs) -> Pairs:
+    def _companions(self, pairs: Companions) -> Companions:
         """Add the counts of pairs, and keep the pairs whose supersets are to be counted."""
-        first, item, join_start, wanted, below, counts = self._trie
-        of_nodes = join_counts.add_pairs(*pairs, self._root_of, first, item, join_start, wanted, counts)
+        first, item, below = self._joins.first, self._joins.item, self._joins.below
+        of_nodes = join_counts.add_pairs(pairs, self._root_of, self._joins)
         start = first[1 : len(self._work) + 2] - first[1]
         nodes = slice(int(first[1]), int(first[1]) + len(of_nodes))
         wanted_below = np.diff(np.append(0, np.cumsum(below[nodes]))[start]) > 0
         kept = np.repeat(wanted_below, np.diff(start))
         sizes = np.where(wanted_below, np.diff(start), 0)
         chosen = np.append(0, np.cumsum(sizes)), self._root_of[item[nodes]][kept], of_nodes[kept]
-        return Pairs(*(readonly_view(array) for array in chosen))
+        return Companions(*map(readonly_view, chosen))
 
 
 def _blocks(chunk: Transactions, n_rows: int) -> Iterator[Transactions]:

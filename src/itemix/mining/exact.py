@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from itemix.kernels import closed, eclat, maximal, projection, sorting
+from itemix.kernels.projection import Companions, ProjectedRows
 from itemix.mining.columns import Columns
-from itemix.mining.layout import Layout, Pairs, count_pairs, deliver, entry_ranges
-from itemix.mining.parallel import Found, Limits, Search, readonly_view
+from itemix.mining.layout import Layout, count_pairs, deliver, entry_ranges
+from itemix.mining.parallel import Search, readonly_view
 from itemix.mining.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from itemix.kernels.closed import ThreadSets
+    from itemix.kernels.control import SearchLimits
     from itemix.transactions import Transactions
+
+Part = TypeVar("Part")
 
 
 def mine_exact(
     tx: Transactions,
     target: str,
-    limits: Limits,
+    limits: SearchLimits,
     n_threads: int,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Columns:
@@ -43,55 +48,58 @@ def mine_exact(
     rank_of[code_of] = np.arange(len(code_of), dtype=np.int32)
     data = Layout.of(tx, rank_of, counts[code_of])
     search = Search(n_threads, on_progress)
-    kernel = {"all": eclat.search, "closed": closed.search, "maximal": maximal.search}[target]
-    if data.is_dense:
-        parts = _search_dense(search, kernel, data, limits)
-    else:
-        parts = _search_sparse(search, kernel, data, limits, both_sides=target != "all")
     if target == "all":
-        return Records.of(parts, len(code_of), limits.min_len).columns(search, code_of)
-    return _assemble_sets(parts, code_of)
+        records = _search(search, eclat.search, data, limits, both_sides=False)
+        return Records.of(records, len(code_of), limits.min_len).columns(search, code_of)
+    kernel = closed.search if target == "closed" else maximal.search
+    return _assemble_sets(_search(search, kernel, data, limits, both_sides=True), code_of)
 
 
-def _search_dense(search: Search, kernel: Callable[..., Found], data: Layout, limits: Limits) -> list[Found]:
+def _search(
+    search: Search, kernel: Callable[..., Part], data: Layout, limits: SearchLimits, *, both_sides: bool
+) -> list[Part]:
+    """Let threads run a kernel; searches of whole sets look at companions on both sides of a root."""
+    if data.is_dense:
+        return _search_dense(search, kernel, data, limits)
+    return _search_sparse(search, kernel, data, limits, both_sides=both_sides)
+
+
+def _search_dense(
+    search: Search, kernel: Callable[..., Part], data: Layout, limits: SearchLimits
+) -> list[Part]:
     n_roots = len(data.rank_counts)
     queue = np.array([n_roots], dtype=np.int64)
-    pairs = (
-        readonly_view(np.empty(0, np.int64)),
-        readonly_view(np.empty(0, np.int32)),
-        readonly_view(np.empty(0, np.int64)),
-    )
-    nothing = np.empty((0, 2), dtype=np.int64), data.no_entries
-    layout = data.rank_counts, data.bits, data.planes, data.plane_words
+    none, no_ranks = readonly_view(np.empty(0, np.int64)), readonly_view(np.empty(0, np.int32))
+    companions = Companions(none, no_ranks, none)
+    projected = ProjectedRows(np.empty((0, 2), dtype=np.int64), data.no_entries, data.rows.weights)
 
-    def job() -> Found:
-        return kernel(search.shared, limits.as_array(), queue, 0, *layout, *pairs, *nothing, data.weights)
+    def job() -> Part:
+        return kernel(search.shared, limits, queue, 0, data.rank_counts, data.bits, companions, projected)
 
     return search.run([job] * search.n_threads, n_roots)
 
 
 def _search_sparse(
-    search: Search, kernel: Callable[..., Found], data: Layout, limits: Limits, *, both_sides: bool
-) -> list[Found]:
+    search: Search, kernel: Callable[..., Part], data: Layout, limits: SearchLimits, *, both_sides: bool
+) -> list[Part]:
     n_roots = len(data.rank_counts)
     pairs = count_pairs(search, data, limits.min_count)
     if both_sides:
         pairs = _with_both_sides(pairs)
-    pairs = Pairs(*(readonly_view(array) for array in pairs))
+    companions = Companions(*map(readonly_view, pairs))
     min_companions = 1 if both_sides else 2
-    bounds = readonly_view(projection.entry_bounds(*pairs, min_companions))
-    layout = data.rank_counts, data.bits, data.planes, data.plane_words
+    bounds = readonly_view(projection.entry_bounds(companions, min_companions))
 
-    def job(first: int, stop: int) -> Found:
-        rows = deliver(data, pairs, bounds, (first, stop), min_companions)
+    def job(first: int, stop: int) -> Part:
+        rows = deliver(data, companions, bounds, (first, stop), min_companions)
         queue = np.array([stop], dtype=np.int64)
-        return kernel(search.shared, limits.as_array(), queue, first, *layout, *pairs, *rows, data.weights)
+        return kernel(search.shared, limits, queue, first, data.rank_counts, data.bits, companions, rows)
 
     jobs = [partial(job, *bound) for bound in entry_ranges(data, bounds, search.n_threads)]
     return search.run(jobs, n_roots)
 
 
-def _with_both_sides(pairs: Pairs) -> Pairs:
+def _with_both_sides(pairs: Companions) -> Companions:
     """List each frequent pair at both of its items; companions ascend."""
     start, companions, counts = pairs
     roots = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
@@ -103,14 +111,14 @@ def _with_both_sides(pairs: Pairs) -> Pairs:
     both = np.concatenate([counts, counts[by_companion]])
     order = np.argsort(left, kind="stable")
     sizes = np.bincount(left, minlength=len(start) - 1)
-    return Pairs(np.concatenate([[0], np.cumsum(sizes)]), right[order], both[order])
+    return Companions(np.concatenate([[0], np.cumsum(sizes)]), right[order], both[order])
 
 
-def _assemble_sets(parts: list[Found], code_of: npt.NDArray[np.int32]) -> Columns:
-    n_codes = np.cumsum([0] + [len(ranks) for _, ranks, _ in parts])
-    ends = np.concatenate([part[0] + shift for part, shift in zip(parts, n_codes, strict=False)])
-    ranks = np.concatenate([part[1] for part in parts])
-    counts = np.concatenate([part[2] for part in parts])
+def _assemble_sets(parts: list[ThreadSets], code_of: npt.NDArray[np.int32]) -> Columns:
+    n_codes = np.cumsum([0] + [len(part.ranks) for part in parts])
+    ends = np.concatenate([part.ends + shift for part, shift in zip(parts, n_codes, strict=False)])
+    ranks = np.concatenate([part.ranks for part in parts])
+    counts = np.concatenate([part.counts for part in parts])
     order = sorting.colex_order(ends, ranks, len(code_of))
     offsets, codes = sorting.gather_sets(ends, ranks, order, code_of)
     return Columns(offsets, codes, counts[order])

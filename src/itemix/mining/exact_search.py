@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from itemix.errors import TooManyItemsetsError
+from itemix.kernels.control import SearchLimits
 from itemix.mining.columns import Columns
 from itemix.mining.exact import mine_exact
 from itemix.mining.options import UNBOUNDED, most_sets, trial_size
-from itemix.mining.parallel import Limits, SearchStopped
+from itemix.mining.parallel import SearchStopped
 from itemix.ranking import ranks_by
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class ExactSearch:
         n_included = len(options.include)
         max_len = min(options.max_len, max_len)
         with_own = options.min_len <= n_included <= max_len and self._included_is_one(threshold)
-        limits = Limits(
+        limits = SearchLimits(
             min_count=threshold,
             min_len=max(1, options.min_len - n_included),
             max_len=max_len - n_included,

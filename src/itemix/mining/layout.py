@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from itemix.kernels import bitsets, occurrences, prepare, projection
+from itemix.kernels.bitsets import Bitsets
+from itemix.kernels.occurrences import RowIndex
+from itemix.kernels.projection import Companions, ProjectedRows, RankRows
 from itemix.mining.parallel import readonly_view
 
 if TYPE_CHECKING:
-    from itemix.mining.parallel import Found, Search
+    from itemix.mining.parallel import Search
     from itemix.transactions import Transactions
+
+    PairsFound = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]
 
 # Above this density, bitsets over all transactions beat the projections of each item.
 _DENSE = 0.1
@@ -26,44 +31,25 @@ _RANGES_PER_THREAD = 4
 _MANY_ITEMS = 6144
 
 
-class Pairs(NamedTuple):
-    """The frequent companions of each root: their ranks, and how often they occur with it."""
-
-    start: npt.NDArray[np.int64]
-    companions: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.int64]
-
-
-class Index(NamedTuple):
-    """The rows that hold each rank."""
-
-    start: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int32]
-
-
 @dataclass(frozen=True)
 class Layout:
     """Transactions over ranks: bitsets over all rows for dense data, rows of ranks for sparse data."""
 
-    index: Index | None
     rank_counts: npt.NDArray[np.int64]
-    bits: npt.NDArray[np.uint64]
-    planes: npt.NDArray[np.uint64]
-    plane_words: npt.NDArray[np.int64]
-    row_start: npt.NDArray[np.int64]
-    ranks: npt.NDArray[Any]
-    weights: npt.NDArray[Any]
+    bits: Bitsets
+    rows: RankRows
+    index: RowIndex | None
 
     @property
     def is_dense(self) -> bool:
         """Whether these are bitsets."""
-        return len(self.bits) > 0
+        return len(self.bits.rows) > 0
 
     @property
     def no_entries(self) -> npt.NDArray[Any]:
         """Nothing, of the type of the entries in which rows are delivered."""
         # Rows without weights need no numbers.
-        is_small = self.weights.dtype == np.int32 and len(self.rank_counts) <= np.iinfo(np.int16).max
+        is_small = self.rows.weights.dtype == np.int32 and len(self.rank_counts) <= np.iinfo(np.int16).max
         return np.empty(0, dtype=np.int16 if is_small else np.int32)
 
     @classmethod
@@ -77,7 +63,7 @@ class Layout:
         if tx.multiplicities is not None:
             row_order = np.argsort(-tx.multiplicities, kind="stable")
             weights = tx.multiplicities[row_order]
-        rows = (
+        data = (
             readonly_view(tx.indptr),
             readonly_view(tx.indices),
             readonly_view(row_order),
@@ -88,19 +74,20 @@ class Layout:
         # Half the memory, and half the time to read it, where ranks are small; they mostly are.
         ranks = np.empty(0, np.uint16 if len(rank_counts) <= np.iinfo(np.uint16).max else np.int32)
         if is_dense(rank_counts, tx.n_transactions):
-            bits = prepare.pack_bitsets(*rows, len(rank_counts))
+            bits = prepare.pack_bitsets(*data, len(rank_counts))
             if len(weights):
                 planes, plane_words = bitsets.multiplicity_planes(readonly_view(weights), bits.shape[1])
         else:
-            row_start, ranks, kept = prepare.rows_of_ranks(*rows, ranks)
+            row_start, ranks, kept = prepare.rows_of_ranks(*data, ranks)
             if len(weights):
                 weights = weights[kept]
-        arrays = (rank_counts, bits, planes, plane_words, row_start, ranks, weights)
+        rows = RankRows(*map(readonly_view, (row_start, ranks, weights)))
         index = None
         if len(row_start) and len(rank_counts) > _MANY_ITEMS:
-            found = occurrences.index_rows(readonly_view(row_start), readonly_view(ranks), len(rank_counts))
-            index = Index(*(readonly_view(array) for array in found))
-        return cls(index, *(readonly_view(array) for array in arrays))
+            found = occurrences.index_rows(rows.start, rows.ranks, len(rank_counts))
+            index = RowIndex(*map(readonly_view, found))
+        bitset = Bitsets(*map(readonly_view, (bits, planes, plane_words)))
+        return cls(readonly_view(rank_counts), bitset, rows, index)
 
 
 def is_dense(rank_counts: npt.NDArray[np.int64], n_transactions: int) -> bool:
@@ -108,45 +95,47 @@ def is_dense(rank_counts: npt.NDArray[np.int64], n_transactions: int) -> bool:
     return bool(rank_counts.sum() >= _DENSE * n_transactions * len(rank_counts))
 
 
-def count_pairs(search: Search, data: Layout, min_count: int) -> Pairs:
+def count_pairs(search: Search, data: Layout, min_count: int) -> Companions:
     """Count the pairs of sparse data that occur at least so often."""
     n_roots = len(data.rank_counts)
-    rows = data.row_start, data.ranks, data.weights
     if data.index is not None:
         return _indexed_pairs(search, data, data.index, min_count)
-    n_tables = math.ceil(n_roots * n_roots / 2 * data.weights.itemsize / _BYTES_AT_A_TIME)
+    n_tables = math.ceil(n_roots * n_roots / 2 * data.rows.weights.itemsize / _BYTES_AT_A_TIME)
     # A root's table is as long as its rank, and its time about as its count times its rank.
     bounds = ranges(data.rank_counts * np.arange(1, n_roots + 1), search.n_threads, at_least=n_tables)
     parts = search.run(
-        [partial(projection.count_pairs, *bound, *rows, min_count) for bound in bounds], n_roots
+        [partial(projection.count_pairs, *bound, data.rows, min_count) for bound in bounds], n_roots
     )
     return _joined(parts)
 
 
-def _indexed_pairs(search: Search, data: Layout, index: Index, min_count: int) -> Pairs:
-    rows = data.row_start, data.ranks, data.weights
-    work = occurrences.pair_bounds(*rows[:2], len(data.rank_counts))
-    n_tables = math.ceil(work.sum() * data.weights.itemsize / _BYTES_AT_A_TIME)
+def _indexed_pairs(search: Search, data: Layout, index: RowIndex, min_count: int) -> Companions:
+    rows = data.rows
+    work = occurrences.pair_bounds(rows.start, rows.ranks, len(data.rank_counts))
+    n_tables = math.ceil(work.sum() * rows.weights.itemsize / _BYTES_AT_A_TIME)
     bounds = ranges(work + 1, search.n_threads, at_least=n_tables)
-    more = *index, readonly_view(work)
-    jobs = [partial(occurrences.count_pairs, *bound, *rows, min_count, *more) for bound in bounds]
+    room = readonly_view(work)
+    jobs = [partial(occurrences.count_pairs, *bound, rows, min_count, index, room) for bound in bounds]
     return _joined(search.run(jobs, len(work)))
 
 
-def _joined(parts: list[Found]) -> Pairs:
-    sizes, companions, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Pairs(np.concatenate([[0], np.cumsum(sizes)]), companions, counts)
+def _joined(parts: list[PairsFound]) -> Companions:
+    sizes, ranks, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Companions(np.concatenate([[0], np.cumsum(sizes)]), ranks, counts)
 
 
 def deliver(
-    data: Layout, pairs: Pairs, bounds: npt.NDArray[np.int64], roots: tuple[int, int], min_companions: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+    data: Layout,
+    companions: Companions,
+    bounds: npt.NDArray[np.int64],
+    roots: tuple[int, int],
+    min_companions: int,
+) -> ProjectedRows:
     """Write the rows of each root of a range in terms of its companions; see `projection.deliver`."""
-    rows = data.row_start, data.ranks, data.weights
-    arguments = *roots, pairs.start, pairs.companions, bounds, *rows, min_companions, data.no_entries
+    arguments = *roots, companions, bounds, data.rows, min_companions, data.no_entries
     if data.index is None:
         return projection.deliver(*arguments)
-    return occurrences.deliver(*arguments, *data.index)
+    return occurrences.deliver(*arguments, data.index)
 
 
 def ranges(work: npt.NDArray[np.int64], n_threads: int, at_least: int = 1) -> list[tuple[int, int]]:
@@ -160,6 +149,7 @@ def ranges(work: npt.NDArray[np.int64], n_threads: int, at_least: int = 1) -> li
 
 def entry_ranges(data: Layout, bounds: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:
     """Cut roots into ranges whose rows are delivered at a time; `bounds` as in `projection.entry_bounds`."""
-    n_entries = bounds.sum() / (data.weights.mean() if len(data.weights) else 1)
+    weights = data.rows.weights
+    n_entries = bounds.sum() / (weights.mean() if len(weights) else 1)
     n_bytes = n_entries * data.no_entries.itemsize
     return ranges(bounds + 1, n_threads, at_least=math.ceil(n_bytes / _BYTES_AT_A_TIME))

@@ -19,7 +19,7 @@ from itemix.mining.parallel import SearchStopped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from itemix.mining.parallel import Limits
+    from itemix.kernels.control import SearchLimits
 
 Rows = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -40,7 +40,7 @@ class LevelSearch(ModelSearch):
         alone = np.arange(model.n_items, dtype=np.int32)[:, None]
         return own, self._probabilities_of(alone, alone[:, 0])
 
-    def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: Limits) -> Columns:
+    def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: SearchLimits) -> Columns:
         found: dict[int, list[tuple[Rows, Floats]]] = {}
         n_found = n_bytes = 0
         for roots in _root_blocks(len(order)):

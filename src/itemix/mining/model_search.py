@@ -10,9 +10,10 @@ import numpy as np
 from itemix.checks import as_written
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.itemsets import Itemsets
+from itemix.kernels.control import SearchLimits
 from itemix.mining.columns import Columns
 from itemix.mining.options import UNBOUNDED, most_sets, trial_size
-from itemix.mining.parallel import Limits, SearchStopped
+from itemix.mining.parallel import SearchStopped
 from itemix.ranking import ranks_by, without_noise
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class ModelSearch(ABC):
         """Return the probability of the included items, and that of each item with them."""
 
     @abstractmethod
-    def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: Limits) -> Columns:
+    def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: SearchLimits) -> Columns:
         """Return the probable sets of the items of `order`, which are sorted by probability."""
 
     def frequent(self, threshold: float) -> Columns:
@@ -100,7 +101,7 @@ class ModelSearch(ABC):
     def _find(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> Columns:
         n_included = len(self._options.include)
         lowest = threshold * (1 - ROUNDING)
-        limits = Limits(
+        limits = SearchLimits(
             min_count=0,
             min_len=max(1, min_len - n_included),
             max_len=max_len - n_included,
@@ -114,7 +115,7 @@ class ModelSearch(ABC):
             found = found.join(Columns.of_nothing(self._own))
         return found.with_items(self._options.include, self._rank_of)
 
-    def _search_items(self, lowest: float, limits: Limits) -> Columns:
+    def _search_items(self, lowest: float, limits: SearchLimits) -> Columns:
         probable = np.flatnonzero(self._item_joint >= lowest)
         order = probable[np.argsort(-without_noise(self._item_joint[probable]), kind="stable")]
         return (

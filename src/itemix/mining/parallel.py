@@ -1,10 +1,10 @@
-"""What the searches over data and over models share: threads that can be stopped, and limits."""
+"""What the searches over data and over models share: threads that can be stopped."""
 
 from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 R = TypeVar("R")
-Found: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]
 
 _WAKE_SECONDS = 0.1
 
@@ -27,23 +26,6 @@ class SearchStopped(Exception):  # noqa: N818 - caught by the caller, never seen
     def __init__(self, n_found: int) -> None:
         super().__init__(n_found)
         self.n_found = n_found
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What to find, and when to stop."""
-
-    min_count: int
-    min_len: int
-    max_len: int
-    max_itemsets: int
-    max_bytes: int
-
-    def as_array(self) -> npt.NDArray[np.int64]:
-        """Return the limits in the order in which kernels read them."""
-        return readonly_view(
-            np.array([self.min_count, self.min_len, self.max_len, self.max_itemsets, self.max_bytes])
-        )
 
 
 @dataclass

@@ -166,19 +166,15 @@ def _apply(
     order = usable[np.argsort(sign * scores[usable], kind="stable")]
     antecedents, consequents = rules.antecedents.take(order), rules.consequents.take(order)
     frequency = csr.item_counts(indptr, indices, np.empty(0, dtype=np.int64), len(rules.items))
-    starts, by_item = kernels.rules_by_item(antecedents.offsets, antecedents.codes, frequency)
-    best = kernels.best_rules(
-        indptr,
-        indices,
-        starts,
-        by_item,
+    ranked = kernels.RankedRules(
         antecedents.offsets,
         antecedents.codes,
         consequents.offsets,
         consequents.codes,
         consequents.find(consequents),
-        n,
+        *kernels.rules_by_item(antecedents.offsets, antecedents.codes, frequency),
     )
+    best = kernels.best_rules(indptr, indices, ranked, n)
     return np.where(best >= 0, order[best], -1) if len(order) else best
 
 

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.kernels import assemble
+from itemix.kernels.eclat import ThreadRecords
 from itemix.lowering import Tree
 from itemix.mining.columns import Columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from itemix.mining.parallel import Found, Search
+    from itemix.mining.parallel import Search
 
 R = TypeVar("R")
 Places = npt.NDArray[np.int64]
@@ -26,18 +27,18 @@ Places = npt.NDArray[np.int64]
 class Records:
     """The records of all threads, and where their sets go: see `assemble.place_records`."""
 
-    parts: list[Found]
+    parts: list[ThreadRecords]
     positions: Places
     length_start: Places
     code_start: Places
 
     @classmethod
-    def of(cls, parts: list[Found], n_roots: int, min_len: int) -> Self:
+    def of(cls, parts: list[ThreadRecords], n_roots: int, min_len: int) -> Self:
         """Find the places of sets that are long enough."""
-        n_lengths = max(assemble.longest_record(keys) for keys, _, _ in parts) + 1
+        n_lengths = max(assemble.longest_record(part.keys) for part in parts) + 1
         histogram = np.zeros((n_roots, n_lengths), dtype=np.int64)
-        for keys, _, segments in parts:
-            histogram += assemble.length_histogram(keys, segments, n_lengths)
+        for part in parts:
+            histogram += assemble.length_histogram(part.keys, part.segments, n_lengths)
         histogram[:, : min(min_len, n_lengths)] = 0
         totals = histogram.sum(axis=0)
         length_start = np.concatenate([[0], np.cumsum(totals)])
@@ -50,15 +51,16 @@ class Records:
 
     def columns(self, search: Search, code_of: npt.NDArray[np.int32]) -> Columns:
         """Write the sets, each with its value; `code_of` the item code of each rank."""
-        values = self.parts[0][1].dtype if self.parts[0][1].dtype.kind == "f" else np.int64
+        found = self.parts[0].values.dtype
+        values = found if found.kind == "f" else np.int64
         n_sets, n_codes = int(self.length_start[-1]), int(self.code_start[-1])
         out = np.empty(n_sets + 1, np.int64), np.empty(n_codes, np.int32), np.empty(n_sets, values)
         out[0][-1] = n_codes
         places = self.positions, self.length_start, self.code_start, code_of
-        self._run(search, [partial(assemble.place_records, *part, *places, *out) for part in self.parts])
+        self._run(search, [partial(assemble.place_records, part, *places, *out) for part in self.parts])
         return Columns(*out)
 
-    def lowered(self, search: Search, n_pivots: int, least: float) -> list[Found]:
+    def lowered(self, search: Search, n_pivots: int, least: float) -> list[ThreadRecords]:
         """Lower all sets to their subsets, see `Tree.lower`, and return the records of at least some value.
 
         All lengths must be there.
@@ -66,14 +68,12 @@ class Records:
         tree = Tree.unlinked(self.length_start)
         low = np.empty(int(self.length_start[-1]))
         out = tree.tail, tree.first, low
-        self._run(
-            search, [partial(assemble.link_records, *part, self.positions, *out) for part in self.parts]
-        )
+        self._run(search, [partial(assemble.link_records, part, self.positions, *out) for part in self.parts])
         tree.lower(low, n_pivots)
-        kept = [partial(assemble.keep_records, *part, self.positions, low, least) for part in self.parts]
+        kept = [partial(assemble.keep_records, part, self.positions, low, least) for part in self.parts]
         return [
-            (keys[:n], values[:n], segments)
-            for (keys, values, segments), n in zip(self.parts, self._run(search, kept), strict=True)
+            ThreadRecords(part.keys[:n], part.values[:n], part.segments)
+            for part, n in zip(self.parts, self._run(search, kept), strict=True)
         ]
 
     def _run(self, search: Search, jobs: Sequence[Callable[[], R]]) -> list[R]:

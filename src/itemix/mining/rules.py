@@ -184,7 +184,7 @@ def _split(
     return parts, missing.distinct()
 
 
-def _copied(found: kernels.Found, items: Items) -> _Part:
+def _copied(found: kernels.RuleBuffer, items: Items) -> _Part:
     n, n_antecedents, n_consequents = (int(size) for size in found.sizes[:3])
     return _Part(
         found.itemset[:n].copy(),
@@ -204,7 +204,7 @@ class _Missing:
         self._n_held = 0
         self.n_distinct = 0
 
-    def append(self, found: kernels.Found) -> None:
+    def append(self, found: kernels.RuleBuffer) -> None:
         n, n_codes = int(found.sizes[3]), int(found.sizes[4])
         if n:
             codes = found.missing[:n_codes].copy()

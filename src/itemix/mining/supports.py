@@ -11,7 +11,7 @@ from itemix.compressed import weights_of
 from itemix.display import format_set, plural
 from itemix.errors import InvalidInputError
 from itemix.kernels import counting, lattice
-from itemix.kernels.rules import Known
+from itemix.kernels.rules import KnownSupports
 from itemix.sets import Sets, readonly
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ class Supports:
         if data is not None:
             self._check_data(data)
 
-    def known(self) -> Known:
+    def known(self) -> KnownSupports:
         """Return the known supports for kernels."""
         table, keys = self._sets.index()
-        return Known(table, self._sets.offsets, self._sets.codes, keys, self._support)
+        return KnownSupports(table, self._sets.offsets, self._sets.codes, keys, self._support)
 
     def add(self, missing: Sets) -> None:
         """Find the supports of more sets.
