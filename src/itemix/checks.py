@@ -93,6 +93,23 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
     return value
 
 
+def check_support_count(name: str, count: int, n_transactions: int) -> int:
+    """Return a support that is a number of transactions; without any, a count of one is no error.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is above the number of all transactions; the message says what a percentage looks like.
+    """
+    if count > max(n_transactions, 1):
+        hint = f"for {count}% write {count / 100:g}" if count <= 100 else "for a fraction write 0.01"
+        raise InvalidInputError(
+            f"expected {name} as a fraction or a count of at most {n_transactions:,}, the number of "
+            f"transactions, got {count}, which is a count; {hint}"
+        )
+    return count
+
+
 def check_counts(
     support: npt.NDArray[np.float64], count: npt.NDArray[np.int64] | None, n_transactions: int | None
 ) -> None:

@@ -197,7 +197,7 @@ class MaxEntropy(Model):
         if most > MOST_ITEMS:
             raise InvalidInputError(
                 f"expected a question in which at most {MOST_ITEMS} items hang together by the model's "
-                f"itemsets, got {most}; ask for fewer items (to mine: max_len={MOST_ITEMS})"
+                f"itemsets, got {most}; ask for fewer items (to mine: max_len={MOST_ITEMS}, target='all')"
             )
         owner = np.searchsorted(offsets, begins, side="right") - 1
         ends = np.concatenate([[0], np.cumsum(lengths)])
