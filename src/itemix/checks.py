@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 from numbers import Integral, Real
@@ -140,10 +141,22 @@ def as_path(path: Any) -> Path:  # noqa: ANN401 - checked here
     Raises
     ------
     InvalidInputError
-        If it is no name of a file.
+        If it is no name of a file, or none that a file can have: too long, or with a zero byte.
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidInputError(f"expected the name of a file, got {path!r}; try 'baskets.csv'")
+    try:
+        os.lstat(path)
+    except ValueError:
+        raise InvalidInputError(
+            f"expected a name that a file can have, got {os.fspath(path)!r:.60}; try 'baskets.csv'"
+        ) from None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidInputError(
+                f"expected a name that a file can have, got one of {len(os.fspath(path)):,} letters; "
+                "try a shorter one"
+            ) from None
     return Path(path)
 
 

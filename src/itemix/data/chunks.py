@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from itemix.checks import check_flag, check_whole
+from itemix.checks import as_path, check_flag, check_whole
 from itemix.data.cutting import cut
 from itemix.data.formats.arrow import LAYOUTS, arrow_pieces
 from itemix.data.formats.basket import basket_pieces
@@ -264,7 +264,7 @@ def _readable_again(path: object) -> str | os.PathLike[str]:
             f"expected the path of a file, which can be read again and again, got {got}; save it as a file "
             "first"
         )
-    file = Path(path)
+    file = as_path(path)
     if file.exists() and not file.is_file() and not file.is_dir():
         raise InvalidInputError(
             f"expected a file that can be read again and again, got {str(file)!r} which is none; save it as "
