@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import itemix
 from itemix import InvalidInputError, files
 from itemix.errors import OutputError
 from itemix.files import remove_unfinished, replacing
@@ -225,3 +226,28 @@ def test_all_files_are_written_by_one_function():
         written = [line for line in text.splitlines() if writing.search(line) and ">>>" not in line]
         written = [line for line in written if "os.devnull" not in line]
         assert not written or "replacing" in text, (module, written)
+
+
+@pytest.mark.parametrize(
+    "name", ["a\x00b", "\ud800", "a" * 5000, "x/" * 3000], ids=["zero", "half", "long", "deep"]
+)
+def test_names_that_no_file_can_have(name):
+    """Whatever reads or writes a file says so in one line."""
+    model = itemix.Mixture([1.0], [[0.5]], ["a"])
+    itemsets = itemix.mine([["a"]], 1)
+    calls = [
+        lambda: itemix.read_transactions(name),
+        lambda: itemix.read_chunks(name),
+        lambda: itemix.load(name),
+        lambda: itemix.Itemsets.load(name + ".csv"),
+        lambda: itemix.Rules.load(name + ".parquet"),
+        lambda: itemix.write_transactions([["a"]], name + ".csv"),
+        lambda: itemsets.save(name + ".jsonl"),
+        lambda: model.save(name),
+        lambda: itemix.write_report(model, name),
+    ]
+    for call in calls:
+        with pytest.raises(
+            InvalidInputError, match=r"^expected a name that a file can have, got [^\n]*; try [^\n]*$"
+        ):
+            call()

@@ -9,7 +9,7 @@ import pytest
 from five_baskets import BASKETS, names
 from naive import lattice as naive
 
-from itemix import InvalidInputError, Itemsets, Transactions, UnknownItemError, mine, rules
+from itemix import InvalidInputError, Itemsets, Transactions, UnknownItemError, rules
 
 
 def test_columns(itemsets):
@@ -163,12 +163,6 @@ def test_repr(itemsets):
     )
     assert itemsets.table(2).as_text().endswith("\n... 5 more")
     assert repr(itemsets.closed()).startswith("Itemsets: 4 closed itemsets, support >= 20%")
-
-
-def test_repr_of_a_count_that_nothing_can_have():
-    """A count above the number of transactions is said as a count, not as a share above 100%."""
-    transactions = Transactions.from_lists([["a"], ["a", "b"]])
-    assert repr(mine(transactions, 7)) == "Itemsets: 0 itemsets, count >= 7, of 2 transactions"
 
 
 def test_repr_of_model_itemsets():

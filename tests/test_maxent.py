@@ -1,6 +1,7 @@
 """MaxEntropy: the supports it knows, the most entropy beyond them, and the answers that follow."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -80,6 +81,89 @@ def test_what_is_known_is_exact(seed, n_items, least, longest):
         assert whole[held].sum() == pytest.approx(model.probability(list(codes)), abs=1e-8)
     observed = np.bincount(matrix @ (1 << np.arange(n_items)[::-1]), minlength=2**n_items) / len(matrix)
     assert naive.entropy(whole) >= naive.entropy(observed) - 1e-9
+
+
+def case_of(seed):
+    """Return a model and its number of items: of few rows, of items that others imply, of copies."""
+    rng = np.random.default_rng(seed)
+    n_items, n_rows = int(rng.integers(3, 8)), int(rng.integers(4, 60))
+    matrix = (rng.random((n_rows, n_items)) < rng.random(n_items)).astype(int)
+    if seed % 3 == 0:
+        matrix[:, -1] = matrix[:, 0] | matrix[:, 1]
+    if seed % 5 == 0:
+        matrix[:, 1] = matrix[:, 0]
+    data = Transactions.from_matrix(matrix, NAMES[:n_items])
+    least, longest = float(rng.choice([0.02, 0.1, 0.3])), int(rng.integers(2, 4))
+    return itemix.MaxEntropyModel(min_support=least, max_len=longest).fit(data).max_entropy_, n_items
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_one_account(seed):
+    """Every answer is that of summing the likelihoods of all transactions: any set, any question, mining."""
+    model, n_items = case_of(seed)
+    table = states(n_items)
+    chances = np.exp(model.log_likelihood(Transactions.from_matrix(table, model.items)))
+    close = partial(np.testing.assert_allclose, rtol=0, atol=1e-9)
+    close(chances.sum(), 1)
+    every = [np.flatnonzero(row) for row in table]
+    summed = np.array([chances[event(table, codes)].sum() for codes in every])
+    close(model.probabilities([named(codes) for codes in every]), summed)
+    close(model.item_probabilities, [chances[event(table, [i])].sum() for i in range(n_items)])
+    for names, support in zip(model.itemsets, model.supports, strict=True):
+        close(support, chances[event(table, model.items.codes(names))].sum())
+    pairs = model.pair_probabilities(np.arange(n_items, dtype=np.int32))
+    close(pairs, [[chances[event(table, [i, j])].sum() for j in range(n_items)] for i in range(n_items)])
+    rng = np.random.default_rng(seed)
+    for _ in range(5):
+        a, b, c, d = (np.flatnonzero(rng.integers(0, 4, n_items) == 0) for _ in range(4))
+        c, b = np.setdiff1d(c, a), np.setdiff1d(b, [*a, *c])
+        d = np.setdiff1d(d, [*a, *b, *c])
+        condition = chances[event(table, c, d)].sum()
+        asked = chances[event(table, [*a, *c], [*b, *d])].sum()
+        if condition > 1e-6:
+            found = model.probability(named(a), absent=named(b), given=named(c), given_absent=named(d))
+            assert found * condition == pytest.approx(asked, abs=1e-9)
+    for threshold in {*summed[summed > 0.02][:: max(1, len(summed) // 8)], 0.1, 0.25}:
+        mined = {frozenset(names) for names in itemix.mine(model, min(float(threshold), 1.0)).sets}
+        assert mined >= {frozenset(named(every[k])) for k in np.flatnonzero(summed >= threshold + 1e-9) if k}
+        assert mined <= {frozenset(named(every[k])) for k in np.flatnonzero(summed >= threshold - 1e-9) if k}
+
+
+def test_samples_are_of_the_same_account():
+    """Drawn transactions have the probabilities that are told, of known and of unknown sets."""
+    model = model_of(data_of(11, 5), 0.35, 2)
+    everything = [named(np.flatnonzero(row)) for row in states(5)]
+    drawn = model.sample(200_000, random_state=0)
+    np.testing.assert_allclose(
+        [drawn.support(s) for s in everything], model.probabilities(everything), atol=5e-3
+    )
+    assert 0 < len(model.itemsets) < 10
+
+
+def test_items_that_hang_together_through_others():
+    """Two items that no itemset has both of are dependent if a third one hangs together with both."""
+    items = Items("abc")
+    model = MaxEntropy([0.5] * 3, Sets.from_names(["ab", "bc"], items), [0.4, 0.4])
+    assert model.probability(["a", "c"]) == pytest.approx(0.5 * (0.8 * 0.8 + 0.2 * 0.2))
+    assert model.probability("a", given="c") == pytest.approx(0.68)
+
+
+def test_many_items_are_asked_about_alone():
+    """Where more than 14 items hang together, only what is known of the items of a question counts."""
+    chain = Sets.from_names([NAMES[i : i + 2] for i in range(19)], Items(NAMES))
+    model = MaxEntropy([0.5] * 26, chain, [0.4] * 19)
+    assert model.probability(["a", "c"]) == pytest.approx(0.25)
+    assert model.pair_probabilities(np.array([0], dtype=np.int32))[0, 2] == 0.25
+
+
+@pytest.mark.parametrize("supports", [[0.0, 0.0, 0.0], [0.01, 0.01, 0.01], [0.3, 0.49, 0.1]])
+def test_supports_that_no_distribution_has(supports):
+    """Three halves cannot exclude each other: the question that meets this is refused, others are not."""
+    model = MaxEntropy([0.5] * 3, Sets.from_names(["ab", "bc", "ac"], Items("abc")), supports)
+    assert model.probability("a") == 0.5
+    for ask in (lambda: model.probability(["a", "b", "c"]), lambda: model.sample(3)):
+        with pytest.raises(InvalidInputError, match="expected supports that some distribution has, got some"):
+            ask()
 
 
 def test_items_that_do_not_hang_together_are_independent():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 from numbers import Integral, Real
@@ -93,6 +94,23 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
     return value
 
 
+def check_support_count(name: str, count: int, n_transactions: int) -> int:
+    """Return a support that is a number of transactions; without any, a count of one is no error.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is above the number of all transactions; the message says what a percentage looks like.
+    """
+    if count > max(n_transactions, 1):
+        hint = f"for {count}% write {count / 100:g}" if count <= 100 else "for a fraction write 0.01"
+        raise InvalidInputError(
+            f"expected {name} as a fraction or a count of at most {n_transactions:,}, the number of "
+            f"transactions, got {count}, which is a count; {hint}"
+        )
+    return count
+
+
 def check_counts(
     support: npt.NDArray[np.float64], count: npt.NDArray[np.int64] | None, n_transactions: int | None
 ) -> None:
@@ -123,10 +141,22 @@ def as_path(path: Any) -> Path:  # noqa: ANN401 - checked here
     Raises
     ------
     InvalidInputError
-        If it is no name of a file.
+        If it is no name of a file, or none that a file can have: too long, or with a zero byte.
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidInputError(f"expected the name of a file, got {path!r}; try 'baskets.csv'")
+    try:
+        os.lstat(path)
+    except ValueError:
+        raise InvalidInputError(
+            f"expected a name that a file can have, got {os.fspath(path)!r:.60}; try 'baskets.csv'"
+        ) from None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidInputError(
+                f"expected a name that a file can have, got one of {len(os.fspath(path)):,} letters; "
+                "try a shorter one"
+            ) from None
     return Path(path)
 
 

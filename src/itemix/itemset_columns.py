@@ -193,8 +193,6 @@ class ItemsetColumns(Tabular):
         kind = f"{self._target} " if self._target in ("closed", "maximal") else ""
         least, n = self._min_support, self._n_transactions
         threshold = "" if least is None else f"support >= {display.format_percent(least)}"
-        if least is not None and least > 1:  # a count above the number of transactions
-            threshold = f"count >= {display.format_count(round(least * max(n or 0, 1)))}"
         source = "" if n is None else f"of {display.plural(n, 'transaction')}"
         return display.joined([f"Itemsets: {display.plural(len(self), f'{kind}itemset')}", threshold, source])
 

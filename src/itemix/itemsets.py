@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import exchange
-from itemix.checks import as_written, check_bounds, check_whole
+from itemix.checks import as_written, check_bounds, check_support_count, check_whole
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.interrupts import interruptible
 from itemix.items import Items
@@ -200,7 +200,8 @@ class Itemsets(ItemsetColumns):
                     f"{support}; try 0.1"
                 )
             if support >= 0:
-                return int(support) / max(self._n_transactions, 1)
+                n = self._n_transactions
+                return check_support_count(name, int(support), n) / max(n, 1)
         elif isinstance(support, float | np.floating) and 0 <= support <= 1:
             return as_written(support)
         raise InvalidInputError(

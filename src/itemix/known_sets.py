@@ -101,19 +101,12 @@ class KnownSets:
         codes = self.sets.codes[: 2 * n].reshape(-1, 2)
         return codes[:, 0], codes[:, 1], self.supports[:n]
 
-    def parts(self) -> list[Codes]:
-        """Return the items of each part, ascending."""
-        order = np.argsort(self.part_of, kind="stable").astype(np.int32)
-        lengths = np.bincount(self.part_of)
-        return [readonly(part, np.int32) for part in np.split(order, np.cumsum(lengths)[:-1])]
-
     @cached_property
-    def bit_of(self) -> Offsets:
-        """The bit that stands for each item in the states of its part, shape (n_items,)."""
-        out = np.zeros(len(self.part_of), dtype=np.int64)
-        for own in self.parts():
-            out[own] = 1 << np.arange(len(own))
-        return readonly(out, np.int64, copy=False)
+    def parts(self) -> tuple[Offsets, Codes]:
+        """The items of each part, ascending, in compressed form."""
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(self.part_of))])
+        codes = np.argsort(self.part_of, kind="stable")
+        return readonly(offsets, np.int64, copy=False), readonly(codes, np.int32, copy=False)
 
 
 def _probabilities(values: npt.ArrayLike, n: int, what: str) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from itemix.events import no_sets, require_same_items
 from itemix.kernels import csr, scaling
 from itemix.known_sets import KnownSets
 from itemix.model import Model, one_set
+from itemix.sets import readonly
 from itemix.transactions import Transactions, as_transactions
 
 if TYPE_CHECKING:
@@ -32,36 +33,20 @@ MOST_ITEMS = 14
 _PARTS_AT_A_TIME = 2048
 
 
-class _Parts(NamedTuple):
-    """Groups of items that hang together, of one question after the other.
-
-    Attributes
-    ----------
-    owner : array of int, shape (n_parts,)
-        The question that each belongs to, ascending.
-    offsets, codes : arrays
-        Their items in compressed form, ascending.
-    status : array of int
-        What is asked of each item, as `itemix.kernels.scaling` numbers it.
-    """
-
-    owner: Offsets
-    offsets: Offsets
-    codes: Codes
-    status: npt.NDArray[np.int8]
-
-
 class MaxEntropy(Model):
     """The distribution of the highest entropy among those that have some supports: an immutable value.
 
-    A question is answered from the itemsets inside its own items alone, by iterative scaling over the states
-    of these items. Answers to questions about different items come from different small distributions: each
-    agrees with the supports of all itemsets inside it, but a set can come out a little more probable than
-    one of its subsets where neither is known. Conditional probabilities have one distribution for condition
-    and event.
+    Items hang together if an itemset has both, or through other items. Items that do not are independent.
 
-    Items hang together in a question if an itemset has both, or through other items of the question. Items
-    that do not are independent. At most 14 items of a question can hang together.
+    Where at most 14 of all items hang together, there is one distribution over their states, and all answers
+    come from it: the probabilities of itemsets and of whole transactions, conditional ones, samples. They
+    agree with each other, and with the supports, to 1e-9.
+
+    Where more do, their states are too many, and a question is answered from the itemsets inside its own
+    items alone, of which at most 14 can hang together. Answers to questions about different items then come
+    from different small distributions: each agrees with the supports of all itemsets inside it, but a set can
+    come out a little more probable than one of its subsets where neither is known. Conditional probabilities
+    have one distribution for condition and event.
 
     Parameters
     ----------
@@ -70,7 +55,7 @@ class MaxEntropy(Model):
     itemsets : Sets
         Sets of two items or more. With a set, all its subsets of two items or more must be there.
     supports : array of float, shape (n_itemsets,)
-        The probability of each.
+        The probability of each. Supports that no distribution has are refused when a question meets them.
 
     Examples
     --------
@@ -116,10 +101,15 @@ class MaxEntropy(Model):
         """The probability of each item on its own, shape (n_items,)."""
         return self.frequencies
 
-    @cached_property
+    @property
     def has_likelihood(self) -> bool:
         """Whether no more than 14 of all items hang together: only then transactions have a probability."""
-        return bool(np.bincount(self._known.part_of).max(initial=0) <= MOST_ITEMS)
+        return self._most <= MOST_ITEMS
+
+    @cached_property
+    def _most(self) -> int:
+        """The most items that hang together."""
+        return int(np.diff(self._known.parts[0]).max(initial=0))
 
     def __eq__(self, other: object) -> bool:
         return self._known == other._known if isinstance(other, MaxEntropy) else NotImplemented
@@ -178,41 +168,58 @@ class MaxEntropy(Model):
 
         Shapes are (n_parts,) and (n_parts, 2); an event's probability is the product of those of its parts.
         """
-        parts = self._parts(*_questions(present, against, held, missing))
-        found = np.empty((len(parts.owner), 2))
-        leader = csr.group_equal_rows(parts.offsets, parts.codes)[0]
+        owner, asked = self._parts(*_questions(present, against, held, missing))
+        found = np.empty((len(owner), 2))
+        # An item alone has its frequency, which needs no states.
+        joint = self._joint if np.diff(asked.offsets).max(initial=0) > 1 else self._without_states
+        leader = csr.group_equal_rows(asked.offsets, asked.codes)[0]
         order = np.argsort(leader, kind="stable")
         for first in range(0, len(order), _PARTS_AT_A_TIME):
             some = order[first : first + _PARTS_AT_A_TIME]
-            scaling.part_probabilities(self._known.trie, *parts[1:], leader, some, found)
-        return parts.owner, found
+            scaling.part_probabilities(self._known.trie, joint, asked, leader, some, found)
+        _require_possible(found)
+        return owner, found
 
-    def _parts(self, offsets: Offsets, codes: Codes, status: npt.NDArray[np.int8]) -> _Parts:
-        """Take questions apart into items that hang together."""
+    def _parts(
+        self, offsets: Offsets, codes: Codes, status: npt.NDArray[np.int8]
+    ) -> tuple[Offsets, scaling.Asked]:
+        """Take questions apart into items that hang together; return the question of each part too."""
         place = np.empty(len(codes), dtype=np.int64)
         scaling.join_items(self._known.trie, offsets, codes, place)
+        scaling.join_parts(offsets, codes, self._small_part_of, place)
         order = np.argsort(place, kind="stable")
         begins, lengths = np.unique(place, return_counts=True)
         most = int(lengths.max(initial=0))
         if most > MOST_ITEMS:
             raise InvalidInputError(
                 f"expected a question in which at most {MOST_ITEMS} items hang together by the model's "
-                f"itemsets, got {most}; ask for fewer items (to mine: max_len={MOST_ITEMS})"
+                f"itemsets, got {most}; ask for fewer items (to mine: max_len={MOST_ITEMS}, target='all')"
             )
         owner = np.searchsorted(offsets, begins, side="right") - 1
         ends = np.concatenate([[0], np.cumsum(lengths)])
-        return _Parts(owner, ends, codes[order], status[order])
+        return owner, scaling.Asked(ends, codes[order], status[order])
+
+    @cached_property
+    def _small_part_of(self) -> Codes:
+        """The part of each item, -1 if it has too many for states, shape (n_items,)."""
+        n_items = np.diff(self._known.parts[0])
+        is_small = n_items[self._known.part_of] <= MOST_ITEMS
+        return readonly(np.where(is_small, self._known.part_of, -1), np.int32, copy=False)
 
     def pair_probabilities(self, codes: Codes) -> Floats:
         """Return the probability of some items with each of all items, shape (len(codes), n_items)."""
         out = self.frequencies[codes][:, None] * self.frequencies
-        out[np.arange(len(codes)), codes] = self.frequencies[codes]
         one, other, support = self._known.pairs()
         for a, b in ((one, other), (other, one)):
             order = np.argsort(a, kind="stable")
             low, high = np.searchsorted(a[order], codes), np.searchsorted(a[order], codes, side="right")
             for row, own in enumerate(map(slice, low, high)):
                 out[row, b[order[own]]] = support[order[own]]
+        part_of = self._small_part_of
+        rows, others = np.nonzero((part_of[codes][:, None] == part_of) & (part_of >= 0))
+        pairs = np.stack([codes[rows], others], axis=1).astype(np.int32)
+        out[rows, others] = self.probabilities_of_codes(2 * np.arange(len(pairs) + 1), pairs.ravel())
+        out[np.arange(len(codes)), codes] = self.frequencies[codes]
         return out
 
     def log_likelihood(self, transactions: Transactions) -> Floats:
@@ -225,14 +232,11 @@ class MaxEntropy(Model):
         """
         transactions = as_transactions(transactions)
         require_same_items(self.items, transactions.items)
-        known, states = self._known, self._states
+        self._require_likelihood()
         with np.errstate(divide="ignore"):
-            logs = np.log(np.concatenate(states))
-        starts = np.concatenate([[0], np.cumsum([len(table) for table in states])])[:-1]
+            logs = np.log(self._joint.states)
         values = np.empty(transactions.n_rows)
-        scaling.row_log_probabilities(
-            transactions.indptr, transactions.indices, known.part_of, known.bit_of, starts, logs, values
-        )
+        scaling.row_log_probabilities(transactions.indptr, transactions.indices, self._joint, logs, values)
         return each_transaction(transactions, values)
 
     def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
@@ -246,7 +250,10 @@ class MaxEntropy(Model):
         n = check_whole("n", n, 100, least=0)
         rng = as_generator(random_state)
         rows, codes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
-        for table, own in zip(self._states, self._known.parts(), strict=True):
+        self._require_likelihood()
+        offsets, items = self._known.parts
+        tables = np.split(self._joint.states, self._joint.starts[1:-1])
+        for table, own in zip(tables, np.split(items, offsets[1:-1]), strict=True):
             drawn = rng.choice(len(table), size=n, p=table / table.sum())
             row, bit = np.nonzero(drawn[:, None] >> np.arange(len(own)) & 1)
             rows.append(row)
@@ -254,17 +261,45 @@ class MaxEntropy(Model):
         indptr, indices = csr.rows_of_pairs(np.concatenate(rows), np.concatenate(codes), n)
         return Transactions(indptr, indices, self.items)
 
-    @cached_property
-    def _states(self) -> list[Floats]:
-        """The probabilities of the states of each part of all items."""
+    def _require_likelihood(self) -> None:
         if not self.has_likelihood:
-            most = int(np.bincount(self._known.part_of).max())
             raise InvalidInputError(
                 f"expected a model in which at most {MOST_ITEMS} items hang together by its itemsets, got "
-                f"{most}, too many to tell the probability of whole transactions; fit it with a higher "
+                f"{self._most}, too many to tell the probability of whole transactions; fit it with a higher "
                 "support, or use another model"
             )
-        return [scaling.state_probabilities(self._known.trie, own) for own in self._known.parts()]
+
+    @cached_property
+    def _without_states(self) -> scaling.Joint:
+        """The parts, as if all had too many items."""
+        offsets, codes = self._known.parts
+        place = np.arange(len(codes)) - np.repeat(offsets[:-1], np.diff(offsets))
+        bit_of = np.zeros(len(codes), dtype=np.int64)
+        bit_of[codes] = 1 << np.minimum(place, MOST_ITEMS)
+        starts = np.zeros(len(offsets), dtype=np.int64)
+        return scaling.Joint(self._known.part_of, bit_of, starts, np.empty(0))
+
+    @cached_property
+    def _joint(self) -> scaling.Joint:
+        """The probabilities of the states of each part that has few enough items."""
+        offsets, codes = self._known.parts
+        n_items = np.diff(offsets)
+        sizes = np.where(n_items <= MOST_ITEMS, 1 << np.minimum(n_items, MOST_ITEMS), 0)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        states = np.empty(starts[-1])
+        for part in np.flatnonzero(sizes):
+            own = codes[offsets[part] : offsets[part + 1]]
+            states[starts[part] : starts[part + 1]] = scaling.state_probabilities(self._known.trie, own)
+        _require_possible(states)
+        return self._without_states._replace(starts=starts, states=states)
+
+
+def _require_possible(probabilities: Floats) -> None:
+    if np.isnan(probabilities).any():
+        raise InvalidInputError(
+            "expected supports that some distribution has, got some that contradict each other; count all of "
+            "them in the same data, and do not round them"
+        )
 
 
 def _products(owner: Offsets, values: Floats, n: int) -> Floats:

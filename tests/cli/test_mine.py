@@ -64,10 +64,13 @@ def test_a_threshold_that_is_just_met(run, tmp_path):
 
 @pytest.mark.parametrize("command", ["mine", "rules"])
 def test_a_count_that_nothing_can_have(run, baskets, command):
-    """A count above the number of transactions finds nothing, as in Python, and is said as it was asked."""
+    """A count above the number of transactions is refused, as in Python, and a percentage is offered."""
     result = run(command, baskets, "-s", "6")
-    assert result.code == 0
-    assert "0 itemsets in at least 6 of 5 transactions, mined in " in result.err
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith(
+        "itemix: expected --min-support as a fraction or a count of at most 5, the number of transactions, "
+        "got 6, which is a count; for 6% write 0.06\n"
+    )
 
 
 def test_every_option_reaches_the_miner(run, baskets):

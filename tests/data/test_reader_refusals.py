@@ -1,11 +1,15 @@
 """What cannot be read, and what is said of it."""
 
 import gzip
+import io
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from data.recognised import RECOGNISED, read
 
-from itemix import InvalidInputError, ItemixError, read_transactions
+from itemix import InvalidInputError, ItemixError, read_chunks, read_transactions
 from itemix.errors import MissingFileError
 
 
@@ -29,6 +33,64 @@ def test_a_missing_column_is_refused(content, columns, role):
     """Whatever the format is, a column that was named and is not there is an error that names it."""
     with pytest.raises(InvalidInputError, match=f"expected a column 'x', got {columns}; name the right one"):
         read(content, **{role: "x"})
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a":' * 100_000, "nested too deeply"),
+        (f"[{'1' * 5000}]", "a number of too many digits"),
+    ],
+    ids=["lists", "objects", "digits"],
+)
+@pytest.mark.parametrize("before", ["", '["milk"]\n'])
+def test_json_that_python_cannot_read(before, line, problem):
+    """Lists in lists without end and numbers without end are refused as other damage is."""
+    message = (
+        rf"expected JSON in every line, got .* \({problem}\) in line {1 + len(before) // 9} of .*; write one"
+    )
+    with pytest.raises(InvalidInputError, match=message):
+        read(before + line)
+
+
+@pytest.mark.parametrize(
+    "encoding", ["idna", "punycode", "unicode_escape", "raw-unicode-escape", "undefined"]
+)
+def test_codecs_that_are_no_encodings_of_files(encoding):
+    """Python has codecs of text in text; files are not written in them."""
+    message = f"expected the name of a text encoding, got '{encoding}'; try 'utf-8' or 'latin-1'"
+    with pytest.raises(InvalidInputError, match=message):
+        read("NaNno\\x\n\n", encoding=encoding)
+
+
+@pytest.mark.parametrize("make", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_arrow_lists_that_lie_outside(make, tmp_path):
+    """Offsets beyond the names are damage: Arrow itself would believe them, and end the whole process."""
+    stream = io.BytesIO()
+    column = pa.array([["milk"] * 1234, ["bread"]])
+    with make(stream, pa.schema([("items", column.type)])) as writer:
+        writer.write_batch(pa.record_batch([column], names=["items"]))
+    offsets = np.array([0, 1234, 1235], dtype=np.int32)
+    wrong = np.array([0, 1 << 30, 1235], dtype=np.int32)
+    assert stream.getvalue().count(offsets.tobytes()) == 1
+    (tmp_path / "x.arrow").write_bytes(stream.getvalue().replace(offsets.tobytes(), wrong.tobytes()))
+    for read_it in (read_transactions, lambda path: list(read_chunks(path))):
+        with pytest.raises(
+            InvalidInputError, match=r"expected a complete Arrow file, got x.arrow which is cut"
+        ):
+            read_it(tmp_path / "x.arrow")
+
+
+@pytest.mark.parametrize("declared", [b'["milk', b"\xbd", b"[" * 100_000, b'["beer"]', b"5"])
+def test_declared_items_that_are_none(declared, tmp_path):
+    """The list of items in a Parquet file's metadata may be damaged, or lack an item of the column."""
+    column = pa.array([["milk"], ["bread"]])
+    field = pa.field("items", column.type, metadata={"itemix.items": declared})
+    pq.write_table(pa.table([column], schema=pa.schema([field])), tmp_path / "x.parquet")
+    for read_it in (read_transactions, lambda path: list(read_chunks(path))):
+        with pytest.raises(ItemixError, match=r"expected [^\n]*, got [^\n]*; "):
+            read_it(tmp_path / "x.parquet")
 
 
 @pytest.mark.parametrize(

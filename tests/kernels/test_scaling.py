@@ -64,9 +64,9 @@ def test_events_of_parts():
     status = np.array([0, 2, 1, 1, 3, 0, 2], dtype=np.int8)
     out = np.empty((3, 2))
     leader = np.array([0, 1, 0])
-    scaling.part_probabilities(
-        known.trie, offsets, codes, status, leader, np.argsort(leader, kind="stable"), out
-    )
+    nothing = scaling.Joint(np.zeros(3, np.int32), np.ones(3, np.int64), np.zeros(2, np.int64), np.empty(0))
+    asked = scaling.Asked(offsets, codes, status)
+    scaling.part_probabilities(known.trie, nothing, asked, leader, np.argsort(leader, kind="stable"), out)
     np.testing.assert_allclose(out[0], [1 / 6, 3 / 6])  # 0, not 2, given 1
     np.testing.assert_allclose(out[1], [3 / 6, 1.0])  # not 1
     np.testing.assert_allclose(out[2], [1 / 6, 1 / 6])  # 1, given 2 and not 0
@@ -85,14 +85,43 @@ def test_rows_are_sums_over_parts(seed):
         table = rng.random(1 << int((part_of == p).sum()))
         table[rng.random(len(table)) < 0.3] = 0.0
         tables.append(table)
-    starts = np.concatenate([[0], np.cumsum([len(table) for table in tables])])[:-1]
+    starts = np.concatenate([[0], np.cumsum([len(table) for table in tables])])
+    joint = scaling.Joint(part_of, bit_of, starts, np.concatenate(tables))
     with np.errstate(divide="ignore"):
-        logs = np.log(np.concatenate(tables))
+        logs = np.log(joint.states)
     data = Transactions.from_matrix(states(6))
     out = np.empty(64)
-    scaling.row_log_probabilities(data.indptr, data.indices, part_of, bit_of, starts, logs, out)
+    scaling.row_log_probabilities(data.indptr, data.indices, joint, logs, out)
     for row, value in zip(states(6), out, strict=True):
         expected = 1.0
         for p, table in enumerate(tables):
             expected *= table[(row * bit_of)[part_of == p].sum()]
         assert np.exp(value) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+def test_events_of_items_that_hang_together_through_others():
+    """What is not known of a part's items is a sum over the states of the whole part."""
+    known = KnownSets.checked([0.5] * 3, Sets.from_names([(0, 1), (1, 2)], Items(range(3))), [0.4, 0.4])
+    whole = scaling.state_probabilities(*known.trie, np.arange(3, dtype=np.int32))
+    joint = scaling.Joint(np.zeros(3, np.int32), np.array([1, 2, 4]), np.array([0, 8]), whole)
+    asked = scaling.Asked(np.array([0, 2]), np.array([0, 2], dtype=np.int32), np.array([0, 2], dtype=np.int8))
+    out = np.empty((1, 2))
+    scaling.part_probabilities(*known.trie, joint, asked, np.array([0]), np.array([0]), out)
+    np.testing.assert_allclose(out, [[0.34, 0.5]])
+
+
+@settings(max_examples=30)
+@given(seeds)
+def test_codes_of_one_part_are_joined(seed):
+    """The place of the first code of the same part in each set; parts of -1 are left alone."""
+    rng = np.random.default_rng(seed)
+    part_of = rng.integers(-1, 3, 8).astype(np.int32)
+    sets = [np.flatnonzero(rng.random(8) < 0.6) for _ in range(4)]
+    offsets = np.concatenate([[0], np.cumsum([len(codes) for codes in sets])])
+    codes = np.concatenate(sets).astype(np.int32)
+    out = np.full(len(codes), -9)
+    scaling.join_parts(offsets, codes, part_of, out)
+    for s, own in enumerate(sets):
+        for place, code in enumerate(own):
+            same = [offsets[s] + k for k, other in enumerate(own) if part_of[other] == part_of[code]]
+            assert out[offsets[s] + place] == (same[0] if part_of[code] >= 0 else -9)

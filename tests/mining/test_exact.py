@@ -52,16 +52,17 @@ def test_too_many_itemsets(target, sparse, n_threads):
         itemix.mine(explosive(sparse), 30, target=target, max_itemsets=20_000, n_jobs=n_threads)
     found = caught.value.n_found
     assert 20_000 < found < 10**6
+    others = {"all": ", target='closed' or 'maximal', or top_k=", "closed": ", target='maximal', or top_k="}
     assert str(caught.value) == (
         f"expected at most max_itemsets=20,000 itemsets, got {found:,} and more; try a higher min_support "
-        "than 30 transactions, max_len=, target='closed' or 'maximal', or top_k="
+        "than 30 transactions, " + (f"max_len={others[target]}" if target in others else "or max_len=")
     )
     assert isinstance(caught.value, MemoryError)
 
 
 def test_more_than_memory_holds():
     """Without a limit of their own, itemsets may take half of the free memory: 2^60 of them do not fit."""
-    message = r"^expected itemsets that fit into half of the free memory, got [\d,]+ and more; try a higher "
+    message = r"^expected itemsets that fit into half of the free memory, got [\d,]+ and more; try max_len="
     with pytest.raises(TooManyItemsetsError, match=message):
         itemix.mine([[*range(60)]] * 5, 1.0)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import itemix
-from itemix import InvalidInputError, UnknownItemError
+from itemix import InvalidInputError, TooManyItemsetsError, UnknownItemError
 from itemix.mining.options import min_count
 
 ROWS = [["bread", "milk"], ["milk", "butter"], ["butter milk"]]
@@ -115,13 +115,121 @@ def test_bad_sources():
         (Fraction(7, 25), 25, 7),
         (7, 25, 7),
         (np.int32(7), 25, 7),
-        (26, 25, 26),
+        (25, 25, 25),
+        (1, 0, 1),
     ],
 )
 def test_count_of_a_threshold(fraction, n, count):
     """A fraction is rounded up to a count, but not because of how computers store fractions."""
     assert min_count(fraction, n) == count
     assert isinstance(min_count(fraction, n), int)
+
+
+MANY = "expected min_support as a fraction or a count of at most 3, the number of transactions, got "
+
+
+@pytest.mark.parametrize(
+    ("count", "hint"),
+    [(60, "for 60% write 0.6"), (np.int64(4), "for 4% write 0.04"), (10**30, "for a fraction write 0.01")],
+)
+def test_counts_above_the_number_of_transactions(count, hint):
+    """Whatever takes a support says that a whole number is a count, and how a percentage is written."""
+    model = itemix.IndependentModel().fit(ROWS)
+    exact = itemix.mine(ROWS, 1)
+    calls = [
+        lambda: itemix.mine(ROWS, count),
+        lambda: itemix.mine(ROWS, count, top_k=2),
+        lambda: itemix.mine(model, count, verify=ROWS),
+        lambda: itemix.mine(model, count, verify=lambda: iter([ROWS])),
+        lambda: itemix.evaluate(model, ROWS, count),
+        lambda: itemix.evaluate(exact, ROWS, count),
+        lambda: itemix.MaxEntropyModel(min_support=count).fit(ROWS),
+        lambda: exact.filter(min_support=count),
+    ]
+    for call in calls:
+        with pytest.raises(InvalidInputError) as caught:
+            call()
+        assert str(caught.value) == f"{MANY}{count}, which is a count; {hint}"
+    with pytest.raises(
+        InvalidInputError, match=f"expected max_support .* of at most 3, .* got {count}, which"
+    ):
+        exact.filter(max_support=count)
+
+
+def test_all_transactions_are_no_count_too_many():
+    """A count may be that of all transactions; without transactions nothing is frequent."""
+    assert len(itemix.mine([["a"]] * 3, 3)) == 1
+    assert len(itemix.mine([["a"]] * 3, 3).filter(min_support=3, max_support=3)) == 1
+    assert len(itemix.mine([], 1)) == 0
+    assert len(itemix.mine([], top_k=1)) == 0
+
+
+@pytest.mark.parametrize("support", [1.5, -0.5, nan, inf, True, np.True_, "0.5", None, Decimal("0.5"), [0.5]])
+def test_what_is_no_support_for_anything(support, tmp_path):
+    """Models, evaluations, reports, filters and estimators refuse what mining refuses."""
+    model = itemix.IndependentModel().fit(ROWS)
+    exact = itemix.mine(ROWS, 1)
+    calls = [
+        lambda: itemix.mine(ROWS, support),
+        lambda: itemix.mine(model, support),
+        lambda: itemix.mine(model, support, verify=ROWS),
+        lambda: itemix.evaluate(model, ROWS, support),
+        lambda: itemix.MaxEntropyModel(min_support=support).fit(ROWS),
+    ]
+    if support is not None:
+        calls += [
+            lambda: exact.filter(min_support=support),
+            lambda: exact.filter(max_support=support),
+            lambda: itemix.write_report(model, tmp_path / "r.html", min_support=support),
+        ]
+    for call in calls:
+        with pytest.raises(InvalidInputError, match=r"expected (min|max)_support (as|or|to)[^\n]*; "):
+            call()
+
+
+MANY_SETS = itemix.Transactions.from_lists([range(13)] * 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        ({"min_support": 2}, "try a higher min_support than 2 transactions, max_len=, target='closed' or "),
+        ({"min_support": 3}, "try max_len=, target='closed' or 'maximal', or top_k="),
+        (
+            {"min_support": 3, "max_len": 20},
+            "try a smaller max_len than 20, target='closed' or 'maximal', or ",
+        ),
+        ({"min_support": 3, "min_len": 3, "max_len": 3}, "try target='closed' or 'maximal', or top_k="),
+    ],
+)
+def test_advice_is_what_was_not_tried(options, advice):
+    """A search that finds too much offers only what was not asked for already."""
+    with pytest.raises(TooManyItemsetsError) as caught:
+        itemix.mine(MANY_SETS, max_itemsets=100, **options)
+    assert str(caught.value).partition("; ")[2].startswith(advice)
+    if "min_len" not in options:
+        model = itemix.IndependentModel().fit(MANY_SETS)
+        with pytest.raises(TooManyItemsetsError) as caught:
+            itemix.mine(model, verify=MANY_SETS, max_itemsets=100, **options)
+        assert str(caught.value).partition("; ")[2].startswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        ({"min_support": 0.9}, "try a higher min_support than 0.9, max_len=, or top_k="),
+        ({"min_support": 1.0}, "try max_len=, or top_k="),
+        ({"min_support": 1.0, "max_len": 9}, "try a smaller max_len than 9, or top_k="),
+        ({"min_support": 1.0, "max_len": 9, "target": "closed"}, "try top_k="),
+        ({"min_support": 1.0, "max_len": 9, "target": "maximal", "top_k": 9}, "try exclude="),
+    ],
+)
+def test_advice_for_models(options, advice):
+    """Of a model, closed and maximal sets are chosen among all: a length and a target do not help there."""
+    model = itemix.Mixture([1.0], [[1.0] * 13], range(13))
+    with pytest.raises(TooManyItemsetsError) as caught:
+        itemix.mine(model, max_itemsets=100, **options)
+    assert str(caught.value).partition("; ")[2] == advice
 
 
 @given(st.integers(1, 10**7), st.data())

@@ -281,10 +281,42 @@ def test_too_many_rules():
     tx = Transactions.from_lists([range(40)] * 2)
     whole = Itemsets([0, 40], np.arange(40), [1.0], np.arange(40))
     with pytest.raises(
-        TooManyItemsetsError, match="raise min_threshold, set max_consequent_len=1, or pass a larger"
+        TooManyItemsetsError,
+        match=r"raise min_threshold above 0\.8, set max_consequent_len=1, or pass a larger",
     ):
         rules(whole, data=tx, max_rules=10_000)
     assert len(rules(whole, data=tx, max_consequent_len=1)) == 40
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        (
+            {"max_consequent_len": 1},
+            "mine with a higher min_support, raise min_threshold above 0.8, or pass a",
+        ),
+        (
+            {"max_consequent_len": 1, "min_threshold": 1},
+            "mine with a higher min_support, or pass a larger max",
+        ),
+        (
+            {"min_consequent_len": 2, "min_threshold": 1},
+            "mine with a higher min_support, or pass a larger max",
+        ),
+        (
+            {"metric": "lift", "min_threshold": 1},
+            "mine with a higher min_support, raise min_threshold above 1,",
+        ),
+    ],
+)
+def test_advice_is_what_was_not_tried(options, advice):
+    """What was asked for already, or cannot be, is not offered against too many rules."""
+    n = 8
+    family = [[c for c in range(n) if mask >> c & 1] for mask in range(1, 2**n)]
+    complete = Itemsets(*naive_lattice.as_arrays(family), np.ones(2**n - 1), np.arange(n))
+    with pytest.raises(TooManyItemsetsError) as caught:
+        rules(complete, max_rules=100, **options)
+    assert str(caught.value).partition("; ")[2].startswith(advice)
 
 
 def test_no_rules():

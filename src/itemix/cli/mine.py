@@ -152,8 +152,8 @@ def _threshold(itemsets: "Itemsets", search: Searching) -> str:
         return f" of probability >= {least:.3%}"
     from itemix.mining.options import min_count
 
-    share = f" ({least:.3%})" if least <= 1 else ""
-    return f" in at least {min_count(as_support(search.min_support), n):,} of {n:,} transactions{share}"
+    count = min_count(as_support(search.min_support), n)
+    return f" in at least {count:,} of {n:,} transactions ({least:.3%})"
 
 
 def _uncertain(source: "StoredModel | Transactions") -> "Uncertain":

@@ -215,11 +215,11 @@ class Searching:
         if self.min_support is None and self.top_k is None:
             raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
         from itemix.items import Items
-        from itemix.mining.options import SearchOptions, min_count
+        from itemix.mining.options import SearchOptions, check_support
         from itemix.threads import count_threads
 
         if self.min_support is not None:
-            min_count(as_support(self.min_support), 1)
+            check_support(as_support(self.min_support))
         count_threads(self.threads)
         SearchOptions.checked(
             Items(()),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from itemix.checks import check_flag, check_whole
+from itemix.checks import as_path, check_flag, check_whole
 from itemix.data.cutting import cut
 from itemix.data.formats.arrow import LAYOUTS, arrow_pieces
 from itemix.data.formats.basket import basket_pieces
@@ -265,7 +265,7 @@ def _readable_again(path: object) -> str | os.PathLike[str]:
             f"expected the path of a file, which can be read again and again, got {got}; save it as a file "
             "first"
         )
-    if is_stream(path):
+    if is_stream(as_path(path)):
         raise InvalidInputError(
             f"expected a file that can be read again and again, got {str(path)!r} which is none; save it as "
             "a file first"

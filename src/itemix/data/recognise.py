@@ -253,6 +253,8 @@ def _is_json(lines: Sequence[str], *, certain: bool) -> bool:
         json.loads(first)
     except json.JSONDecodeError:
         return certain
+    except (ValueError, RecursionError):  # too many digits, or nested too deeply
+        return True
     return True
 
 

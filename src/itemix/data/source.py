@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
+from itemix.checks import as_path
 from itemix.errors import InvalidInputError, MissingFileError
 from itemix.inputs import is_regular, is_standard_input, standard_input, wait_for
 
@@ -138,7 +139,7 @@ def open_source(path: PathOrStream, on_bytes: Callable[[int], None] | None = Non
     elif isinstance(path, str | os.PathLike):
         if not os.fspath(path):
             raise InvalidInputError("expected a file to read, got an empty name; name a file")
-        file = Path(path)
+        file = as_path(path)
         with _open_file(file) as stream:
             plain = file if is_regular(file) else None
             size = file.stat().st_size if plain else 0

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from itemix.data.source import Source
 
 _LONGEST_PART = 1 << 16
+# Codecs of Python that write text in other text, not in bytes of a file.
+_NO_ENCODINGS = {"idna", "punycode", "unicode-escape", "raw-unicode-escape"}
 _ASCII_LIKE = {"utf8", "ascii", "usascii"}
 
 
@@ -44,8 +46,9 @@ def text_blocks(source: Source, encoding: str) -> Iterator[str]:
                 f"(byte {start:,}) of {source.label}; try encoding={_other_encoding(encoding)!r}"
             ) from None
         except UnicodeError as error:
+            reason = " ".join(str(error).split())
             raise InvalidInputError(
-                f"expected {encoding} text, got {source.label} which is not ({error}); "
+                f"expected {encoding} text, got {source.label} which is not ({reason}); "
                 f"try encoding={_other_encoding(encoding)!r}"
             ) from None
         if n_bytes == 0:
@@ -169,11 +172,15 @@ def decoder_of(encoding: str) -> codecs.IncrementalDecoder:
     """
     try:
         "".encode(encoding)
-        return codecs.getincrementaldecoder(encoding)("strict")
+        decoder = codecs.getincrementaldecoder(encoding)("strict")
+        is_of_files = codecs.lookup(encoding).name not in _NO_ENCODINGS
     except (LookupError, TypeError, ValueError):
+        is_of_files = False
+    if not is_of_files:
         raise InvalidInputError(
             f"expected the name of a text encoding, got {encoding!r}; try 'utf-8' or 'latin-1'"
-        ) from None
+        )
+    return decoder
 
 
 def is_plain(source: Source, encoding: str) -> bool:

@@ -20,10 +20,10 @@ class MaxEntropyModel(ModelEstimator):
     """As little structure as the supports of short itemsets allow (maximum entropy, iterative scaling).
 
     The model is told of all items, of the frequent itemsets up to a length, and of those that are not
-    frequent though all their subsets are. A question is answered from what is known of its own items alone,
-    so that it takes time and memory that double with every item: at most 14 frequent items can be asked for
-    at once. It has no components, and tells the probability of whole transactions only where at most 14
-    items are frequent.
+    frequent though all their subsets are. With at most 14 frequent items all answers come from one
+    distribution. With more, a question is answered from what is known of its own items alone, so that it
+    takes time and memory that double with every item: at most 14 frequent items can be asked for at once, and
+    whole transactions have no probability. It has no components.
 
     Parameters
     ----------

@@ -4,7 +4,9 @@ The sets whose supports are known make a trie. With a set all its subsets are in
 
 The supports of a set and all its subsets are as good as the probabilities of its 2^f cells. A sweep scales
 the states so that they agree with the cells of one maximal set after the other (iterative proportional
-fitting); where sets join like the cliques of a tree one sweep is enough.
+fitting); where sets join like the cliques of a tree one sweep is enough. Where sets together rule out states
+that none of them rules out alone, sweeps come near as slowly as one over their number, and Newton's method
+takes over.
 """
 
 from __future__ import annotations
@@ -14,10 +16,16 @@ from typing import NamedTuple
 import numpy as np
 
 from itemix.kernels.jit import inlined, kernel
+from itemix.kernels.newton import refine_states
 from itemix.kernels.residuals import child_of
 
 PRESENT, ABSENT, GIVEN_PRESENT, GIVEN_ABSENT = 0, 1, 2, 3
-_CLOSE = 1e-10
+_CLOSE = 1e-13
+# Supports of one distribution are met far more closely than this.
+_POSSIBLE = 1e-6
+_SWEEPS = 100
+# With more known sets than these, Newton's method would take longer than sweeps.
+_MOST_REFINED = 2000
 _MOST_SWEEPS = 500
 
 
@@ -40,6 +48,30 @@ class SupportTrie(NamedTuple):
     first: np.ndarray
     item: np.ndarray
     support: np.ndarray
+
+
+class Joint(NamedTuple):
+    """The states of whole parts: of all items that hang together, however many others lie between.
+
+    Item i is the bit bit_of[i] in the states of the part part_of[i]; those of part p are states[starts[p]] to
+    states[starts[p + 1]], none if it has too many items.
+    """
+
+    part_of: np.ndarray
+    bit_of: np.ndarray
+    starts: np.ndarray
+    states: np.ndarray
+
+
+class Asked(NamedTuple):
+    """Events of a few items each: event t has the items codes[offsets[t]:offsets[t + 1]], ascending.
+
+    `status` says what is asked of each: present, absent, given as present or given as absent.
+    """
+
+    offsets: np.ndarray
+    codes: np.ndarray
+    status: np.ndarray
 
 
 @kernel
@@ -126,7 +158,10 @@ def _scale(index: np.ndarray, target: np.ndarray, cells: np.ndarray, table: np.n
 
 @kernel
 def state_probabilities(trie: SupportTrie, codes: np.ndarray) -> np.ndarray:
-    """Return the probability of each state of some items (2^n,), codes[0] being its lowest bit."""
+    """Return the probability of each state of some items (2^n,), codes[0] being its lowest bit.
+
+    NaN if no distribution has these supports.
+    """
     n = len(codes)
     size = 1 << n
     known = np.empty(size)
@@ -135,6 +170,12 @@ def state_probabilities(trie: SupportTrie, codes: np.ndarray) -> np.ndarray:
     if known[size - 1] >= 0.0:
         _to_cells(known, n)
         return known
+    sets, supports = np.zeros(n_known + 1, np.int64), np.ones(n_known + 1)
+    n_positive = 0
+    for m in range(n_known):
+        if known[mask[m]] > 0.0:
+            n_positive += 1
+            sets[n_positive], supports[n_positive] = mask[m], known[mask[m]]
     table = np.ones(size)
     for s in range(size):
         for a in range(n):
@@ -174,44 +215,78 @@ def state_probabilities(trie: SupportTrie, codes: np.ndarray) -> np.ndarray:
         starts[m + 1] = starts[m] + (1 << f)
         _to_cells(target[starts[m] : starts[m + 1]], f)
     cells = np.empty(size)
-    for _ in range(_MOST_SWEEPS):
+    for _ in range(_SWEEPS if n_known <= _MOST_REFINED else _MOST_SWEEPS):
         error = 0.0
         for m in range(n_maximal):
             error = max(error, _scale(index[m], target[starts[m] : starts[m + 1]], cells, table))
         if error < _CLOSE:
-            break
+            return table
+    if n_known <= _MOST_REFINED:
+        error = refine_states(sets[: n_positive + 1], supports[: n_positive + 1], table)
+        if not error < _POSSIBLE:
+            table[:] = np.nan
     return table
+
+
+@inlined
+def _is_known(trie: SupportTrie, codes: np.ndarray) -> bool:
+    """Whether the trie has the set of some items."""
+    node = codes[0]
+    for a in range(1, len(codes)):
+        node = child_of(trie.first, trie.item, node, codes[a])
+        if node < 0:
+            return False
+    return True
+
+
+@inlined
+def _marginal(joint: Joint, codes: np.ndarray) -> np.ndarray:
+    """Return the probability of each state of some items of one part (2^n,), the first the lowest bit."""
+    part = joint.part_of[codes[0]]
+    begin, end = joint.starts[part], joint.starts[part + 1]
+    out = np.zeros(1 << len(codes))
+    for s in range(end - begin):
+        state = 0
+        for a in range(len(codes)):
+            if s & joint.bit_of[codes[a]]:
+                state |= 1 << a
+        out[state] += joint.states[begin + s]
+    return out
 
 
 @kernel
 def part_probabilities(
     trie: SupportTrie,
-    offsets: np.ndarray,
-    codes: np.ndarray,
-    status: np.ndarray,
+    joint: Joint,
+    asked: Asked,
     leader: np.ndarray,
     order: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Write the probabilities of events of a few items each to `out` (m, 2).
 
-    Part t has the items codes[offsets[t]:offsets[t + 1]], ascending, which are asked for as `status` says:
-    present, absent, given as present or given as absent. In `out` are the probability of all that, and that
-    of what is given. Equal parts have the same `leader` (m,) and stand together in `order` (m,), so that the
-    states of each are found once.
+    In `out` are the probability of all that is asked, and that of what is given. Equal parts have the same
+    `leader` (m,) and stand together in `order` (m,), so that the states of each are found once: from what is
+    known, if that is all of it, or from the states of the whole part, or from what is known inside.
     """
     table = np.ones(1)
     for m in range(len(order)):
         t = order[m]
-        begin, end = offsets[t], offsets[t + 1]
+        begin, end = asked.offsets[t], asked.offsets[t + 1]
         if m == 0 or leader[t] != leader[order[m - 1]]:
-            table = state_probabilities(trie, codes[begin:end])
+            codes = asked.codes[begin:end]
+            part = joint.part_of[codes[0]]
+            has_states = joint.starts[part] < joint.starts[part + 1]
+            if has_states and not _is_known(trie, codes):
+                table = _marginal(joint, codes)
+            else:
+                table = state_probabilities(trie, codes)
         present = given = given_present = 0
         for a in range(begin, end):
             bit = 1 << (a - begin)
-            if status[a] == PRESENT or status[a] == GIVEN_PRESENT:
+            if asked.status[a] == PRESENT or asked.status[a] == GIVEN_PRESENT:
                 present |= bit
-            if status[a] == GIVEN_PRESENT or status[a] == GIVEN_ABSENT:
+            if asked.status[a] == GIVEN_PRESENT or asked.status[a] == GIVEN_ABSENT:
                 given |= bit
         given_present = present & given
         out[t, 0] = table[present]
@@ -225,24 +300,35 @@ def part_probabilities(
 
 
 @kernel
+def join_parts(offsets: np.ndarray, codes: np.ndarray, part_of: np.ndarray, out: np.ndarray) -> None:
+    """Write for each code of each set the place of the first code of the same part to `out`.
+
+    Codes of the part -1 are left as they are.
+    """
+    for s in range(len(offsets) - 1):
+        for b in range(offsets[s], offsets[s + 1]):
+            part = part_of[codes[b]]
+            if part >= 0:
+                a = offsets[s]
+                while part_of[codes[a]] != part:
+                    a += 1
+                out[b] = a
+
+
+@kernel
 def row_log_probabilities(
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    part_of: np.ndarray,
-    bit_of: np.ndarray,
-    starts: np.ndarray,
-    logs: np.ndarray,
-    out: np.ndarray,
+    indptr: np.ndarray, indices: np.ndarray, joint: Joint, logs: np.ndarray, out: np.ndarray
 ) -> None:
     """Write the log-probability of each row, the sum over the parts of the items, to `out` (N,).
 
-    Item i is the bit bit_of[i] of the states of its part; the logarithms of part p's states start at
-    logs[starts[p]]. Only the parts that a row touches are looked at: the others are as in the empty row.
+    `logs` are the logarithms of the states. Only the parts that a row touches are looked at: the others are
+    as in the empty row.
     """
-    state = np.zeros(len(starts), dtype=np.int64)
+    part_of, bit_of, starts = joint.part_of, joint.bit_of, joint.starts
+    state = np.zeros(len(starts) - 1, dtype=np.int64)
     nothing = 0.0
     n_impossible = 0
-    for p in range(len(starts)):
+    for p in range(len(starts) - 1):
         if logs[starts[p]] == -np.inf:
             n_impossible += 1
         else:

@@ -48,9 +48,10 @@ class ExactSearch:
         try:
             return self._find(threshold, UNBOUNDED if most is None else most, max_len)
         except SearchStopped as stop:
+            than = f"{threshold:,} transactions" if threshold < self._tx.n_transactions else None
             raise TooManyItemsetsError(
-                f"expected {most_sets(most)}, got {stop.n_found:,} and more; try a higher min_support than "
-                f"{threshold:,} transactions, max_len=, target='closed' or 'maximal', or top_k=",
+                f"expected {most_sets(most)}, got {stop.n_found:,} and more; "
+                + self._options.fewer(than, "max_len", "target", "top_k"),
                 stop.n_found,
             ) from None
 

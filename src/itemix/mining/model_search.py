@@ -63,9 +63,11 @@ class ModelSearch(ABC):
         try:
             return self._of_target(threshold, UNBOUNDED if most is None else most)
         except SearchStopped as stop:
+            # Closed and maximal sets are chosen among those of every length.
+            ways = ("max_len", "top_k") if self._options.target == "all" else ("top_k",)
             raise TooManyItemsetsError(
-                f"expected {most_sets(most)}, got {stop.n_found:,} and more; try a higher min_support than "
-                f"{threshold:.4g}, max_len=, or top_k=",
+                f"expected {most_sets(most)}, got {stop.n_found:,} and more; "
+                + self._options.fewer(f"{threshold:.4g}" if threshold < 1 else None, *ways),
                 stop.n_found,
             ) from None
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from itemix.checks import as_written, check_bounds
+from itemix.checks import as_written, check_bounds, check_support_count
 from itemix.errors import InvalidInputError
 from itemix.itemsets import TARGETS
 from itemix.memory import free_memory
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     from itemix.items import Items
@@ -94,11 +93,31 @@ class SearchOptions:
             max_bytes=int(_MEMORY_SHARE * free_memory()),
         )
 
+    def fewer(self, than: str | None, *ways: str) -> str:
+        """Say how to ask for fewer itemsets, in ways that were not taken already.
 
-def min_count(min_support: object, n_transactions: int) -> int:
-    """Return the count from which an itemset is frequent.
+        Parameters
+        ----------
+        than : str or None
+            The threshold, as it is said; None if there is no higher one.
+        ways : {"max_len", "target", "top_k"}
+            The options that help here.
+        """
+        shorter = f"a smaller max_len than {self.max_len}" if self.max_len > self.min_len else None
+        left = {
+            "max_len": "max_len=" if self.max_len >= _LARGEST else shorter,
+            "target": {"all": "target='closed' or 'maximal'", "closed": "target='maximal'"}.get(self.target),
+            # Of maximal sets all are found before the k most frequent are chosen.
+            "top_k": "top_k=" if self.top_k is None and self.target != "maximal" else None,
+        }
+        higher = None if than is None else f"a higher min_support than {than}"
+        open_ways = [way for way in (higher, *map(left.get, ways)) if way is not None]
+        *others, last = open_ways or ["exclude="]
+        return f"try {', '.join([*others, f'or {last}'] if others else [last])}"
 
-    A fraction s of n transactions is ceil(s * n), guarded against rounding: 0.28 of 25 is 7.
+
+def check_support(min_support: object) -> int | float:
+    """Return a threshold for data of any size: a count as int, a fraction as float.
 
     Raises
     ------
@@ -124,23 +143,42 @@ def min_count(min_support: object, n_transactions: int) -> int:
             f"{min_support!r}; "
             + (f"for a count write {int(fraction)}" if fraction > 1 and fraction.is_integer() else "try 0.01")
         )
-    exact = fraction * n_transactions
+    return fraction
+
+
+def min_count(min_support: object, n_transactions: int) -> int:
+    """Return the count from which an itemset is frequent.
+
+    A fraction s of n transactions is ceil(s * n), guarded against rounding: 0.28 of 25 is 7.
+
+    Raises
+    ------
+    InvalidInputError
+        As `check_support`, or if a count is above the number of transactions.
+    """
+    threshold = check_support(min_support)
+    if isinstance(threshold, int):
+        return check_support_count("min_support", threshold, n_transactions)
+    exact = threshold * n_transactions
     nearest = round(exact)
     is_rounding = abs(exact - nearest) <= _ROUNDING * max(1.0, exact)
     return max(1, nearest if is_rounding else math.ceil(exact))
 
 
 def as_fraction(min_support: object, n_transactions: int) -> float:
-    """Return a threshold as a fraction of the transactions; that of a count may be above 1.
+    """Return a threshold as a fraction of the transactions.
 
     Raises
     ------
     InvalidInputError
         As `min_count`.
     """
-    if isinstance(min_support, float | np.floating):
-        return as_written(min_support)
-    return min_count(min_support, n_transactions) / max(n_transactions, 1)
+    threshold = check_support(min_support)
+    return (
+        min_count(threshold, n_transactions) / max(n_transactions, 1)
+        if isinstance(threshold, int)
+        else threshold
+    )
 
 
 def _whole(name: str, value: object) -> int:

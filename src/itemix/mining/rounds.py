@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.checks import as_written
 from itemix.errors import TooManyItemsetsError
 from itemix.mining.candidates import Candidates
 from itemix.mining.columns import Columns
-from itemix.mining.options import UNBOUNDED, min_count, most_sets, trial_size
+from itemix.mining.options import UNBOUNDED, as_fraction, min_count, most_sets, trial_size
 from itemix.mining.parallel import SearchStopped
 from itemix.mining.reading import known_codes
 from itemix.mining.search import mine
@@ -100,7 +99,7 @@ class Rounds:
             if is_last or candidates.n_unknown == 0:
                 break
             if self._returns_all:
-                self._check_number(candidates.n_frequent(least))
+                self._check_number(candidates.n_frequent(least), least, n)
         items, numbers = numbering.items()
         return Outcome(
             columns=self._wanted(candidates.frequent(least), least, items, numbers, totals),
@@ -146,11 +145,7 @@ class Rounds:
 
     def _thresholds(self, n: int | None) -> list[float]:
         """Return what the model is asked for: with slack, and without where those sets are too many."""
-        fraction = as_written(self.min_support)
-        if self._is_count:
-            fraction /= max(n or 0, 1)
-        if fraction > 1:
-            return []
+        fraction = as_fraction(self.min_support, n or 0)
         # A product of small numbers may be zero, which is no threshold.
         return [max(fraction * (1 - self.slack(fraction)), math.ulp(0.0)), fraction]
 
@@ -192,20 +187,25 @@ class Rounds:
         try:
             return extended(min_expected=math.inf)
         except SearchStopped as stop:
+            ways = ("max_len",) if self.options.target == "all" else ()
             raise TooManyItemsetsError(
                 f"expected itemsets that can be counted within half of the free memory, got {stop.n_found:,} "
-                f"and more; try a higher min_support than {least:,} transactions, or max_len=",
+                f"and more; {self._fewer(least, totals.n_transactions, *ways)}",
                 stop.n_found,
             ) from None
 
-    def _check_number(self, n_sets: int) -> None:
+    def _check_number(self, n_sets: int, least: int, n_transactions: int) -> None:
         most = self.options.max_itemsets
         if most is not None and n_sets > most:
             raise TooManyItemsetsError(
-                f"expected {most_sets(most)}, got {n_sets:,} and more; try a higher "
-                "min_support, max_len=, or target='closed' or 'maximal'",
+                f"expected {most_sets(most)}, got {n_sets:,} and more; "
+                + self._fewer(least, n_transactions, "max_len", "target", "top_k"),
                 n_sets,
             )
+
+    def _fewer(self, least: int, n_transactions: int, *ways: str) -> str:
+        """Say how to ask for fewer itemsets."""
+        return self.options.fewer(f"{least:,} transactions" if least < n_transactions else None, *ways)
 
     def _wanted(
         self, found: Columns, least: int, items: Items, numbers: npt.NDArray[np.int32], totals: Totals
@@ -229,7 +229,7 @@ class Rounds:
             found = found.take(np.flatnonzero(fitting))
         if options.top_k is not None:
             found = found.best(options.top_k)
-        self._check_number(found.n_sets)
+        self._check_number(found.n_sets, least, totals.n_transactions)
         return found
 
 

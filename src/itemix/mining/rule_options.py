@@ -15,6 +15,9 @@ from itemix.mining import measures
 METRICS = tuple(name for name in measures.MEASURES if name not in measures.LOWER_IS_BETTER)
 """What rules can be selected by: everything of which more is better."""
 
+# All other measures are at most 1.
+_WITHOUT_END = ("lift", "conviction", "chi_squared")
+
 NO_LIMIT = int(np.iinfo(np.int64).max)
 
 
@@ -73,6 +76,15 @@ class RuleOptions:
                 f"expected itemsets with a number of transactions for metric={self.metric!r}, got itemsets "
                 "without; a model has no sample size: try metric='lift'"
             )
+
+    def fewer(self) -> str:
+        """Say how to ask for fewer rules, in ways that were not taken already."""
+        ways = ["mine with a higher min_support"]
+        if self.metric in _WITHOUT_END or self.min_threshold < 1:
+            ways.append(f"raise min_threshold above {self.min_threshold:g}")
+        if self.min_consequent_len == 1 < self.max_consequent_len:
+            ways.append("set max_consequent_len=1")
+        return f"{', '.join(ways)}, or pass a larger max_rules"
 
 
 def _checked_metric(metric: object) -> str:

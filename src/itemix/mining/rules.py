@@ -130,10 +130,10 @@ def rules(
         n_transactions=math.nan if n is None else float(n),
         support_only=options.support_only,
     )
-    parts, missing = _split(itemsets, supports, wanted, options.max_rules)
+    parts, missing = _split(itemsets, supports, wanted, options)
     while len(missing):
         supports.add(missing)
-        parts, missing = _split(itemsets, supports, wanted, options.max_rules)
+        parts, missing = _split(itemsets, supports, wanted, options)
     return _assemble(itemsets, parts, n_transactions=n, metric=options.metric, min_threshold=threshold)
 
 
@@ -148,7 +148,7 @@ class _Part(NamedTuple):
 
 
 def _split(
-    itemsets: Itemsets, supports: Supports, wanted: kernels.Wanted, max_rules: int
+    itemsets: Itemsets, supports: Supports, wanted: kernels.Wanted, options: RuleOptions
 ) -> tuple[list[_Part], Sets]:
     """Split all itemsets; return the rules, and the sets whose missing supports cut the search short."""
     longest = int(itemsets.lengths.max(initial=0))
@@ -172,11 +172,10 @@ def _split(
         )
         n_rules += int(found.sizes[0])
         missing.append(found)
-        if max(n_rules, missing.n_distinct) > max_rules:
+        if max(n_rules, missing.n_distinct) > options.max_rules:
             got = f"{max(n_rules, missing.n_distinct):,} before all {len(itemsets):,} itemsets were split"
             raise TooManyItemsetsError(
-                f"expected at most {plural(max_rules, 'rule')}, got {got}; raise min_threshold, set "
-                "max_consequent_len=1, or pass a larger max_rules",
+                f"expected at most {plural(options.max_rules, 'rule')}, got {got}; {options.fewer()}",
                 n_found=n_rules,
             )
         if missing.n_distinct == 0:

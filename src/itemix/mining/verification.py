@@ -20,7 +20,7 @@ from itemix.events import as_names
 from itemix.interrupts import interruptible
 from itemix.items import Items
 from itemix.itemsets import Itemsets
-from itemix.mining.options import UNBOUNDED, SearchOptions, as_fraction, min_count
+from itemix.mining.options import UNBOUNDED, SearchOptions, as_fraction, check_support
 from itemix.mining.progress import search_progress
 from itemix.mining.reading import Reader
 from itemix.mining.rounds import Rounds
@@ -161,7 +161,7 @@ def verify(
         )
     if min_support is None:
         raise InvalidInputError("expected min_support to verify a model, got none; try min_support=0.01")
-    min_count(min_support, 1)  # raises an error if it is no threshold, before the data is read
+    check_support(min_support)  # before the data is read
     rule = _slack_rule(slack, model, proposer, n_jobs)
     most = UNBOUNDED if max_passes is None else check_whole("max_passes", max_passes, 2, least=1)
     included, excluded = _names(include), _names(exclude)

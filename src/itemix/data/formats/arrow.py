@@ -132,9 +132,15 @@ def _open_ipc(source: Source) -> tuple[pa.Schema, Batches]:
     if source.head.startswith(b"ARROW1"):
         file = pa.ipc.open_file(_seekable(source))
         batches = (file.get_batch(i) for i in range(file.num_record_batches))
-        return file.schema, lambda columns: (batch.select(list(columns)) for batch in batches)
+        return file.schema, lambda columns: (_sound(batch.select(list(columns))) for batch in batches)
     stream = pa.ipc.open_stream(source)
-    return stream.schema, lambda columns: (batch.select(list(columns)) for batch in stream)
+    return stream.schema, lambda columns: (_sound(batch.select(list(columns))) for batch in stream)
+
+
+def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch, if its offsets stay inside it: Arrow believes them, and would end the process."""
+    batch.validate(full=True)
+    return batch
 
 
 def _rows_at_once(columns: Sequence[str]) -> int:
@@ -184,7 +190,17 @@ def _read_lists(schema: pa.Schema, batches: Batches, options: ReadOptions) -> En
     kind = schema.field(name).type.value_type
     encoded = encode_arrow_values(np.concatenate(lengths), _joined(values, kind))
     declared = (schema.field(name).metadata or {}).get(ITEMS_KEY)
-    return encoded if declared is None else _with_items(encoded, Items(json.loads(declared)))
+    return encoded if declared is None else _with_items(encoded, _declared_items(declared))
+
+
+def _declared_items(declared: bytes) -> Items:
+    """Return the items that the metadata of a column lists."""
+    try:
+        return Items(json.loads(declared))
+    except (ValueError, RecursionError):
+        raise InvalidInputError(
+            f"expected item names in the metadata of the column, got {declared!r:.60}; write the file again"
+        ) from None
 
 
 def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:

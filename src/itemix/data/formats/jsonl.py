@@ -53,10 +53,11 @@ def _lists(source: Source, options: ReadOptions) -> Iterator[list[Label]]:
             continue
         try:
             value = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
+            where = f"in line {number:,} of {source.label}"
             raise InvalidInputError(
-                f"expected JSON in every line, got {_shortened(line)} ({error.msg}) in line {number:,} of "
-                f"{source.label}; write one list per line"
+                f"expected JSON in every line, got {_shortened(line)} ({_problem(error)}) {where}; write one "
+                "list per line"
             ) from None
         if not checked:
             _check_fields(value, options)
@@ -97,6 +98,12 @@ def _list_field(value: dict[str, Any], number: int, label: str) -> str:
             f"of {label}; name the field with item="
         )
     return found
+
+
+def _problem(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return error.msg
+    return "nested too deeply" if isinstance(error, RecursionError) else "a number of too many digits"
 
 
 def _shortened(line: str) -> str:
