@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix.deadlines import still_wanted
 from itemix.errors import InvalidInputError
 from itemix.immutable import Immutable, owned
 from itemix.kernels import csr, least, residuals, sorting
@@ -283,6 +284,7 @@ class CorrectedMixture(Model):
         # Ctrl-C waits for a kernel to return: the longer the sets, the fewer at a time.
         step = max(1, _WORK_AT_A_TIME // max(1, int(np.diff(offsets).max(initial=0))) ** 2)
         for first in range(0, n, step):
+            still_wanted()
             ends = offsets[first : first + step + 1]
             least.least_probabilities(
                 ends,

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from itemix.checks import as_generator, check_whole
 from itemix.compressed import each_transaction
+from itemix.deadlines import still_wanted
 from itemix.errors import InvalidInputError
 from itemix.events import no_sets, require_same_items
 from itemix.kernels import csr, scaling
@@ -29,7 +30,8 @@ Offsets = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 
 MOST_ITEMS = 14
-_PARTS_AT_A_TIME = 2048
+# So many states of parts are worked on until somebody may say that it is enough.
+_STATES_AT_A_TIME = 1 << 16
 
 
 class _Parts(NamedTuple):
@@ -182,8 +184,11 @@ class MaxEntropy(Model):
         found = np.empty((len(parts.owner), 2))
         leader = csr.group_equal_rows(parts.offsets, parts.codes)[0]
         order = np.argsort(leader, kind="stable")
-        for first in range(0, len(order), _PARTS_AT_A_TIME):
-            some = order[first : first + _PARTS_AT_A_TIME]
+        # Equal parts follow each other, and the first of them has the work.
+        is_first = np.diff(leader[order], prepend=-1) != 0
+        work = np.cumsum(np.where(is_first, 1 << np.diff(parts.offsets)[order], 1))
+        for some in np.split(order, np.flatnonzero(np.diff(work // _STATES_AT_A_TIME)) + 1):
+            still_wanted()
             scaling.part_probabilities(*self._known.trie, *parts[1:], leader, some, found)
         return parts.owner, found
 

@@ -91,8 +91,6 @@ def serve(
                 note(f"the token is {token}; the page is at {address}#token={token}", quiet=quiet)
 
         server.serve(app, listening, welcome)
-        for served in models:
-            served.searches.end()
 
 
 def _at_least(name: str, value: N, least: float) -> N:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from itemix.deadlines import still_wanted
 from itemix.display import plural
 from itemix.errors import TooManyItemsetsError
 from itemix.interrupts import interruptible
@@ -159,6 +160,7 @@ def _split(
     n_rules = 0
     is_done = False
     while not is_done:
+        still_wanted()
         found.sizes[:] = 0
         is_done = kernels.split_sets(
             supports.known(),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
+import math
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
@@ -18,14 +17,15 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 import itemix
+from itemix.deadlines import still_wanted
 from itemix.errors import InvalidInputError
 from itemix.web import downloads
 from itemix.web.errors import HANDLERS
-from itemix.web.limits import TooSlowError
 from itemix.web.metrics import Measured, Metrics
 from itemix.web.questions import read_question
 from itemix.web.requests import chosen_model, read_request
 from itemix.web.security import KnownHosts, SecureHeaders, TokenRequired
+from itemix.web.threads import in_thread, make_pool
 from itemix.web.views import about, ask, components, dependencies, itemsets, rules
 
 if TYPE_CHECKING:
@@ -35,24 +35,27 @@ if TYPE_CHECKING:
 
     from itemix.web.served import Served
 
-R = TypeVar("R")
-
 HERE = Path(__file__).parent
-_WORKERS = 4
+# An answer of so many steps takes a few milliseconds, which is less than others mind.
+_STEPS_IN_THE_LOOP = 1_000_000
 _FRESH = {"cache-control": "no-store"}
+
+
+def _unknown(served: Served, question: object) -> float:
+    return math.inf
 
 
 @dataclass(frozen=True)
 class View:
     """An address, what may be asked there, and what answers.
 
-    `is_quick` answers take less than it takes to hand them to a thread.
+    `steps` says about how many steps an answer takes; where it is not known beforehand there is none.
     """
 
     path: str
     question: type[Any]
     answer: Callable[[Any, Any], dict[str, Any]]
-    is_quick: bool = False
+    steps: Callable[[Any, Any], float] = _unknown
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,8 @@ class File:
 
 # Routes are tried in this order: what is asked for most comes first.
 VIEWS = (
-    View("/query", ask.QueryQuestion, ask.query, is_quick=True),
-    View("/recommend", ask.RecommendQuestion, ask.recommend, is_quick=True),
+    View("/query", ask.QueryQuestion, ask.query, ask.query_steps),
+    View("/recommend", ask.RecommendQuestion, ask.recommend, ask.recommend_steps),
     View("/influences", ask.InfluencesQuestion, ask.influences),
     View("/model", about.AboutQuestion, about.about),
     View("/items", about.ItemsQuestion, about.items),
@@ -109,8 +112,7 @@ def make_app(models: Sequence[Served], *, token: str | None = None, only_loopbac
         middleware=middleware,
         exception_handlers=HANDLERS,
     )
-    # A few threads for the work of views; the event loop stays free for quick answers.
-    app.state.pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="view")
+    app.state.pool = make_pool()
     return app
 
 
@@ -123,20 +125,13 @@ async def _answer(models: Sequence[Served], view: View, request: Request) -> Res
     served = chosen_model(models, given.model)
     question = read_question(view.question, given.values, is_text=given.is_text)
     work = partial(_rendered, view, served, question)
-    return work() if view.is_quick else await _in_thread(request, work, served.limits.seconds)
+    if view.steps(served, question) <= _STEPS_IN_THE_LOOP:
+        return work()
+    return await in_thread(request, work, served.limits.seconds)
 
 
 def _rendered(view: View, served: Served, question: object) -> Response:
     return JSONResponse(view.answer(served, question), headers=_FRESH)
-
-
-async def _in_thread(request: Request, work: Callable[[], R], seconds: float) -> R:
-    """Do some work in a thread, and do not wait for it longer than allowed."""
-    running = asyncio.get_running_loop().run_in_executor(request.app.state.pool, work)
-    try:
-        return await asyncio.wait_for(running, seconds)
-    except TimeoutError:
-        raise TooSlowError(seconds) from None
 
 
 def _file_routes(models: Sequence[Served]) -> list[Route]:
@@ -151,21 +146,28 @@ async def _download(models: Sequence[Served], file: File, extension: str, reques
     given = await read_request(request)
     served = chosen_model(models, given.model)
     question = read_question(file.question, given.values, is_text=given.is_text)
-    folder = tempfile.TemporaryDirectory(prefix="itemix-")
-    target = Path(folder.name) / f"{served.name}-{file.name}.{extension}"
-    work = partial(file.write, served, question, target)
-    try:
-        await _in_thread(request, work, served.limits.download_seconds)
-    except BaseException:
-        folder.cleanup()
-        raise
+    name = f"{served.name}-{file.name}.{extension}"
+    work = partial(_written, file, served, question, name)
+    folder = await in_thread(request, work, served.limits.download_seconds)
     return FileResponse(
-        target,
+        Path(folder.name) / name,
         media_type=downloads.FORMATS[extension],
-        filename=target.name,
+        filename=name,
         headers=_FRESH,
         background=BackgroundTask(folder.cleanup),
     )
+
+
+def _written(file: File, served: Served, question: object, name: str) -> tempfile.TemporaryDirectory[str]:
+    """Write a file into a folder of its own, which is gone again if nobody wants it any more."""
+    folder = tempfile.TemporaryDirectory(prefix="itemix-")
+    try:
+        file.write(served, question, Path(folder.name) / name)
+        still_wanted()
+    except BaseException:
+        folder.cleanup()
+        raise
+    return folder
 
 
 def _other_routes(models: Sequence[Served], metrics: Metrics) -> list[Route | Mount]:

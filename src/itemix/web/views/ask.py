@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix.corrected import CorrectedMixture
 from itemix.errors import InvalidInputError
 from itemix.mining import query as library
 from itemix.mixture import Mixture
@@ -24,6 +25,7 @@ Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
 _NOISE = 1e-6
+_STEPS_OF_AN_INTERVAL = 100_000
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,19 @@ class RecommendQuestion:
     basket: tuple[Label, ...] = names()
     absent: tuple[Label, ...] = names()
     limit: int = whole(8, 1, 1_000)
+
+
+def query_steps(served: Served, asked: QueryQuestion) -> float:
+    """Return about how many steps the answer to a query takes."""
+    steps = steps_of_sets(served, 1, _names_of(asked), len(asked.absent) + len(asked.given_absent))
+    if asked.level is not None:
+        steps += _STEPS_OF_AN_INTERVAL * max(len(getattr(served.fitted, "posteriors_", ())), 1)
+    return steps if served.data is None else math.inf
+
+
+def recommend_steps(served: Served, asked: RecommendQuestion) -> float:
+    """Return about how many steps a recommendation takes."""
+    return steps_of_sets(served, served.model.n_items, (*asked.basket, *asked.absent), len(asked.absent))
 
 
 def query(served: Served, asked: QueryQuestion) -> dict[str, Any]:
@@ -124,6 +139,28 @@ def recommend(served: Served, asked: RecommendQuestion) -> dict[str, Any]:
     return {"recommendations": [entry._asdict() for entry in found]}
 
 
+def steps_of_sets(served: Served, n_sets: int, names: tuple[Label, ...], n_absent: int) -> float:
+    """Return about how many steps the probabilities of some sets take that have these items in common.
+
+    It is infinite for models of which that is not known beforehand, and for names that would have to be
+    compared with all others, to say which one was meant.
+    """
+    model = served.model
+    if any(name not in model.items for name in names):
+        return math.inf
+    n = len(names) + 1
+    if isinstance(model, Mixture):
+        return float(n_sets * n * model.n_components)
+    if isinstance(model, CorrectedMixture):
+        # Each set of absent items is asked for, and the paths in it that the correction knows.
+        return float(n_sets * n ** (model.n_pivots + 1) * model.mixture.n_components * 2**n_absent)
+    return math.inf
+
+
+def _names_of(asked: Event) -> tuple[Label, ...]:
+    return *asked.present, *asked.absent, *asked.given, *asked.given_absent
+
+
 def _codes(model: Model, asked: Event) -> tuple[Codes, Codes, Codes, Codes]:
     codes = model.items.codes
     return codes(asked.present), codes(asked.absent), codes(asked.given), codes(asked.given_absent)
@@ -141,8 +178,7 @@ def _if_independent(model: Model, asked: Event) -> float:
 
 def _in_data(data: Transactions, asked: Event) -> dict[str, Any]:
     """Count an event in the data: of the few items that are asked for, few transactions are different."""
-    named = [*asked.present, *asked.absent, *asked.given, *asked.given_absent]
-    counted = Mixture.from_transactions(data.select_items(named).merge_identical())
+    counted = Mixture.from_transactions(data.select_items(_names_of(asked)).merge_identical())
     condition = counted.probability(asked.given, absent=asked.given_absent)
     of = round(condition * data.n_transactions)
     if of == 0:
