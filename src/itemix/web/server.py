@@ -6,12 +6,11 @@ import contextlib
 import socket
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import uvicorn
 
 from itemix.errors import InvalidInputError
-from itemix.itemsets import TARGETS
 from itemix.web.connections import Connection, ConnectionLimits
 from itemix.web.views import about, ask, components, dependencies, itemsets, rules
 
@@ -118,7 +117,7 @@ def warm_up(served: Served) -> None:
     """Ask one question of each kind, so that whatever has to be compiled or read is."""
     threshold = about.about(served, about.AboutQuestion())["first_min_support"]
     item = served.model.items[int(served.model.item_probabilities.argmax())]
-    for target in TARGETS:
+    for target in get_args(itemsets.Target):
         itemsets.itemsets(
             served, itemsets.ItemsetsQuestion(min_support=threshold, target=target, include=(item,))
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import Field
 
-from itemix.web.questions import text, whole
+from itemix.web.questions import Question, Text
 from itemix.web.views.itemsets import matching_items
 
 if TYPE_CHECKING:
@@ -16,17 +16,15 @@ if TYPE_CHECKING:
 _LOWEST_THRESHOLD = 1e-4
 
 
-@dataclass(frozen=True)
-class AboutQuestion:
+class AboutQuestion(Question):
     """What a model is."""
 
 
-@dataclass(frozen=True)
-class ItemsQuestion:
+class ItemsQuestion(Question):
     """Items whose names have a text in them."""
 
-    search: str = text()
-    limit: int = whole(20, 1, 10_000)
+    search: Text = Field(default="", description="A part of the names.")
+    limit: int = Field(default=20, ge=1, le=10_000, description="The most rows to return.")
 
 
 def about(served: Served, asked: AboutQuestion) -> dict[str, Any]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field, model_validator
 
 from itemix.corrected import CorrectedMixture
 from itemix.errors import InvalidInputError
 from itemix.mining import query as library
 from itemix.mixture import Mixture
-from itemix.web.questions import names, number, whole
+from itemix.web.questions import Names, Question
 
 if TYPE_CHECKING:
     from itemix.items import Label
@@ -28,42 +28,50 @@ _NOISE = 1e-6
 _STEPS_OF_AN_INTERVAL = 100_000
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(Question):
     """Items that are present and absent, given that others are."""
 
-    present: tuple[Label, ...] = names()
-    absent: tuple[Label, ...] = names()
-    given: tuple[Label, ...] = names()
-    given_absent: tuple[Label, ...] = names()
+    present: Names = Field(default=(), description="Items that are present.")
+    absent: Names = Field(default=(), description="Items that are absent.")
+    given: Names = Field(default=(), description="Items that are known to be present.")
+    given_absent: Names = Field(default=(), description="Items that are known to be absent.")
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
         if not self.present and not self.absent:
             raise InvalidInputError("expected items that are present or absent, got none; try present=")
+        return self
 
 
-@dataclass(frozen=True)
 class QueryQuestion(Event):
     """The probability of an event; with a level, also its interval."""
 
-    level: float | None = number(None, 0.5, 0.999)
+    level: float | None = Field(
+        default=None,
+        ge=0.5,
+        le=0.999,
+        description="The probability inside the credible interval; without it, there is none.",
+    )
 
 
-@dataclass(frozen=True)
 class InfluencesQuestion(Event):
     """The items that change the probability of an event most; rare ones say little and are left out."""
 
-    limit: int = whole(8, 1, 100)
-    min_probability: float = number(0.001, 0, 1)
+    limit: int = Field(default=8, ge=1, le=100, description="The most rows to return.")
+    min_probability: float = Field(
+        default=0.001,
+        ge=0,
+        le=1,
+        description="The least probability, given the condition, of items that are considered.",
+    )
 
 
-@dataclass(frozen=True)
-class RecommendQuestion:
+class RecommendQuestion(Question):
     """What a basket may lack."""
 
-    basket: tuple[Label, ...] = names()
-    absent: tuple[Label, ...] = names()
-    limit: int = whole(8, 1, 1_000)
+    basket: Names = Field(default=(), description="The items that the basket holds.")
+    absent: Names = Field(default=(), description="Items that are known not to be wanted.")
+    limit: int = Field(default=8, ge=1, le=1_000, description="The most rows to return.")
 
 
 def query_steps(served: Served, asked: QueryQuestion) -> float:
