@@ -60,7 +60,10 @@ def read_question(kind: type[Q], given: Mapping[str, object], *, is_text: bool) 
     InvalidInputError
         If a name is not a field, or a value is not what its field takes.
     """
-    values = {name: _single(kind, name, value) for name, value in given.items()} if is_text else given
+    values = given
+    if is_text:
+        singles = _single_fields(kind)
+        values = {name: _single(name, value) if name in singles else value for name, value in given.items()}
     try:
         return kind.model_validate(values, strict=not is_text)
     except ValidationError as error:
@@ -73,13 +76,15 @@ def shown(value: object) -> str:
     return written if len(written) <= 60 else f"{written[:57]}..."
 
 
-def _single(kind: type[Question], name: str, value: object) -> object:
+@cache
+def _single_fields(kind: type[Question]) -> frozenset[str]:
+    """Return the names that come once in an address."""
+    return frozenset(name for name in kind.model_fields if schema_of(kind, name)["type"] != "array")
+
+
+def _single(name: str, value: object) -> object:
     """Return the only text of a name that is not repeated in an address."""
-    if (
-        not isinstance(value, list)
-        or name not in kind.model_fields
-        or schema_of(kind, name)["type"] == "array"
-    ):
+    if not isinstance(value, list):
         return value
     if len(value) != 1:
         raise InvalidInputError(f"expected {name} once, got it {len(value)} times; leave out all but one")
