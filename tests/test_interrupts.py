@@ -25,7 +25,7 @@ ROWS = np.arange(0, 300_001, 3), np.tile(np.array([3, 1, 2], dtype=np.int32), 10
 def sort_forever():
     """Spend nearly all time in a kernel that returns two arrays."""
     while True:
-        interrupts.check()
+        interrupts.still_wanted()
         csr.canonical_rows(*ROWS)
 
 
@@ -60,8 +60,8 @@ def test_an_interrupt_elsewhere_comes_at_the_next_check():
         foreign(signal.raise_signal, signal.SIGINT)
         reached.append("after")
         with pytest.raises(KeyboardInterrupt):
-            interrupts.check()
-        interrupts.check()
+            interrupts.still_wanted()
+        interrupts.still_wanted()
     assert reached == ["after"]
 
 
@@ -70,7 +70,7 @@ def test_an_interrupt_nobody_has_checked_comes_at_the_end():
     with pytest.raises(KeyboardInterrupt), interruptible():
         foreign(signal.raise_signal, signal.SIGINT)
     with interruptible():
-        interrupts.check()
+        interrupts.still_wanted()
 
 
 def test_a_second_interrupt_comes_at_once():
@@ -125,7 +125,7 @@ def test_only_the_main_thread_checks():
         thread.start()
         thread.join()
         with pytest.raises(KeyboardInterrupt):
-            interrupts.check()
+            interrupts.still_wanted()
 
 
 def test_handlers_of_others_stay():

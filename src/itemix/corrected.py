@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
 from itemix.immutable import Immutable, owned
+from itemix.interrupts import still_wanted
 from itemix.kernels import csr, least, residuals, sorting
 from itemix.lowering import lower_to_subsets
 from itemix.mixture import Mixture
@@ -282,6 +283,7 @@ class CorrectedMixture(Model):
         # Ctrl-C waits for a kernel to return: the longer the sets, the fewer at a time.
         step = max(1, _WORK_AT_A_TIME // max(1, int(np.diff(offsets).max(initial=0))) ** 2)
         for first in range(0, n, step):
+            still_wanted()
             ends = offsets[first : first + step + 1]
             least.least_probabilities(
                 ends,

@@ -3,8 +3,11 @@
 A signal that comes during a kernel waits until Python code runs again, and the first such code is Numba's
 own, which makes Python objects of the kernel's arrays: an exception there becomes a SystemError, or the end
 of the process. In a callback of the compiler or of an import it is printed and forgotten. So Ctrl-C is raised
-at once where it meets code of this library; anywhere else it is noted, and `check`, which every long loop
-calls, raises it. A second Ctrl-C is raised wherever it comes.
+at once where it meets code of this library; anywhere else it is noted, and `still_wanted`, which every long
+loop calls between two kernels, raises it. A second Ctrl-C is raised wherever it comes.
+
+A server has no Ctrl-C for a single answer. There, whoever waits for a thread's work gives it a `deadline`: a
+function that `still_wanted` calls in that thread, and that raises an error to end the work.
 """
 
 from __future__ import annotations
@@ -12,13 +15,15 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
 _noted = threading.Event()
+_ask: ContextVar[Callable[[], None] | None] = ContextVar("_ask", default=None)
 
 
 @contextmanager
@@ -34,7 +39,7 @@ def interruptible() -> Iterator[None]:
     signal.signal(signal.SIGINT, note)
     try:
         yield
-        check()
+        _raise_noted()
     finally:
         _noted.clear()
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -46,7 +51,7 @@ def note(number: int, frame: FrameType | None) -> None:
     Raises
     ------
     KeyboardInterrupt
-        Now, or in `check`.
+        Now, or in `still_wanted`.
     """
     if _noted.is_set() or _is_ours(frame):
         _noted.clear()
@@ -54,14 +59,31 @@ def note(number: int, frame: FrameType | None) -> None:
     _noted.set()
 
 
-def check() -> None:
-    """Raise a Ctrl-C that was noted; only the main thread does.
+@contextmanager
+def deadline(ask: Callable[[], None]) -> Iterator[None]:
+    """Have the loops of this thread call a function, which raises an error to end them."""
+    before = _ask.set(ask)
+    try:
+        yield
+    finally:
+        _ask.reset(before)
+
+
+def still_wanted() -> None:
+    """End work that nobody waits for any more: raise a Ctrl-C that was noted, or the error of a deadline.
 
     Raises
     ------
     KeyboardInterrupt
-        If one was noted.
+        If one was noted; only the main thread raises it.
     """
+    _raise_noted()
+    ask = _ask.get()
+    if ask is not None:
+        ask()
+
+
+def _raise_noted() -> None:
     if _noted.is_set() and threading.current_thread() is threading.main_thread():
         _noted.clear()
         raise KeyboardInterrupt

@@ -12,6 +12,7 @@ from itemix.checks import as_generator, check_whole
 from itemix.compressed import each_transaction
 from itemix.errors import InvalidInputError
 from itemix.events import no_sets, require_same_items
+from itemix.interrupts import still_wanted
 from itemix.kernels import csr, scaling
 from itemix.known_sets import KnownSets
 from itemix.model import Model, one_set
@@ -30,7 +31,8 @@ Offsets = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 
 MOST_ITEMS = 14
-_PARTS_AT_A_TIME = 2048
+# So many states of parts are worked on until somebody may say that it is enough.
+_STATES_AT_A_TIME = 1 << 16
 
 
 class MaxEntropy(Model):
@@ -174,8 +176,11 @@ class MaxEntropy(Model):
         joint = self._joint if np.diff(asked.offsets).max(initial=0) > 1 else self._without_states
         leader = csr.group_equal_rows(asked.offsets, asked.codes)[0]
         order = np.argsort(leader, kind="stable")
-        for first in range(0, len(order), _PARTS_AT_A_TIME):
-            some = order[first : first + _PARTS_AT_A_TIME]
+        # Equal parts follow each other, and the first of them has the work.
+        is_first = np.diff(leader[order], prepend=-1) != 0
+        work = np.cumsum(np.where(is_first, 1 << np.diff(asked.offsets)[order], 1))
+        for some in np.split(order, np.flatnonzero(np.diff(work // _STATES_AT_A_TIME)) + 1):
+            still_wanted()
             scaling.part_probabilities(self._known.trie, joint, asked, leader, some, found)
         _require_possible(found)
         return owner, found

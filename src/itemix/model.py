@@ -13,6 +13,7 @@ import numpy.typing as npt
 from itemix.errors import InvalidInputError
 from itemix.events import Names, encode_absent, encode_sets, few_names, no_sets, require_consistent
 from itemix.immutable import Immutable, protected
+from itemix.interrupts import still_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -172,6 +173,7 @@ class Model(Immutable, ABC):
         out = np.empty((len(codes), D))
         step = max(1, _SETS_AT_A_TIME // max(D, 1))
         for first in range(0, len(codes), step):
+            still_wanted()
             rows = codes[first : first + step]
             pairs = np.empty((len(rows), D, 2), dtype=np.int32)
             pairs[:, :, 0], pairs[:, :, 1] = rows[:, None], np.arange(D)

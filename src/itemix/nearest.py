@@ -7,13 +7,16 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from itemix.interrupts import still_wanted
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _NAMES_SEARCHED = 20_000
 _LIKE_A_NAME = 0.6
 _LIKE_A_WORD = 0.75
 _SHORTEST_WORD = 3
+_COMPARED_AT_A_TIME = 500
 
 
 def nearest(wanted: object, names: Iterable[object], n: int = 3) -> list[str]:
@@ -46,8 +49,15 @@ def did_you_mean(near: Iterable[str], otherwise: str) -> str:
 
 
 def _alike(key: str, texts: dict[str, list[str]], cutoff: float) -> set[str]:
-    close = difflib.get_close_matches(key, texts, n=10, cutoff=cutoff)
+    close = difflib.get_close_matches(key, _while_wanted(texts), n=10, cutoff=cutoff)
     return {name for text in close for name in texts[text]}
+
+
+def _while_wanted(texts: Iterable[str]) -> Iterator[str]:
+    for position, text in enumerate(texts):
+        if position % _COMPARED_AT_A_TIME == 0:
+            still_wanted()
+        yield text
 
 
 def _likeness(key: str, name: str) -> tuple[float, float]:

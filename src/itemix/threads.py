@@ -81,7 +81,7 @@ class Workers:
 
     @staticmethod
     def _checked(function: Callable[[int], R], block: int) -> R:
-        interrupts.check()
+        interrupts.still_wanted()
         return function(block)
 
     def __enter__(self) -> Self:

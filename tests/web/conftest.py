@@ -1,5 +1,9 @@
 """What the tests of the explorer share: a small model with hostile names, and clients that ask it."""
 
+import threading
+import time
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
@@ -8,6 +12,7 @@ import itemix
 from itemix.web.app import make_app
 from itemix.web.limits import Limits
 from itemix.web.served import Served
+from itemix.web.server import bound_socket, make_server
 
 HOSTILE = "<img src=x onerror=\"window.hacked = 'yes'\">"
 QUOTES = "'\"&amp;</script><script>window.hacked = 1</script>"
@@ -73,3 +78,25 @@ def client(app):
     """Ask the application without a network."""
     with TestClient(app, base_url="http://127.0.0.1") as asking:
         yield asking
+
+
+@contextmanager
+def listening(app, limits=None):
+    """Serve an application at a real address, in a thread, and yield the address."""
+    with bound_socket("127.0.0.1", 0) as taken:
+        server = make_server(app, limits=limits)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
+        thread.start()
+        try:
+            while not server.started:
+                time.sleep(0.01)
+            yield taken.getsockname()
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture
+def serve():
+    """Start a server: `with serve(app, limits) as address`."""
+    return listening

@@ -189,6 +189,7 @@ def test_components_are_those_of_the_mixture(client, model):
     assert detail["weight"] == mixture.weights[order[1]]
     assert len(detail["baskets"]) == 4
     assert detail == ask(client, "/components/2", baskets=4)
+    assert detail == client.post("/components/2", json={"baskets": 4}).json()
 
 
 def test_dependencies_are_the_librarys(client, model):

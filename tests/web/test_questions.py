@@ -1,30 +1,31 @@
 """Questions are read strictly: what is not meant is refused with one clear line."""
 
-from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import Field
 
 from itemix.errors import InvalidInputError
-from itemix.web.questions import MAX_NAMES, choice, names, number, read_question, text, whole
+from itemix.web import questions
+from itemix.web.questions import MAX_NAMES, Names, Text, read_question
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(questions.Question):
     """A field of each kind."""
 
-    limit: int = whole(50, 0, 1000)
-    share: float = number(0.5, 0, 1, is_open=True)
-    kind: str = choice("all", ("all", "closed"))
-    search: str = text()
-    items: tuple = names()
-    level: float | None = number(None, 0.5, 0.999)
+    limit: int = Field(default=50, ge=0, le=1000)
+    share: float = Field(default=0.5, gt=0, le=1)
+    kind: Literal["all", "closed"] = "all"
+    search: Text = ""
+    items: Names = ()
+    level: float | None = Field(default=None, ge=0.5, le=0.999)
 
 
 def test_defaults_hold_where_nothing_is_given():
     """An empty request asks for the defaults."""
-    assert read_question(Question, {}, is_text=True) == Question(50, 0.5, "all", "", (), None)
+    assert read_question(Question, {}, is_text=True) == Question()
 
 
 def test_addresses_and_json_mean_the_same():
@@ -35,7 +36,7 @@ def test_addresses_and_json_mean_the_same():
     from_json = read_question(
         Question, {"limit": 7, "share": 0.001, "items": ["a", "b"], "kind": "closed"}, is_text=False
     )
-    assert from_address == from_json == Question(7, 0.001, "closed", "", ("a", "b"))
+    assert from_address == from_json == Question(limit=7, share=0.001, kind="closed", items=("a", "b"))
 
 
 @given(st.integers(-(10**30), 10**30))

@@ -1,12 +1,14 @@
 """What is remembered answers as a new search would."""
 
 import time
+from threading import Lock
 
 import numpy as np
 import pytest
 
 import itemix
-from itemix.web.limits import Deadline, Limits, ThresholdTooLowError, TooSlowError, rounded_up
+from itemix.interrupts import deadline
+from itemix.web.limits import Deadline, Limits, ThresholdTooLowError, TooSlowError, held, rounded_up
 from itemix.web.searches import Searches
 
 
@@ -70,14 +72,27 @@ def test_a_search_that_takes_too_long_is_stopped():
     rng = np.random.default_rng(0)
     wide = itemix.Mixture(np.full(40, 1 / 40), rng.uniform(0.6, 0.9, (40, 60)), range(60))
     began = time.monotonic()
-    with pytest.raises(TooSlowError, match=r"expected an answer within 0.2 s, got none"):
-        Searches(wide, Limits(max_itemsets=10**9, seconds=0.2)).at(1e-6)
+    with pytest.raises(TooSlowError, match=r"expected an answer within 0.2 s"), deadline(Deadline(0.2)):
+        Searches(wide, Limits(max_itemsets=10**9)).at(1e-6)
     assert time.monotonic() - began < 5
 
 
 def test_a_deadline_lets_quick_work_pass():
     """Nothing happens before the time is over."""
-    Deadline(60)(1, 2)
+    limit = Deadline(60)
+    limit()
+    limit.call_off()
+    with pytest.raises(TooSlowError):
+        limit()
+
+
+def test_a_lock_is_waited_for_as_long_as_the_answer_is_wanted():
+    """Who waits for another request gives up with the time, too."""
+    lock = Lock()
+    with held(lock), pytest.raises(TooSlowError), deadline(Deadline(0.2)), held(lock):
+        pass
+    with held(lock):
+        pass
 
 
 @pytest.mark.parametrize(

@@ -99,8 +99,6 @@ def serve(
 
         leave_to_server()
         server.serve(app, listening, welcome)
-        for served in models:
-            served.searches.end()
 
 
 def _at_least(name: str, value: N, least: float) -> N:

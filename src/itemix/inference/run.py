@@ -254,7 +254,7 @@ class _Climb(Generic[S]):
         """Iterate until convergence or the last iteration; return whether a callback stopped it."""
         began = time.perf_counter()
         for iteration in range(1, settings.max_iter + 1):
-            interrupts.check()
+            interrupts.still_wanted()
             state, info = algorithm.step(state)
             self.state = state
             self.bounds.append(info.bound)

@@ -117,7 +117,7 @@ def sample(
             flags.go.set()
             # A signal that comes just before the wait begins is seen only when it ends.
             while wait(futures, timeout=_WAKE_SECONDS).not_done:
-                interrupts.check()
+                interrupts.still_wanted()
         except KeyboardInterrupt:
             flags.interrupt()
         finally:

@@ -55,7 +55,7 @@ def try_candidates(
     scores: list[float] = []
     try:
         for candidate in candidates:
-            interrupts.check()
+            interrupts.still_wanted()
             tell_stage(callbacks, f"choosing {what}: trying {candidate}")
             scores.append(score(candidate))
             if patience is not None and len(scores) - 1 - int(np.argmax(scores)) >= patience:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from itemix.interrupts import still_wanted
 from itemix.mining.columns import Columns
 from itemix.mining.model_search import ModelSearch
 from itemix.mining.parallel import SearchStopped
@@ -77,6 +78,7 @@ class LevelSearch(ModelSearch):
             values = np.concatenate([part[1] for part in parts] or [np.empty(0)])
 
     def _probable(self, candidates: Rows, order: npt.NDArray[np.int32], lowest: float) -> tuple[Rows, Floats]:
+        still_wanted()
         values = self._probabilities_of(candidates, order)
         kept = values >= lowest
         return candidates[kept], values[kept]

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.corrected import CorrectedMixture
+from itemix.interrupts import still_wanted
 from itemix.mining.ranking import ranked_part
 from itemix.mixture import Mixture
 
@@ -109,6 +110,7 @@ def strongest_pairs(
     best: list[Pair] = []
     least = _surely_reached(model, bounds, rows, n, sign)
     for first in range(0, len(rows), _ITEMS_AT_A_TIME):
+        still_wanted()
         block = rows[first : first + _ITEMS_AT_A_TIME]
         if len(best) >= max(n, 1):
             least = max(least, best[-1].information)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from itemix import interrupts
+from itemix.interrupts import still_wanted
 from itemix.kernels import control
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Search:
             try:
                 while pending:
                     _, pending = wait(pending, timeout=_WAKE_SECONDS, return_when=FIRST_COMPLETED)
-                    interrupts.check()
+                    still_wanted()
                     if self.on_progress is not None:
                         self.on_progress(int(self.shared[control.N_ROOTS_DONE]), n_roots)
             except BaseException:

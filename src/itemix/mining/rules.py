@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from itemix.display import plural
 from itemix.errors import TooManyItemsetsError
-from itemix.interrupts import interruptible
+from itemix.interrupts import interruptible, still_wanted
 from itemix.itemsets import Itemsets
 from itemix.kernels import rules as kernels
 from itemix.mining import measures
@@ -159,6 +159,7 @@ def _split(
     n_rules = 0
     is_done = False
     while not is_done:
+        still_wanted()
         found.sizes[:] = 0
         is_done = kernels.split_sets(
             supports.known(),

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 from itemix.errors import MissingExtraError
 
-_NEEDED = ("starlette", "uvicorn", "prometheus_client")
+_NEEDED = ("starlette", "uvicorn", "pydantic", "prometheus_client")
 
 
 def require_extra() -> None:

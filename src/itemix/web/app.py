@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
+import math
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
@@ -19,13 +19,14 @@ from starlette.staticfiles import StaticFiles
 
 import itemix
 from itemix.errors import InvalidInputError
-from itemix.web import downloads
+from itemix.interrupts import still_wanted
+from itemix.web import answers, downloads
 from itemix.web.errors import HANDLERS
-from itemix.web.limits import TooSlowError
 from itemix.web.metrics import Measured, Metrics
-from itemix.web.questions import read_question
-from itemix.web.requests import chosen_model, read_request
+from itemix.web.openapi import Document
+from itemix.web.requests import asked_in, chosen_model
 from itemix.web.security import KnownHosts, SecureHeaders, TokenRequired
+from itemix.web.threads import in_thread, make_pool
 from itemix.web.views import about, ask, components, dependencies, itemsets, rules
 
 if TYPE_CHECKING:
@@ -33,26 +34,31 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from itemix.web.questions import Question
     from itemix.web.served import Served
 
-R = TypeVar("R")
-
 HERE = Path(__file__).parent
-_WORKERS = 4
+# An answer of so many steps takes a few milliseconds, which is less than others mind.
+_STEPS_IN_THE_LOOP = 1_000_000
 _FRESH = {"cache-control": "no-store"}
+
+
+def _unknown(served: Served, question: object) -> float:
+    return math.inf
 
 
 @dataclass(frozen=True)
 class View:
-    """An address, what may be asked there, and what answers.
+    """An address, what may be asked there, what answers, and the shape of the answer.
 
-    `is_quick` answers take less than it takes to hand them to a thread.
+    `steps` says about how many steps an answer takes; where it is not known beforehand there is none.
     """
 
     path: str
-    question: type[Any]
+    question: type[Question]
     answer: Callable[[Any, Any], dict[str, Any]]
-    is_quick: bool = False
+    shape: Any
+    steps: Callable[[Any, Any], float] = _unknown
 
 
 @dataclass(frozen=True)
@@ -60,22 +66,22 @@ class File:
     """The name of a file, what may be asked for in it, and what writes it."""
 
     name: str
-    question: type[Any]
+    question: type[Question]
     write: Callable[[Any, Any, Path], None]
 
 
 # Routes are tried in this order: what is asked for most comes first.
 VIEWS = (
-    View("/query", ask.QueryQuestion, ask.query, is_quick=True),
-    View("/recommend", ask.RecommendQuestion, ask.recommend, is_quick=True),
-    View("/influences", ask.InfluencesQuestion, ask.influences),
-    View("/model", about.AboutQuestion, about.about),
-    View("/items", about.ItemsQuestion, about.items),
-    View("/itemsets", itemsets.ItemsetsQuestion, itemsets.itemsets),
-    View("/components", components.ComponentsQuestion, components.components),
-    View("/components/{number:int}", components.ComponentQuestion, components.component),
-    View("/dependencies", dependencies.DependenciesQuestion, dependencies.dependencies),
-    View("/rules", rules.RulesQuestion, rules.rules),
+    View("/query", ask.QueryQuestion, ask.query, answers.Query, ask.query_steps),
+    View("/recommend", ask.RecommendQuestion, ask.recommend, answers.Recommendations, ask.recommend_steps),
+    View("/influences", ask.InfluencesQuestion, ask.influences, answers.Influences),
+    View("/model", about.AboutQuestion, about.about, answers.ModelFacts),
+    View("/items", about.ItemsQuestion, about.items, answers.FoundItems),
+    View("/itemsets", itemsets.ItemsetsQuestion, itemsets.itemsets, answers.Itemsets),
+    View("/components", components.ComponentsQuestion, components.components, answers.Components),
+    View("/components/{number:int}", components.ComponentQuestion, components.component, answers.Component),
+    View("/dependencies", dependencies.DependenciesQuestion, dependencies.dependencies, answers.Dependencies),
+    View("/rules", rules.RulesQuestion, rules.rules, answers.Rules),
 )
 FILES = (
     File("itemsets", itemsets.ItemsetsChosen, downloads.write_itemsets),
@@ -109,8 +115,7 @@ def make_app(models: Sequence[Served], *, token: str | None = None, only_loopbac
         middleware=middleware,
         exception_handlers=HANDLERS,
     )
-    # A few threads for the work of views; the event loop stays free for quick answers.
-    app.state.pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="view")
+    app.state.pool = make_pool()
     return app
 
 
@@ -119,24 +124,16 @@ def _view_routes(models: Sequence[Served]) -> list[Route]:
 
 
 async def _answer(models: Sequence[Served], view: View, request: Request) -> Response:
-    given = await read_request(request)
-    served = chosen_model(models, given.model)
-    question = read_question(view.question, given.values, is_text=given.is_text)
+    question = await asked_in(request, view.question)
+    served = chosen_model(models, question.model)
     work = partial(_rendered, view, served, question)
-    return work() if view.is_quick else await _in_thread(request, work, served.limits.seconds)
+    if view.steps(served, question) <= _STEPS_IN_THE_LOOP:
+        return work()
+    return await in_thread(request, work, served.limits.seconds)
 
 
 def _rendered(view: View, served: Served, question: object) -> Response:
     return JSONResponse(view.answer(served, question), headers=_FRESH)
-
-
-async def _in_thread(request: Request, work: Callable[[], R], seconds: float) -> R:
-    """Do some work in a thread, and do not wait for it longer than allowed."""
-    running = asyncio.get_running_loop().run_in_executor(request.app.state.pool, work)
-    try:
-        return await asyncio.wait_for(running, seconds)
-    except TimeoutError:
-        raise TooSlowError(seconds) from None
 
 
 def _file_routes(models: Sequence[Served]) -> list[Route]:
@@ -148,24 +145,30 @@ def _file_routes(models: Sequence[Served]) -> list[Route]:
 
 
 async def _download(models: Sequence[Served], file: File, extension: str, request: Request) -> Response:
-    given = await read_request(request)
-    served = chosen_model(models, given.model)
-    question = read_question(file.question, given.values, is_text=given.is_text)
-    folder = tempfile.TemporaryDirectory(prefix="itemix-")
-    target = Path(folder.name) / f"{served.name}-{file.name}.{extension}"
-    work = partial(file.write, served, question, target)
-    try:
-        await _in_thread(request, work, served.limits.download_seconds)
-    except BaseException:
-        folder.cleanup()
-        raise
+    question = await asked_in(request, file.question)
+    served = chosen_model(models, question.model)
+    name = f"{served.name}-{file.name}.{extension}"
+    work = partial(_written, file, served, question, name)
+    folder = await in_thread(request, work, served.limits.download_seconds)
     return FileResponse(
-        target,
+        Path(folder.name) / name,
         media_type=downloads.FORMATS[extension],
-        filename=target.name,
+        filename=name,
         headers=_FRESH,
         background=BackgroundTask(folder.cleanup),
     )
+
+
+def _written(file: File, served: Served, question: object, name: str) -> tempfile.TemporaryDirectory[str]:
+    """Write a file into a folder of its own, which is gone again if nobody wants it any more."""
+    folder = tempfile.TemporaryDirectory(prefix="itemix-")
+    try:
+        file.write(served, question, Path(folder.name) / name)
+        still_wanted()
+    except BaseException:
+        folder.cleanup()
+        raise
+    return folder
 
 
 def _other_routes(models: Sequence[Served], metrics: Metrics) -> list[Route | Mount]:
@@ -173,7 +176,7 @@ def _other_routes(models: Sequence[Served], metrics: Metrics) -> list[Route | Mo
         return FileResponse(HERE / "static" / "index.html", headers={"cache-control": "no-cache"})
 
     async def openapi(request: Request) -> Response:
-        return FileResponse(HERE / "openapi.json", media_type="application/json")
+        return JSONResponse(await run_in_threadpool(document))
 
     async def health(request: Request) -> Response:
         return JSONResponse({"status": "ok", "version": itemix.__version__}, headers=_FRESH)
@@ -189,3 +192,28 @@ def _other_routes(models: Sequence[Served], metrics: Metrics) -> list[Route | Mo
         Route("/models", listed),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
+
+
+@cache
+def document() -> dict[str, Any]:
+    """Return the OpenAPI document."""
+    made = Document([answers.Health, answers.Models, *(view.shape for view in VIEWS)])
+    for view in VIEWS:
+        made.add_view(view.path.replace(":int}", "}"), _summary(view.answer), view.question, view.shape)
+    for file in FILES:
+        for extension, media_type in downloads.FORMATS.items():
+            summary = f"All {file.name} that /{file.name} shows a page of, as a file."
+            made.add_file(f"/{file.name}.{extension}", summary, file.question, media_type.partition(";")[0])
+    made.add_other("/", "The page.", "text/html")
+    made.add_other("/openapi.json", "This document; needs no token.", "application/json")
+    made.add_other(
+        "/health", "Whether the server answers; needs no token.", "application/json", answers.Health
+    )
+    made.add_other("/metrics", "Figures for a monitor, in the text format of Prometheus.", "text/plain")
+    made.add_other("/models", "The names of the models.", "application/json", answers.Models)
+    return made.as_json()
+
+
+def _summary(answer: Callable[[Any, Any], dict[str, Any]]) -> str:
+    """Return the first line of a docstring, without the word that says that it is returned."""
+    return (answer.__doc__ or "").partition("\n")[0].removeprefix("Return ").capitalize()

@@ -6,7 +6,8 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
 
 from itemix.errors import ItemixError, TooManyItemsetsError, UnknownItemError
 from itemix.web.limits import ThresholdTooLowError, TooSlowError
@@ -55,4 +56,9 @@ async def of_bug(request: Request, error: Exception) -> JSONResponse:
     return refusal(500, "internal_error", "expected an answer, got a mistake of itemix; see the server's log")
 
 
-HANDLERS = {ItemixError: of_library, HTTPException: of_http, Exception: of_bug}
+async def of_nobody(request: Request, error: Exception) -> Response:
+    """Answer a client that is gone: nobody reads it, but the metrics count it, as nginx does."""
+    return Response(status_code=499)
+
+
+HANDLERS = {ItemixError: of_library, ClientDisconnect: of_nobody, HTTPException: of_http, Exception: of_bug}

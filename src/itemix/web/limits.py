@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from itemix.errors import ItemixError, TooManyItemsetsError
+from itemix.interrupts import still_wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
+    from threading import Lock
 
 MAX_ROWS = 1_000
 """The most rows of one page."""
+
+_SECONDS_BETWEEN_LOOKS = 0.1
 
 
 @dataclass(frozen=True)
@@ -59,17 +64,31 @@ class ThresholdTooLowError(TooManyItemsetsError):
 
 
 class Deadline:
-    """Told how far a search is, stops it when its time is over, or when the server ends."""
+    """What long loops ask: it ends them when the time is over, or when nobody waits any more."""
 
-    def __init__(self, seconds: float, is_ended: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._end = time.monotonic() + seconds
-        self._is_ended = is_ended
 
-    def __call__(self, done: int, total: int) -> None:
-        """Raise TooSlowError if the time is over."""
-        if time.monotonic() > self._end or self._is_ended():
+    def call_off(self) -> None:
+        """Say that nobody waits any more."""
+        self._end = -math.inf
+
+    def __call__(self) -> None:
+        """Raise TooSlowError if the answer is not wanted any more."""
+        if time.monotonic() > self._end:
             raise TooSlowError(self._seconds)
+
+
+@contextmanager
+def held(lock: Lock) -> Iterator[None]:
+    """Wait for a lock as long as the answer is wanted, and hold it."""
+    while not lock.acquire(timeout=_SECONDS_BETWEEN_LOOKS):
+        still_wanted()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def rounded_up(value: float, digits: int) -> float:

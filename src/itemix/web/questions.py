@@ -1,166 +1,46 @@
-"""What a request may ask: dataclasses whose fields say what they take, read from an address or from JSON."""
+"""What a request may ask: pydantic models, read from an address or from JSON, with messages of our own."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from itemix.items import Label
+    from collections.abc import Mapping
 
-Q = TypeVar("Q")
+    from pydantic_core import ErrorDetails
 
-_SMALL = 0.1
 MAX_NAMES = 200
 MAX_TEXT = 200
+_SMALL = 0.1
 
 
-@dataclass(frozen=True)
-class Rule(ABC):
-    """What a field takes."""
-
-    @abstractmethod
-    def read(self, name: str, value: object, *, is_text: bool) -> object:
-        """Return what a text of an address, or a value of JSON, means; or raise InvalidInputError."""
+def _listed(value: object) -> object:
+    """Return names as a tuple; in JSON a single one needs no list."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-@dataclass(frozen=True)
-class Whole(Rule):
-    """A whole number between two bounds."""
-
-    low: int
-    high: int
-
-    def read(self, name: str, value: object, *, is_text: bool) -> int:
-        """Return the number."""
-        if is_text and isinstance(value, str):
-            digits = value.strip().removeprefix("-")
-            value = int(value) if digits.isascii() and digits.isdigit() and len(digits) < 19 else value
-        if not isinstance(value, int) or isinstance(value, bool) or not self.low <= value <= self.high:
-            nearest = self.high if isinstance(value, int) and value > self.high else self.low
-            raise InvalidInputError(
-                f"expected {name} as a whole number from {self.low:,} to {self.high:,}, got {shown(value)}; "
-                f"try {name}={nearest}"
-            )
-        return value
+ItemName = Annotated[
+    str | int, Field(description="The name of an item: text, or a number where the data has numbers.")
+]
+Names = Annotated[tuple[ItemName, ...], Field(max_length=MAX_NAMES), BeforeValidator(_listed)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
 
 
-@dataclass(frozen=True)
-class Number(Rule):
-    """A finite number between two bounds, of which the lower one may be left out."""
+class Question(BaseModel):
+    """What every request may say."""
 
-    low: float
-    high: float
-    is_open: bool = False
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    def read(self, name: str, value: object, *, is_text: bool) -> float:
-        """Return the number."""
-        if is_text and isinstance(value, str):
-            try:
-                value = float(value)
-            except ValueError:
-                value = str(value)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not self._holds(value):
-            low = f"above {self.low:g}" if self.is_open else f"from {self.low:g}"
-            raise InvalidInputError(
-                f"expected {name} as a number {low} to {self.high:g}, got {shown(value)}; "
-                f"try {name}={self._usual(value):g}"
-            )
-        return float(value)
-
-    def _usual(self, value: object) -> float:
-        """Return what to try instead: the bound that was passed, or something small."""
-        if isinstance(value, int | float) and value > self.high:
-            return self.high
-        if isinstance(value, int | float) and not self.is_open:
-            return self.low
-        return _SMALL if self.low < _SMALL <= self.high else self.high
-
-    def _holds(self, value: float) -> bool:
-        if not math.isfinite(value) or value > self.high:
-            return False
-        return value > self.low if self.is_open else value >= self.low
+    model: str | None = Field(default=None, description="The model that answers; by default the first.")
 
 
-@dataclass(frozen=True)
-class Choice(Rule):
-    """One of a few words."""
-
-    choices: tuple[str, ...]
-
-    def read(self, name: str, value: object, *, is_text: bool) -> str:
-        """Return the word."""
-        if not isinstance(value, str) or value not in self.choices:
-            near = get_close_matches(str(value)[:MAX_TEXT], self.choices, n=1, cutoff=0.5) or self.choices
-            raise InvalidInputError(
-                f"expected {name} to be one of {', '.join(self.choices)}, got {shown(value)}; "
-                f"try {name}={near[0]}"
-            )
-        return value
-
-
-@dataclass(frozen=True)
-class Text(Rule):
-    """A short text."""
-
-    def read(self, name: str, value: object, *, is_text: bool) -> str:
-        """Return the text."""
-        if not isinstance(value, str) or len(value) > MAX_TEXT:
-            raise InvalidInputError(
-                f"expected {name} as a text of at most {MAX_TEXT} characters, got {shown(value)}; shorten it"
-            )
-        return value
-
-
-@dataclass(frozen=True)
-class Names(Rule):
-    """Item names: in an address the field is repeated, in JSON it is a list."""
-
-    def read(self, name: str, value: object, *, is_text: bool) -> tuple[Label, ...]:
-        """Return the names."""
-        values = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-        if len(values) > MAX_NAMES:
-            raise InvalidInputError(
-                f"expected at most {MAX_NAMES} items in {name}, got {len(values):,}; ask for fewer"
-            )
-        for label in values:
-            if not isinstance(label, str | int) or isinstance(label, bool):
-                raise InvalidInputError(
-                    f"expected {name} as a list of item names, got {shown(label)} in it; try {name}=[]"
-                )
-        return tuple(values)  # type: ignore[arg-type] # the loop has seen that all are
-
-
-def whole(default: int | None, low: int, high: int) -> Any:  # noqa: ANN401 - a field of any type
-    """Declare a field that is a whole number."""
-    return field(default=default, metadata={"rule": Whole(low, high)})
-
-
-def number(default: float | None, low: float, high: float, *, is_open: bool = False) -> Any:  # noqa: ANN401 - as above
-    """Declare a field that is a number; `is_open` leaves the lower bound out."""
-    return field(default=default, metadata={"rule": Number(low, high, is_open)})
-
-
-def choice(default: str, choices: tuple[str, ...]) -> Any:  # noqa: ANN401 - as above
-    """Declare a field that is one of a few words."""
-    return field(default=default, metadata={"rule": Choice(choices)})
-
-
-def text() -> Any:  # noqa: ANN401 - as above
-    """Declare a field that is a short text, empty by default."""
-    return field(default="", metadata={"rule": Text()})
-
-
-def names() -> Any:  # noqa: ANN401 - as above
-    """Declare a field of item names, none by default."""
-    return field(default=(), metadata={"rule": Names()})
+Q = TypeVar("Q", bound=Question)
 
 
 def read_question(kind: type[Q], given: Mapping[str, object], *, is_text: bool) -> Q:
@@ -168,44 +48,114 @@ def read_question(kind: type[Q], given: Mapping[str, object], *, is_text: bool) 
 
     Parameters
     ----------
-    kind : dataclass
-        The question; each field has its rule.
+    kind : type of Question
+        What is asked.
     given : mapping
         Values by name: from an address a list of texts for each name, from JSON the values.
     is_text : bool
-        Whether they come from an address.
+        Whether they come from an address. JSON is taken at its types.
 
     Raises
     ------
     InvalidInputError
-        If a name is not a field, or a value breaks its rule.
+        If a name is not a field, or a value is not what its field takes.
     """
-    fields = {entry.name: entry for entry in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    values: dict[str, object] = {}
-    for name, value in given.items():
-        if name not in fields:
-            raise InvalidInputError(
-                f"expected only the parameters {', '.join([*fields, 'model'])}, got {shown(name)}; "
-                "leave it out"
-            )
-        values[name] = _read_field(fields[name], value, is_text)
-    return kind(**values)
-
-
-def _read_field(entry: dataclasses.Field[object], value: object, is_text: bool) -> object:
-    rule: Rule = entry.metadata["rule"]
-    if value is None and entry.default is None:
-        return None
-    if is_text and isinstance(value, list) and not isinstance(rule, Names):
-        if len(value) != 1:
-            raise InvalidInputError(
-                f"expected {entry.name} once, got it {len(value)} times; leave out all but one"
-            )
-        value = value[0]
-    return rule.read(entry.name, value, is_text=is_text)
+    values = given
+    if is_text:
+        singles = _single_fields(kind)
+        values = {name: _single(name, value) if name in singles else value for name, value in given.items()}
+    try:
+        return kind.model_validate(values, strict=not is_text)
+    except ValidationError as error:
+        raise InvalidInputError(_message(kind, error.errors(include_url=False)[0])) from None
 
 
 def shown(value: object) -> str:
     """Write a value of a request into a message, on one line and not too long."""
     written = repr(value)
     return written if len(written) <= 60 else f"{written[:57]}..."
+
+
+@cache
+def _single_fields(kind: type[Question]) -> frozenset[str]:
+    """Return the names that come once in an address."""
+    return frozenset(name for name in kind.model_fields if schema_of(kind, name)["type"] != "array")
+
+
+def _single(name: str, value: object) -> object:
+    """Return the only text of a name that is not repeated in an address."""
+    if not isinstance(value, list):
+        return value
+    if len(value) != 1:
+        raise InvalidInputError(f"expected {name} once, got it {len(value)} times; leave out all but one")
+    return value[0]
+
+
+@cache
+def schema_of(kind: type[Question], name: str) -> dict[str, Any]:
+    """Return the JSON schema of a field, without null where that stands for leaving it out."""
+    schema: dict[str, Any] = kind.model_json_schema()["properties"][name]
+    if "anyOf" in schema:
+        schema = {**schema["anyOf"][0], **{key: value for key, value in schema.items() if key != "anyOf"}}
+    return schema
+
+
+def _message(kind: type[Question], error: ErrorDetails) -> str:
+    """Say in one line what was expected, what was got and what to try."""
+    name, got = str(error["loc"][0]) if error["loc"] else "", error["input"]
+    match error["type"]:
+        case "value_error":
+            return str(error["ctx"]["error"])
+        case "missing":
+            return f"expected {name}, got none; try {name}={_SMALL}"
+        case "extra_forbidden":
+            known = ", ".join([*(field for field in kind.model_fields if field != "model"), "model"])
+            return f"expected only the parameters {known}, got {shown(name)}; leave it out"
+        case "too_long":
+            return f"expected at most {MAX_NAMES} items in {name}, got {len(got):,}; ask for fewer"
+    # What is past a bound was read as a number, and is shown as one.
+    is_past = error["type"] in ("greater_than", "greater_than_equal", "less_than_equal")
+    return _message_of_field(name, _number(got) if is_past else got, schema_of(kind, name))
+
+
+def _number(text: str) -> float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _message_of_field(name: str, got: object, schema: dict[str, Any]) -> str:
+    if name == "model":
+        return f"expected model as one name, got {shown(got)}; see /models"
+    if "enum" in schema:
+        return _message_of_choice(name, got, schema["enum"])
+    if schema["type"] == "array":
+        return f"expected {name} as a list of item names, got {shown(got)} in it; try {name}=[]"
+    if schema["type"] == "string":
+        return f"expected {name} as a text of at most {MAX_TEXT} characters, got {shown(got)}; shorten it"
+    return _message_of_number(name, got, schema)
+
+
+def _message_of_choice(name: str, got: object, choices: list[str]) -> str:
+    near = get_close_matches(str(got)[:MAX_TEXT], choices, n=1, cutoff=0.5) or choices
+    return f"expected {name} to be one of {', '.join(choices)}, got {shown(got)}; try {name}={near[0]}"
+
+
+def _message_of_number(name: str, got: object, schema: dict[str, Any]) -> str:
+    is_open = "exclusiveMinimum" in schema
+    low, high = schema["exclusiveMinimum" if is_open else "minimum"], schema["maximum"]
+    if schema["type"] == "integer":
+        nearest = high if isinstance(got, int) and got > high else low
+        return (
+            f"expected {name} as a whole number from {low:,} to {high:,}, got {shown(got)}; "
+            f"try {name}={nearest}"
+        )
+    if isinstance(got, int | float) and got > high:
+        nearest = high
+    elif isinstance(got, int | float) and not is_open:
+        nearest = low
+    else:
+        nearest = _SMALL if low < _SMALL <= high else high
+    bounds = f"{'above' if is_open else 'from'} {low:g} to {high:g}"
+    return f"expected {name} as a number {bounds}, got {shown(got)}; try {name}={nearest:g}"

@@ -1,14 +1,14 @@
-"""From a request to a model and a question."""
+"""From a request to a question, and to the model that it is for."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 
 from itemix.errors import InvalidInputError
-from itemix.web.questions import shown
+from itemix.web.questions import Q, read_question, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,33 +20,25 @@ if TYPE_CHECKING:
 MAX_BODY = 1 << 18
 
 
-class Given(NamedTuple):
-    """What a request gives: the name of a model, and values by the names of parameters."""
-
-    model: str | None
-    values: dict[str, object]
-    is_text: bool
-
-
-async def read_request(request: Request) -> Given:
-    """Read the parameters from the address, or from a body that is a JSON object.
+async def asked_in(request: Request, kind: type[Q]) -> Q:
+    """Read a question from the address, or from a body that is a JSON object.
 
     Raises
     ------
     InvalidInputError
-        If the body is no such object.
+        If it is no such question.
     HTTPException
-        If it is too large.
+        If the body is too large.
     """
     values: dict[str, object] = {}
-    if request.method == "POST":
-        values = _object_of(await _body_of(request))
-    else:
+    is_text = request.method != "POST"
+    if is_text:
         for name in request.query_params:
             values[name] = request.query_params.getlist(name)
-    for name, value in request.path_params.items():
-        values[name] = value if request.method == "POST" else [str(value)]
-    return Given(_model_name(values.pop("model", None)), values, request.method != "POST")
+    else:
+        values = _object_of(await _body_of(request))
+    values |= request.path_params
+    return read_question(kind, values, is_text=is_text)
 
 
 def chosen_model(models: Sequence[Served], name: str | None) -> Served:
@@ -88,11 +80,3 @@ def _object_of(body: bytes) -> dict[str, object]:
     if not isinstance(values, dict):
         raise InvalidInputError(f'expected a JSON object, got {shown(values)}; try {{"present": []}}')
     return values
-
-
-def _model_name(value: object) -> str | None:
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    if value is not None and not isinstance(value, str):
-        raise InvalidInputError(f"expected model as one name, got {shown(value)}; see /models")
-    return value

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import math
 from functools import cached_property
-from threading import Event, Lock
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import TooManyItemsetsError
+from itemix.interrupts import deadline
 from itemix.mining.search import mine
-from itemix.web.limits import Deadline, ThresholdTooLowError, TooSlowError, rounded_up
+from itemix.web.limits import Deadline, ThresholdTooLowError, TooSlowError, held, rounded_up
 
 if TYPE_CHECKING:
     from itemix.itemsets import Itemsets
@@ -93,7 +94,7 @@ class Searches:
         self._too_low = 0.0
         self._lowest_possible = 0.0
         self._closing_in = Lock()
-        self._ended = Event()
+        self._ahead = Deadline(limits.download_seconds)
 
     def at(self, threshold: float, target: str = "all") -> Found:
         """Return the itemsets of at least a probability: all, the closed or the maximal ones.
@@ -120,12 +121,12 @@ class Searches:
 
     def read_ahead(self, threshold: float) -> None:
         """Search down to a threshold, or to the lowest that is possible, before anybody asks for it."""
-        with contextlib.suppress(TooManyItemsetsError, TooSlowError):
+        with contextlib.suppress(TooManyItemsetsError, TooSlowError), deadline(self._ahead):
             self._down_to(threshold)
 
     def end(self) -> None:
-        """Stop whatever is being searched for: nobody waits for it any more."""
-        self._ended.set()
+        """Stop reading ahead: nobody will ask any more."""
+        self._ahead.call_off()
 
     def _down_to(self, threshold: float) -> Family:
         """Return the itemsets of at least a probability, and perhaps more."""
@@ -137,16 +138,11 @@ class Searches:
                 return self._search(threshold)
             except TooManyItemsetsError:
                 self._too_low = max(self._too_low, threshold)
-        with self._closing_in:
+        with held(self._closing_in):
             raise ThresholdTooLowError(threshold, self._limits.max_itemsets, self._find_lowest())
 
     def _search(self, threshold: float) -> Family:
-        found = mine(
-            self._model,
-            threshold,
-            max_itemsets=self._limits.max_itemsets,
-            progress=Deadline(self._limits.seconds, self._ended.is_set),
-        )
+        found = mine(self._model, threshold, max_itemsets=self._limits.max_itemsets)
         family = Family(found, self._model.item_probabilities)
         if threshold < _depth(self._deepest):
             self._deepest = family

@@ -20,7 +20,7 @@ HEADERS = {
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
 }
-_RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]", "::1")
 
 _OPEN_PATHS = ("/", "/health", "/openapi.json")
@@ -48,7 +48,7 @@ class SecureHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_RAW_HEADERS]
+                message["headers"] = [*message["headers"], *RAW_HEADERS]
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

@@ -14,9 +14,10 @@ import numpy.typing as npt
 from itemix.errors import InvalidInputError
 from itemix.inputs import Held
 from itemix.mining import supports
+from itemix.mining.search import mine
 from itemix.model import as_model
 from itemix.plot.models import components_of
-from itemix.web.limits import Limits
+from itemix.web.limits import Limits, held, rounded_up
 from itemix.web.searches import Searches
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 
-_REMEMBERED = 8
+_REMEMBERED = 4
+_SETS_AT_FIRST = 500
 
 
 class Served:
@@ -72,6 +74,7 @@ class Served:
         self.searches = Searches(model, self.limits)
         self._remembered: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = Lock()
+        self._making = Lock()
 
     @classmethod
     def from_file(
@@ -120,19 +123,33 @@ class Served:
         """The components to look at: of one sample of a sampler, the last; None if the model has none."""
         return components_of(self.fitted)
 
+    @cached_property
+    def first_threshold(self) -> float:
+        """A round threshold that a few hundred sets reach."""
+        found = mine(self.model, top_k=_SETS_AT_FIRST).support
+        return rounded_up(float(found.min(initial=1.0)), 2)
+
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what was made for a key the last time, or make it; the last few are kept."""
+        known: T | None = self._recalled(key)
+        if known is not None:
+            return known
+        # It takes much memory to make: one request at a time does so, and others may want the same.
+        with held(self._making):
+            known = self._recalled(key)
+            if known is None:
+                known = make()
+                with self._lock:
+                    self._remembered[key] = known
+                    while len(self._remembered) > _REMEMBERED:
+                        self._remembered.popitem(last=False)
+        return known
+
+    def _recalled(self, key: Hashable) -> Any:  # noqa: ANN401 - what was made for the key
         with self._lock:
             if key in self._remembered:
                 self._remembered.move_to_end(key)
-                known: T = self._remembered[key]
-                return known
-        made = make()
-        with self._lock:
-            self._remembered[key] = made
-            while len(self._remembered) > _REMEMBERED:
-                self._remembered.popitem(last=False)
-        return made
+            return self._remembered.get(key)
 
 
 def _with_items_of(model: Model, data: Transactions) -> Transactions:

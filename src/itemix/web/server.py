@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from typing import TYPE_CHECKING
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
 
 import uvicorn
 
 from itemix.errors import InvalidInputError
-from itemix.itemsets import TARGETS
+from itemix.web.connections import Connection, ConnectionLimits
 from itemix.web.views import about, ask, components, dependencies, itemsets, rules
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _SECONDS_TO_END = 2
 _LAST_PORT = 65_535
+_SECONDS_OF_A_TURN = 0.0005
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
@@ -72,17 +75,31 @@ def serve(app: Starlette, listening: socket.socket, on_ready: Callable[[], objec
     on_ready : function, optional
         Called once requests are answered.
     """
+    # The event loop gets its turn sooner where threads are busy with Python code.
+    sys.setswitchinterval(_SECONDS_OF_A_TURN)
+    with contextlib.suppress(KeyboardInterrupt):
+        make_server(app, on_ready).run(sockets=[listening])
+
+
+def make_server(
+    app: Starlette,
+    on_ready: Callable[[], object] | None = None,
+    limits: ConnectionLimits | None = None,
+) -> uvicorn.Server:
+    """Return the server of an application; parameters as in `serve`, and what connections may take."""
+    protocol: Any = partial(Connection, limits=limits or ConnectionLimits())
     config = uvicorn.Config(
         app,
+        http=protocol,
         log_config=None,
+        log_level="error",
         access_log=False,
         server_header=False,
         lifespan="off",
         ws="none",
         timeout_graceful_shutdown=_SECONDS_TO_END,
     )
-    with contextlib.suppress(KeyboardInterrupt):
-        _Server(config, on_ready).run(sockets=[listening])
+    return _Server(config, on_ready)
 
 
 class _Server(uvicorn.Server):
@@ -100,7 +117,7 @@ def warm_up(served: Served) -> None:
     """Ask one question of each kind, so that whatever has to be compiled or read is."""
     threshold = about.about(served, about.AboutQuestion())["first_min_support"]
     item = served.model.items[int(served.model.item_probabilities.argmax())]
-    for target in TARGETS:
+    for target in get_args(itemsets.Target):
         itemsets.itemsets(
             served, itemsets.ItemsetsQuestion(min_support=threshold, target=target, include=(item,))
         )

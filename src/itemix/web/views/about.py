@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import Field
 
-from itemix.mining.search import mine
-from itemix.web.limits import rounded_up
-from itemix.web.questions import text, whole
+from itemix.web.questions import Question, Text
 from itemix.web.views.itemsets import matching_items
 
 if TYPE_CHECKING:
     from itemix.web.served import Served
 
-_SETS_AT_FIRST = 500
 _LOWEST_THRESHOLD = 1e-4
 
 
-@dataclass(frozen=True)
-class AboutQuestion:
+class AboutQuestion(Question):
     """What a model is."""
 
 
-@dataclass(frozen=True)
-class ItemsQuestion:
+class ItemsQuestion(Question):
     """Items whose names have a text in them."""
 
-    search: str = text()
-    limit: int = whole(20, 1, 10_000)
+    search: Text = Field(default="", description="A part of the names.")
+    limit: int = Field(default=20, ge=1, le=10_000, description="The most rows to return.")
 
 
 def about(served: Served, asked: AboutQuestion) -> dict[str, Any]:
@@ -45,7 +40,7 @@ def about(served: Served, asked: AboutQuestion) -> dict[str, Any]:
         "has_intervals": served.has_intervals,
         "n_transactions": None if data is None else data.n_transactions,
         "lowest_min_support": max(lowest_threshold(served), served.searches.lowest_possible),
-        "first_min_support": served.remember("first threshold", lambda: _first_threshold(served)),
+        "first_min_support": served.first_threshold,
         "max_itemsets": served.limits.max_itemsets,
     }
 
@@ -69,9 +64,3 @@ def items(served: Served, asked: ItemsQuestion) -> dict[str, Any]:
 def lowest_threshold(served: Served) -> float:
     """Return the lowest threshold that makes sense: that of a single transaction, where there is data."""
     return _LOWEST_THRESHOLD if served.data is None else 1 / max(served.data.n_transactions, 1)
-
-
-def _first_threshold(served: Served) -> float:
-    """Return a round threshold that a few hundred sets reach."""
-    found = mine(served.model, top_k=_SETS_AT_FIRST).support
-    return rounded_up(float(found.min(initial=1.0)), 2)

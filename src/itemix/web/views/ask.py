@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field, model_validator
 
+from itemix.corrected import CorrectedMixture
 from itemix.errors import InvalidInputError
 from itemix.mining import query as library
 from itemix.mixture import Mixture
-from itemix.web.questions import names, number, whole
+from itemix.web.questions import Names, Question
 
 if TYPE_CHECKING:
     from itemix.items import Label
@@ -24,44 +25,66 @@ Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
 _NOISE = 1e-6
+_STEPS_OF_AN_INTERVAL = 100_000
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(Question):
     """Items that are present and absent, given that others are."""
 
-    present: tuple[Label, ...] = names()
-    absent: tuple[Label, ...] = names()
-    given: tuple[Label, ...] = names()
-    given_absent: tuple[Label, ...] = names()
+    present: Names = Field(default=(), description="Items that are present.")
+    absent: Names = Field(default=(), description="Items that are absent.")
+    given: Names = Field(default=(), description="Items that are known to be present.")
+    given_absent: Names = Field(default=(), description="Items that are known to be absent.")
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
         if not self.present and not self.absent:
             raise InvalidInputError("expected items that are present or absent, got none; try present=")
+        return self
 
 
-@dataclass(frozen=True)
 class QueryQuestion(Event):
     """The probability of an event; with a level, also its interval."""
 
-    level: float | None = number(None, 0.5, 0.999)
+    level: float | None = Field(
+        default=None,
+        ge=0.5,
+        le=0.999,
+        description="The probability inside the credible interval; without it, there is none.",
+    )
 
 
-@dataclass(frozen=True)
 class InfluencesQuestion(Event):
     """The items that change the probability of an event most; rare ones say little and are left out."""
 
-    limit: int = whole(8, 1, 100)
-    min_probability: float = number(0.001, 0, 1)
+    limit: int = Field(default=8, ge=1, le=100, description="The most rows to return.")
+    min_probability: float = Field(
+        default=0.001,
+        ge=0,
+        le=1,
+        description="The least probability, given the condition, of items that are considered.",
+    )
 
 
-@dataclass(frozen=True)
-class RecommendQuestion:
+class RecommendQuestion(Question):
     """What a basket may lack."""
 
-    basket: tuple[Label, ...] = names()
-    absent: tuple[Label, ...] = names()
-    limit: int = whole(8, 1, 1_000)
+    basket: Names = Field(default=(), description="The items that the basket holds.")
+    absent: Names = Field(default=(), description="Items that are known not to be wanted.")
+    limit: int = Field(default=8, ge=1, le=1_000, description="The most rows to return.")
+
+
+def query_steps(served: Served, asked: QueryQuestion) -> float:
+    """Return about how many steps the answer to a query takes."""
+    steps = steps_of_sets(served, 1, _names_of(asked), len(asked.absent) + len(asked.given_absent))
+    if asked.level is not None:
+        steps += _STEPS_OF_AN_INTERVAL * max(len(getattr(served.fitted, "posteriors_", ())), 1)
+    return steps if served.data is None else math.inf
+
+
+def recommend_steps(served: Served, asked: RecommendQuestion) -> float:
+    """Return about how many steps a recommendation takes."""
+    return steps_of_sets(served, served.model.n_items, (*asked.basket, *asked.absent), len(asked.absent))
 
 
 def query(served: Served, asked: QueryQuestion) -> dict[str, Any]:
@@ -124,6 +147,28 @@ def recommend(served: Served, asked: RecommendQuestion) -> dict[str, Any]:
     return {"recommendations": [entry._asdict() for entry in found]}
 
 
+def steps_of_sets(served: Served, n_sets: int, names: tuple[Label, ...], n_absent: int) -> float:
+    """Return about how many steps the probabilities of some sets take that have these items in common.
+
+    It is infinite for models of which that is not known beforehand, and for names that would have to be
+    compared with all others, to say which one was meant.
+    """
+    model = served.model
+    if any(name not in model.items for name in names):
+        return math.inf
+    n = len(names) + 1
+    if isinstance(model, Mixture):
+        return float(n_sets * n * model.n_components)
+    if isinstance(model, CorrectedMixture):
+        # Each set of absent items is asked for, and the paths in it that the correction knows.
+        return float(n_sets * n ** (model.n_pivots + 1) * model.mixture.n_components * 2**n_absent)
+    return math.inf
+
+
+def _names_of(asked: Event) -> tuple[Label, ...]:
+    return *asked.present, *asked.absent, *asked.given, *asked.given_absent
+
+
 def _codes(model: Model, asked: Event) -> tuple[Codes, Codes, Codes, Codes]:
     codes = model.items.codes
     return codes(asked.present), codes(asked.absent), codes(asked.given), codes(asked.given_absent)
@@ -141,8 +186,7 @@ def _if_independent(model: Model, asked: Event) -> float:
 
 def _in_data(data: Transactions, asked: Event) -> dict[str, Any]:
     """Count an event in the data: of the few items that are asked for, few transactions are different."""
-    named = [*asked.present, *asked.absent, *asked.given, *asked.given_absent]
-    counted = Mixture.from_transactions(data.select_items(named).merge_identical())
+    counted = Mixture.from_transactions(data.select_items(_names_of(asked)).merge_identical())
     condition = counted.probability(asked.given, absent=asked.given_absent)
     of = round(condition * data.n_transactions)
     if of == 0:

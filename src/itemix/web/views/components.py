@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from itemix.errors import InvalidInputError
 from itemix.mining.characteristics import characteristic_items, in_general
 from itemix.mixture import Mixture
 from itemix.trees import TreeMixture
-from itemix.web.questions import whole
+from itemix.web.questions import Question
 
 if TYPE_CHECKING:
     from itemix.model import Model
@@ -22,22 +22,20 @@ _ITEMS_RANKED = 40
 _TINY = 1e-3
 
 
-@dataclass(frozen=True)
-class ComponentsQuestion:
+class ComponentsQuestion(Question):
     """How many components, how many items of each, and how large the heat map."""
 
-    limit: int = whole(100, 1, 1_000)
-    items: int = whole(6, 0, 100)
-    heat_items: int = whole(30, 0, 200)
+    limit: int = Field(default=100, ge=1, le=1_000, description="The most rows to return.")
+    items: int = Field(default=6, ge=0, le=100, description="How many items to name.")
+    heat_items: int = Field(default=30, ge=0, le=200, description="How many items the heat map has.")
 
 
-@dataclass(frozen=True)
-class ComponentQuestion:
+class ComponentQuestion(Question):
     """One component by its number, the largest is 1."""
 
-    number: int = whole(1, 1, 10**9)
-    items: int = whole(20, 1, 1_000)
-    baskets: int = whole(8, 0, 100)
+    number: int = Field(default=1, ge=1, le=10**9, description="The component, the largest is 1.")
+    items: int = Field(default=20, ge=1, le=1_000, description="How many items to name.")
+    baskets: int = Field(default=8, ge=0, le=100, description="How many baskets to draw.")
 
 
 def components(served: Served, asked: ComponentsQuestion) -> dict[str, Any]:

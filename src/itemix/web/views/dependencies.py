@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pydantic import Field
+
 from itemix.mining import pairs, query
-from itemix.web.questions import choice, names, number, whole
+from itemix.web.questions import Names, Question
 
 if TYPE_CHECKING:
-    from itemix.items import Label
     from itemix.web.served import Served
 
-SIGNS = ("both", "positive", "negative")
 _MAX_PAIRS = 2_000
 _USUAL_PAIRS = 300
 _NOISE = 1e-9
 
 
-@dataclass(frozen=True)
-class DependenciesQuestion:
+class DependenciesQuestion(Question):
     """How many pairs, of which sign and strength, and of which items."""
 
-    sign: query.Sign = choice("both", SIGNS)  # noqa: RUF009 - a field
-    items: tuple[Label, ...] = names()
-    min_information: float = number(0.0, 0, 1)
-    limit: int = whole(200, 1, _MAX_PAIRS)
+    sign: query.Sign = Field(
+        default="both", description="Pairs that attract each other, that avoid each other, or both."
+    )
+    items: Names = Field(default=(), description="Only pairs with one of these items.")
+    min_information: float = Field(
+        default=0.0, ge=0, le=1, description="The least mutual information of a pair, in bits."
+    )
+    limit: int = Field(default=200, ge=1, le=_MAX_PAIRS, description="The most rows to return.")
 
 
 def dependencies(served: Served, asked: DependenciesQuestion) -> dict[str, Any]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
-from itemix.errors import InvalidInputError
-from itemix.itemsets import TARGETS
 from itemix.mining.ranking import ranked_part
 from itemix.web.limits import MAX_ROWS
-from itemix.web.questions import choice, names, number, text, whole
+from itemix.web.questions import Names, Question, Text
 from itemix.web.searches import Found, lifts
 from itemix.web.views.columns import as_list, rows_of
 
@@ -23,38 +21,39 @@ if TYPE_CHECKING:
     from itemix.web.searches import Family
     from itemix.web.served import Served
 
-SORTS = ("support", "length", "lift")
-ORDERS = ("descending", "ascending")
+Target = Literal["all", "closed", "maximal"]
+Sort = Literal["support", "length", "lift"]
+Order = Literal["descending", "ascending"]
 _BINS = 24
 _LONGEST = 1_000
 
 
-@dataclass(frozen=True)
-class ItemsetsChosen:
+class ItemsetsChosen(Question):
     """Which itemsets, and in which order."""
 
-    min_support: float = number(None, 0, 1, is_open=True)
-    target: str = choice("all", TARGETS)
-    min_len: int = whole(1, 1, _LONGEST)
-    max_len: int | None = whole(None, 1, _LONGEST)
-    include: tuple[Label, ...] = names()
-    exclude: tuple[Label, ...] = names()
-    search: str = text()
-    sort: str = choice("support", SORTS)
-    order: str = choice("descending", ORDERS)
-    level: float = number(0.9, 0.5, 0.999)
+    min_support: float = Field(gt=0, le=1, description="The least probability of an itemset, as a fraction.")
+    target: Target = Field(
+        default="all",
+        description="All itemsets; those without a superset of the same probability; those without a "
+        "superset that reaches the threshold.",
+    )
+    min_len: int = Field(default=1, ge=1, le=_LONGEST, description="The fewest items of a set.")
+    max_len: int | None = Field(default=None, ge=1, le=_LONGEST, description="The most items of a set.")
+    include: Names = Field(default=(), description="Items that every set holds.")
+    exclude: Names = Field(default=(), description="Items that no set holds.")
+    search: Text = Field(default="", description="Words; each must be part of the name of an item.")
+    sort: Sort = Field(default="support", description="What to sort by.")
+    order: Order = Field(default="descending", description="The direction.")
+    level: float = Field(
+        default=0.9, ge=0.5, le=0.999, description="The probability inside the credible intervals."
+    )
 
-    def __post_init__(self) -> None:
-        if self.min_support is None:
-            raise InvalidInputError("expected min_support, got none; try min_support=0.1")
 
-
-@dataclass(frozen=True)
 class ItemsetsQuestion(ItemsetsChosen):
     """A page of them."""
 
-    offset: int = whole(0, 0, 10**9)
-    limit: int = whole(50, 0, MAX_ROWS)
+    offset: int = Field(default=0, ge=0, le=10**9, description="How many rows to skip.")
+    limit: int = Field(default=50, ge=0, le=MAX_ROWS, description="The most rows to return.")
 
 
 def itemsets(served: Served, asked: ItemsetsQuestion) -> dict[str, Any]:

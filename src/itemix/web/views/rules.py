@@ -2,59 +2,66 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from pydantic import Field
 
-from itemix.errors import InvalidInputError, TooManyItemsetsError
-from itemix.mining.measures import MLXTEND
+from itemix.errors import TooManyItemsetsError
 from itemix.mining.ranking import ranked_part
 from itemix.mining.rules import rules as make_rules
 from itemix.web.limits import MAX_ROWS
-from itemix.web.questions import choice, names, number, whole
+from itemix.web.questions import Names, Question
 from itemix.web.views.columns import as_list, rows_of
-from itemix.web.views.itemsets import ORDERS
+from itemix.web.views.itemsets import Order
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from itemix.items import Label
     from itemix.mining.ruleset import Rules
     from itemix.web.served import Served
 
-MEASURES = MLXTEND
-"""What rules of a model can be chosen and sorted by; the others need a number of transactions."""
+Measure = Literal[
+    "antecedent support",
+    "consequent support",
+    "support",
+    "confidence",
+    "lift",
+    "representativity",
+    "leverage",
+    "conviction",
+    "zhangs_metric",
+    "jaccard",
+    "certainty",
+    "kulczynski",
+]
+"""What rules of a model can be chosen and sorted by; other measures need a number of transactions."""
 
 _MAX_POINTS = 2_000
 
 
-@dataclass(frozen=True)
-class RulesChosen:
+class RulesChosen(Question):
     """Which rules, and in which order."""
 
-    min_support: float = number(None, 0, 1, is_open=True)
-    metric: str = choice("confidence", MEASURES)
-    min_threshold: float = number(0.2, -1e9, 1e9)
-    left: tuple[Label, ...] = names()
-    right: tuple[Label, ...] = names()
-    max_left: int | None = whole(None, 1, 100)
-    max_right: int | None = whole(1, 1, 100)
-    sort: str = choice("lift", MEASURES)
-    order: str = choice("descending", ORDERS)
-
-    def __post_init__(self) -> None:
-        if self.min_support is None:
-            raise InvalidInputError("expected min_support, got none; try min_support=0.1")
+    min_support: float = Field(gt=0, le=1, description="The least probability of an itemset, as a fraction.")
+    metric: Measure = Field(default="confidence", description="The measure that selects rules.")
+    min_threshold: float = Field(default=0.2, ge=-1e9, le=1e9, description="The least value of it.")
+    left: Names = Field(default=(), description="Items that the antecedents hold.")
+    right: Names = Field(default=(), description="Items that the consequents hold.")
+    max_left: int | None = Field(default=None, ge=1, le=100, description="The most items of the antecedents.")
+    max_right: int | None = Field(default=1, ge=1, le=100, description="The most items of the consequents.")
+    sort: Measure = Field(default="lift", description="What to sort by.")
+    order: Order = Field(default="descending", description="The direction.")
 
 
-@dataclass(frozen=True)
 class RulesQuestion(RulesChosen):
     """A page of them, and some as points."""
 
-    offset: int = whole(0, 0, 10**9)
-    limit: int = whole(50, 0, MAX_ROWS)
-    points: int = whole(0, 0, _MAX_POINTS)
+    offset: int = Field(default=0, ge=0, le=10**9, description="How many rows to skip.")
+    limit: int = Field(default=50, ge=0, le=MAX_ROWS, description="The most rows to return.")
+    points: int = Field(
+        default=0, ge=0, le=_MAX_POINTS, description="How many of the first rules to return as points, too."
+    )
 
 
 def rules(served: Served, asked: RulesQuestion) -> dict[str, Any]:
@@ -124,5 +131,5 @@ def _points(chosen: Rules) -> dict[str, list[Any]]:
 
 def _rows(chosen: Rules) -> list[dict[str, Any]]:
     columns = _sides(chosen)
-    columns |= {name.replace(" ", "_"): as_list(chosen.measure(name)) for name in MEASURES}
+    columns |= {name.replace(" ", "_"): as_list(chosen.measure(name)) for name in get_args(Measure)}
     return rows_of(columns)
