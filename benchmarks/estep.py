@@ -29,16 +29,16 @@ import numpy.typing as npt
 from mining import machine
 
 import itemix
-from itemix.expectation import Rows
 from itemix.inference.em import EM
-from itemix.inference.init import starter
 from itemix.inference.priors import make_prior
+from itemix.inference.start import starter
 from itemix.inference.variational import Variational
-from itemix.mixture import Mixture
+from itemix.models.expectation import Rows
+from itemix.models.mixture import Mixture
 from itemix.threads import Workers, count_threads
 
 if TYPE_CHECKING:
-    from itemix.counts import Counts
+    from itemix.models.counts import Counts
 
 N_ITERATIONS = 50
 N_DENSE = 10

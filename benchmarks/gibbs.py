@@ -19,19 +19,19 @@ from mining import machine
 from sklearn.exceptions import ConvergenceWarning
 
 import itemix
-from itemix.expectation import Rows
 from itemix.inference.em import EM
 from itemix.inference.gibbs import GibbsSampler
-from itemix.inference.init import starter
 from itemix.inference.labels import label_starter
 from itemix.inference.priors import make_prior
-from itemix.mixture import Mixture
+from itemix.inference.start import starter
+from itemix.models.expectation import Rows
+from itemix.models.mixture import Mixture
 from itemix.threads import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
 
 _N_SEEDS = 20
 _N_SWEEPS = 50

@@ -20,7 +20,7 @@ import numpy as np
 from mining import machine
 from pages import page_parser, parse, publish
 
-from itemix.data.readers import read_transactions
+from itemix.io.read import read_transactions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,10 +19,10 @@ import itemix
 PAGE = Path(__file__).with_name("members.md")
 # Classes of what public functions return, which have no name of their own in `itemix`.
 RETURNED = (
-    "itemix.description.Description",
+    "itemix.core.description.Description",
     "itemix.data.catalogue.DatasetInfo",
-    "itemix.sets.Sets",
-    "itemix.itemsets.Itemset",
+    "itemix.core.sets.Sets",
+    "itemix.core.itemsets.Itemset",
     "itemix.mining.ruleset.Rule",
     "itemix.mining.recommend.Recommendations",
     "itemix.mining.recommend.Recommendation",
@@ -32,9 +32,9 @@ RETURNED = (
     "itemix.mining.query.Explanation",
     "itemix.mining.query.Contribution",
     "itemix.mining.verification.Verification",
-    "itemix.posterior.Posterior",
+    "itemix.models.posterior.Posterior",
     "itemix.inference.priors.Prior",
-    "itemix.counts.Counts",
+    "itemix.models.counts.Counts",
     "itemix.inference.selection.Selection",
     "itemix.inference.chains.Chains",
     "itemix.correction.choosing.Choice",

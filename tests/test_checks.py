@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from itemix import InvalidInputError
-from itemix.checks import check_counts, check_number, check_whole
+from itemix._checks import check_counts, check_number, check_whole
 
 
 def test_numbers_pass():

@@ -9,16 +9,15 @@ import pytest
 from naive.models import random_mixture
 
 import itemix
-from itemix import tensor_files
+from itemix.core.transactions import Transactions
 from itemix.correction import Choice, Way, choose, correct
 from itemix.correction.choosing import _AS_GOOD, _Judge
 from itemix.correction.counting import _MOST_PRODUCTS, _least_probability, likely_sets
 from itemix.errors import InvalidInputError, ModelFileError, TooManyItemsetsError, UnknownItemError
+from itemix.files import container, save
+from itemix.files.stored import StoredModel
 from itemix.mining.intervals import interval
-from itemix.model import Model
-from itemix.storage import save
-from itemix.storage.stored import StoredModel
-from itemix.transactions import Transactions
+from itemix.models.base import Model
 
 
 @pytest.fixture(scope="module")
@@ -182,9 +181,9 @@ def test_files_keep_the_correction(baskets, tmp_path):
     assert loaded.corrected_ == model.corrected_
     assert itemix.mine(loaded, 0.05) == itemix.mine(model, 0.05)
     assert StoredModel(tmp_path / "m.itemix").model == model.corrected_
-    content = tensor_files.read(tmp_path / "m.itemix")
+    content = container.read(tmp_path / "m.itemix")
     shift = content._tensors["correction.shift"]
-    tensor_files.write(
+    container.write(
         tmp_path / "m.itemix",
         content._header,
         content._tensors | {"correction.shift": np.full_like(shift, np.nan)},
@@ -205,9 +204,9 @@ def test_a_corrected_mixture_alone_in_a_file(baskets, tmp_path):
     assert (stored.value, stored.method, stored.training) == (model.mixture, None, {})
     found = interval(stored.uncertain, ["i1", "i2"])
     assert found.lower < found.probability < found.upper
-    content = tensor_files.read(tmp_path / "m.itemix")
+    content = container.read(tmp_path / "m.itemix")
     del content._tensors["correction.shift"]
-    tensor_files.write(tmp_path / "m.itemix", content._header, content._tensors)
+    container.write(tmp_path / "m.itemix", content._header, content._tensors)
     with pytest.raises(ModelFileError, match=r"it has no array correction\.shift"):
         itemix.load(tmp_path / "m.itemix")
 

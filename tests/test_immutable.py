@@ -11,17 +11,17 @@ import pytest
 from naive.models import OnlyProbabilities
 
 from itemix import Transactions
-from itemix.counts import Counts
+from itemix.core.items import Items
+from itemix.core.itemsets import Itemsets
+from itemix.core.sets import Sets
 from itemix.estimators import DirichletProcessMixture
 from itemix.immutable import Immutable
-from itemix.items import Items
-from itemix.itemsets import Itemsets
+from itemix.mining.mine import mine
 from itemix.mining.rules import rules
-from itemix.mining.search import mine
-from itemix.mixture import Mixture
-from itemix.posterior import Posterior
-from itemix.sets import Sets
-from itemix.trees import TreeMixture
+from itemix.models.counts import Counts
+from itemix.models.mixture import Mixture
+from itemix.models.posterior import Posterior
+from itemix.models.trees import TreeMixture
 
 LISTS = [["a", "b"], ["a"], ["b", "c"], ["a", "b", "c"]] * 5
 

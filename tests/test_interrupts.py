@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from itemix import interrupts
+from itemix import _runtime
+from itemix._runtime import interruptible
 from itemix.cli import ctrl_c
-from itemix.interrupts import interruptible
 from itemix.kernels import csr
 from itemix.threads import Workers
 
@@ -25,7 +25,7 @@ ROWS = np.arange(0, 300_001, 3), np.tile(np.array([3, 1, 2], dtype=np.int32), 10
 def sort_forever():
     """Spend nearly all time in a kernel that returns two arrays."""
     while True:
-        interrupts.still_wanted()
+        _runtime.still_wanted()
         csr.canonical_rows(*ROWS)
 
 
@@ -60,8 +60,8 @@ def test_an_interrupt_elsewhere_comes_at_the_next_check():
         foreign(signal.raise_signal, signal.SIGINT)
         reached.append("after")
         with pytest.raises(KeyboardInterrupt):
-            interrupts.still_wanted()
-        interrupts.still_wanted()
+            _runtime.still_wanted()
+        _runtime.still_wanted()
     assert reached == ["after"]
 
 
@@ -70,7 +70,7 @@ def test_an_interrupt_nobody_has_checked_comes_at_the_end():
     with pytest.raises(KeyboardInterrupt), interruptible():
         foreign(signal.raise_signal, signal.SIGINT)
     with interruptible():
-        interrupts.still_wanted()
+        _runtime.still_wanted()
 
 
 def test_a_second_interrupt_comes_at_once():
@@ -121,11 +121,11 @@ def test_only_the_main_thread_checks():
     """A thread of somebody else's does not take an interrupt away from the main thread."""
     with interruptible():
         foreign(signal.raise_signal, signal.SIGINT)
-        thread = threading.Thread(target=interrupts.check)
+        thread = threading.Thread(target=_runtime.check)
         thread.start()
         thread.join()
         with pytest.raises(KeyboardInterrupt):
-            interrupts.still_wanted()
+            _runtime.still_wanted()
 
 
 def test_handlers_of_others_stay():
@@ -146,5 +146,5 @@ def test_handlers_of_others_stay():
 
 def test_no_private_names_of_other_libraries():
     """What other libraries call their own functions is theirs to change."""
-    source = Path(interrupts.__file__).read_text() + Path(ctrl_c.__file__).read_text()
+    source = Path(_runtime.__file__).read_text() + Path(ctrl_c.__file__).read_text()
     assert not re.findall(r"(?:numba|llvmlite|importlib|weakref)\.\w+|settrace|f_trace", source)

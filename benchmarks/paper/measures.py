@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from itemix import Evaluation, Transactions
-    from itemix.sets import Sets
+    from itemix.core.sets import Sets
 
     from .scales import Task
     from .store import Record

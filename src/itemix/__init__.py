@@ -10,11 +10,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from itemix import plot
-    from itemix.corrected import CorrectedMixture
+    from itemix.core.items import Items
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.transactions import Transactions
     from itemix.data import datasets
-    from itemix.data.chunks import read_chunks
-    from itemix.data.readers import read_transactions
-    from itemix.data.writers import write_transactions
     from itemix.errors import (
         DatasetUnavailableError,
         InvalidInputError,
@@ -37,17 +36,18 @@ if TYPE_CHECKING:
         MaxEntropyModel,
     )
     from itemix.evaluation import Evaluation, evaluate
-    from itemix.items import Items
-    from itemix.itemsets import Itemsets
-    from itemix.maxent import MaxEntropy
+    from itemix.files import load
+    from itemix.io.chunks import read_chunks
+    from itemix.io.read import read_transactions
+    from itemix.io.write import write_transactions
+    from itemix.mining.mine import mine
     from itemix.mining.rules import rules
     from itemix.mining.ruleset import Rules
-    from itemix.mining.search import mine
-    from itemix.mixture import Mixture
+    from itemix.models.corrected import CorrectedMixture
+    from itemix.models.maxent import MaxEntropy
+    from itemix.models.mixture import Mixture
+    from itemix.models.trees import TreeMixture
     from itemix.report import write_report
-    from itemix.storage import load
-    from itemix.transactions import Transactions
-    from itemix.trees import TreeMixture
 
 __version__ = "0.1.0"
 
@@ -95,36 +95,36 @@ _HOME = {
     "BernoulliMixture": "itemix.estimators",
     "ChowLiuMixture": "itemix.estimators",
     "ChowLiuTree": "itemix.estimators",
-    "CorrectedMixture": "itemix.corrected",
+    "CorrectedMixture": "itemix.models.corrected",
     "DatasetUnavailableError": "itemix.errors",
     "DirichletProcessMixture": "itemix.estimators",
     "Evaluation": "itemix.evaluation",
     "IndependentModel": "itemix.estimators",
     "InvalidInputError": "itemix.errors",
     "ItemixError": "itemix.errors",
-    "Items": "itemix.items",
-    "Itemsets": "itemix.itemsets",
-    "MaxEntropy": "itemix.maxent",
+    "Items": "itemix.core.items",
+    "Itemsets": "itemix.core.itemsets",
+    "MaxEntropy": "itemix.models.maxent",
     "MaxEntropyModel": "itemix.estimators",
     "MissingExtraError": "itemix.errors",
     "MissingFileError": "itemix.errors",
-    "Mixture": "itemix.mixture",
+    "Mixture": "itemix.models.mixture",
     "ModelFileError": "itemix.errors",
     "NotEnoughMemoryError": "itemix.errors",
     "OutputError": "itemix.errors",
     "Rules": "itemix.mining.ruleset",
     "TooManyItemsetsError": "itemix.errors",
-    "Transactions": "itemix.transactions",
-    "TreeMixture": "itemix.trees",
+    "Transactions": "itemix.core.transactions",
+    "TreeMixture": "itemix.models.trees",
     "UnknownItemError": "itemix.errors",
     "evaluate": "itemix.evaluation",
-    "load": "itemix.storage",
-    "mine": "itemix.mining.search",
-    "read_chunks": "itemix.data.chunks",
-    "read_transactions": "itemix.data.readers",
+    "load": "itemix.files",
+    "mine": "itemix.mining.mine",
+    "read_chunks": "itemix.io.chunks",
+    "read_transactions": "itemix.io.read",
     "rules": "itemix.mining.rules",
     "write_report": "itemix.report",
-    "write_transactions": "itemix.data.writers",
+    "write_transactions": "itemix.io.write",
 }
 _MODULES = {"datasets": "itemix.data.datasets", "plot": "itemix.plot"}
 

@@ -7,7 +7,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from itemix.interrupts import still_wanted
+from itemix._runtime import still_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

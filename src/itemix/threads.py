@@ -7,7 +7,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from itemix import interrupts
+from itemix import _runtime
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Workers:
 
     @staticmethod
     def _checked(function: Callable[[int], R], block: int) -> R:
-        interrupts.still_wanted()
+        _runtime.still_wanted()
         return function(block)
 
     def __enter__(self) -> Self:

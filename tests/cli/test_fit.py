@@ -13,7 +13,7 @@ import itemix
 from itemix.cli.fit_display import _progress
 from itemix.cli.fitting import CRITERIA, INITS, METHODS, Fitting
 from itemix.data.synthetic import grocery_store
-from itemix.storage import load
+from itemix.files import load
 
 FEW = ["--max-iter", "20", "--seed", "0"]
 SAMPLING = [*FEW, "--samples", "2", "--thin", "2"]

@@ -33,12 +33,12 @@ def test_arguments_become_options(message, expected):
 
 def test_memory_that_ends_while_reading(run, baskets, monkeypatch):
     """Where memory ends, the line names what helps for reading, which is no higher support."""
-    from itemix.data import readers
+    from itemix.io import read
 
     def without_memory(*_):
         raise MemoryError
 
-    monkeypatch.setattr(readers, "recognise", without_memory)
+    monkeypatch.setattr(read, "recognise", without_memory)
     refused = run("mine", baskets, "-s", "1")
     assert refused.code == 2
     assert refused.err == (

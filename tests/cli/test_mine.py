@@ -7,9 +7,9 @@ import pytest
 import itemix
 from itemix.cli.options import FORMATS, TARGETS, as_support
 from itemix.cli.output import cell
-from itemix.data.readers import FORMATS as READER_FORMATS
+from itemix.core.itemsets import TARGETS as LIBRARY_TARGETS
 from itemix.errors import InvalidInputError
-from itemix.itemsets import TARGETS as LIBRARY_TARGETS
+from itemix.io.read import FORMATS as READER_FORMATS
 
 SUPPORT = "expected --min-support as a fraction"
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import itemix
-from itemix.storage import load
+from itemix.files import load
 
 
 def test_mine_takes_a_model(run, models):

@@ -5,9 +5,9 @@ import re
 import pytest
 
 import itemix
+from itemix.files import load
+from itemix.files.stored import StoredModel
 from itemix.mining.characteristics import characteristic_items
-from itemix.storage import load
-from itemix.storage.stored import StoredModel
 
 
 @pytest.mark.parametrize("method", ["nbm", "vdpm", "gsdpm"])

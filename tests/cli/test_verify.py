@@ -6,7 +6,7 @@ import itemix
 from itemix.cli import main
 from itemix.cli.options import Reading
 from itemix.cli.sources import read_for_passes
-from itemix.data.chunks import Chunks
+from itemix.io.chunks import Chunks
 from itemix.mining.verification import verify
 
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from itemix import InvalidInputError, Transactions, read_transactions, write_transactions
-from itemix.data.writers import ENDINGS
+from itemix.io.write import ENDINGS
 
 ODD_NAMES = [
     "0",

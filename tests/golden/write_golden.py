@@ -22,10 +22,10 @@ from itemix import (
     Transactions,
 )
 from itemix.correction import correct
-from itemix.mixture import Mixture
-from itemix.model import Model
-from itemix.storage import save
-from itemix.tensor_files import FORMAT
+from itemix.files import save
+from itemix.files.container import FORMAT
+from itemix.models.base import Model
+from itemix.models.mixture import Mixture
 
 FOLDER = Path(__file__).parent / f"format-{FORMAT}"
 GIBBS = {"inference": "gibbs", "max_iter": 10, "n_samples": 2, "thin": 2, "random_state": 0}

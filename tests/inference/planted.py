@@ -3,9 +3,9 @@
 import numpy as np
 
 from itemix import Transactions
-from itemix.expectation import Rows
-from itemix.inference.init import starter
-from itemix.mixture import Mixture
+from itemix.inference.start import starter
+from itemix.models.expectation import Rows
+from itemix.models.mixture import Mixture
 from itemix.threads import Workers
 
 

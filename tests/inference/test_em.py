@@ -8,10 +8,10 @@ from inference.planted import planted_mixture, random_data, rows_of, start_of
 from naive import inference as naive
 
 from itemix import Transactions
-from itemix.counts import Counts
 from itemix.inference.em import EM
-from itemix.inference.run import Settings, run
-from itemix.mixture import Mixture
+from itemix.inference.loop import Settings, run
+from itemix.models.counts import Counts
+from itemix.models.mixture import Mixture
 
 FAST = Settings(n_init=1, max_iter=60, tol=None)
 

@@ -9,12 +9,12 @@ from itemix.inference import collapsed, hyper
 from itemix.inference.diagnostics import effective_sample_size
 from itemix.inference.gibbs import GibbsSampler
 from itemix.inference.labels import label_starter
+from itemix.inference.loop import Settings, run
 from itemix.inference.priors import Prior, make_prior
-from itemix.inference.run import Settings, run
 from itemix.inference.sampling import Schedule, sample
-from itemix.kernels import gibbs, splitmerge
-from itemix.kernels.components import Points
-from itemix.mixture import Mixture
+from itemix.kernels.inference import gibbs, splitmerge
+from itemix.kernels.inference.components import Points
+from itemix.models.mixture import Mixture
 
 MODELS = pytest.mark.parametrize("n_components", [4, None], ids=["finite", "process"])
 

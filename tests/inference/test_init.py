@@ -8,8 +8,8 @@ from inference.planted import planted_mixture, random_data, rows_of, start_of
 
 from itemix import Transactions
 from itemix.errors import InvalidInputError
-from itemix.inference.init import random_labels, seeded_labels
-from itemix.mixture import Mixture
+from itemix.inference.start import random_labels, seeded_labels
+from itemix.models.mixture import Mixture
 
 
 def test_random_labels_leave_no_component_empty():

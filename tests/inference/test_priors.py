@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from naive import inference as naive
 from scipy import stats
 
-from itemix.counts import Counts
+from itemix.core.items import Items
 from itemix.errors import InvalidInputError
 from itemix.inference.priors import make_prior
-from itemix.items import Items
+from itemix.models.counts import Counts
 
 TOTALS = np.array([5, 0, 10])
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from itemix.inference.run import Info, Settings, run, spawn_generators
+from itemix.inference.loop import Info, Settings, run, spawn_generators
 
 
 @dataclass

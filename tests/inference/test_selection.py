@@ -8,7 +8,7 @@ from itemix import Transactions
 from itemix.errors import InvalidInputError
 from itemix.estimators import BayesianMixture, BernoulliMixture
 from itemix.inference.selection import CRITERIA, select_components
-from itemix.mixture import Mixture
+from itemix.models.mixture import Mixture
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

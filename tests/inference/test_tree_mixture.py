@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from itemix import BernoulliMixture, ChowLiuMixture, ChowLiuTree, Mixture, Transactions
 from itemix.errors import InvalidInputError
-from itemix.inference.run import Settings, run
+from itemix.inference.loop import Settings, run
 from itemix.inference.tree_mixture import Prior, TreeEM
 from itemix.inference.tree_rows import TreeRows
 from itemix.inference.tree_start import tree_starter

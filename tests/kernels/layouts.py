@@ -7,11 +7,12 @@ import numpy as np
 from naive import mining, projection
 
 from itemix.immutable import protected
-from itemix.kernels import bitsets, control, prepare
-from itemix.kernels import projection as kernels
+from itemix.kernels import bitsets
 from itemix.kernels.bitsets import Bitsets
-from itemix.kernels.control import SearchLimits
-from itemix.kernels.projection import Companions, ProjectedRows, RankRows
+from itemix.kernels.mining import control, prepare
+from itemix.kernels.mining import projection as kernels
+from itemix.kernels.mining.control import SearchLimits
+from itemix.kernels.mining.projection import Companions, ProjectedRows, RankRows
 
 UNBOUNDED = 2**62 - 1
 

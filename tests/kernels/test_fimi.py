@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from naive import text as naive
 
-from itemix.kernels import fimi
+from itemix.kernels import text as fimi
 
 LIMIT = 1 << 20
 small = st.integers(0, LIMIT - 2)

@@ -5,7 +5,7 @@ import pytest
 
 from itemix.errors import InvalidInputError
 from itemix.mining.characteristics import characteristic_items, in_general
-from itemix.mixture import Mixture
+from itemix.models.mixture import Mixture
 
 MIXTURE = Mixture([0.5, 0.5], [[0.9, 0.5, 0.2, 0.0], [0.1, 0.5, 0.6, 0.0]], ["a", "b", "c", "never"])
 

@@ -13,9 +13,9 @@ import pytest
 
 import itemix
 from itemix import InvalidInputError, TooManyItemsetsError, Transactions
-from itemix.kernels.control import SearchLimits
+from itemix.kernels.mining.control import SearchLimits
 from itemix.mining import exact, parallel
-from itemix.mining.options import UNBOUNDED
+from itemix.mining.search import UNBOUNDED
 
 TARGETS = ("all", "closed", "maximal")
 every_target = pytest.mark.parametrize("target", TARGETS)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.special import gammaincinv
 
+from itemix.core.transactions import Transactions
 from itemix.correction import correct
 from itemix.mining.intervals import interval
-from itemix.mixture import Mixture
-from itemix.posterior import Posterior
-from itemix.transactions import Transactions
+from itemix.models.mixture import Mixture
+from itemix.models.posterior import Posterior
 
 
 @pytest.mark.parametrize("seen", [1e-3, 0.05, 0.3, 2.0, 9.0])

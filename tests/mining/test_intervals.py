@@ -6,9 +6,9 @@ import pytest
 from itemix.errors import InvalidInputError
 from itemix.estimators import BayesianMixture, DirichletProcessMixture
 from itemix.mining.intervals import interval, intervals, relative_errors
-from itemix.mining.search import mine
-from itemix.mixture import Mixture
-from itemix.posterior import Posterior
+from itemix.mining.mine import mine
+from itemix.models.mixture import Mixture
+from itemix.models.posterior import Posterior
 
 NAMES = [f"i{j}" for j in range(8)]
 SHORT_CHAIN = {"inference": "gibbs", "max_iter": 60, "n_samples": 10, "thin": 2}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import itemix
 from itemix.mining import pairs
-from itemix.mixture import Mixture
+from itemix.models.mixture import Mixture
 
 
 def every_pair(model, sign="both"):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from itemix import Transactions
 from itemix.errors import InvalidInputError
 from itemix.mining import query
-from itemix.mixture import Mixture
+from itemix.models.mixture import Mixture
 
 NAMES = ["bread", "butter", "milk", "tea"]
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive.records import as_keys
 
-from itemix.kernels.eclat import ThreadRecords
-from itemix.lowering import lower_to_subsets
+from itemix.kernels.mining.eclat import ThreadRecords
 from itemix.mining.parallel import Search
 from itemix.mining.records import Records
+from itemix.models.lowering import lower_to_subsets
 
 N_RANKS = 6
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from naive import lattice as naive_lattice
 
 from itemix import InvalidInputError, Itemsets, Rules, mine
-from itemix.items import Items
+from itemix.core.items import Items
+from itemix.core.sets import Sets
 from itemix.mining.measures import LOWER_IS_BETTER, MEASURES
 from itemix.mining.rules import rules
-from itemix.sets import Sets
 
 BASKETS = [["milk", "bread"], ["milk", "bread", "beer"], ["milk", "bread"], ["beer"], ["milk"]]
 

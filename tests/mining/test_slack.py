@@ -21,7 +21,7 @@ from itemix.data.synthetic import grocery_store
 from itemix.mining.intervals import intervals
 from itemix.mining.slack import own_slack, uncertain
 from itemix.mining.verification import verify
-from itemix.posterior import Posterior
+from itemix.models.posterior import Posterior
 
 THRESHOLDS = (0.01, 0.03, 0.1, 0.3)
 ONE_ERROR = math.erf(math.sqrt(0.5))

@@ -17,9 +17,9 @@ from itemix import (
     Transactions,
     mine,
 )
-from itemix.mining.options import SearchOptions
 from itemix.mining.reading import Reader
 from itemix.mining.rounds import Rounds
+from itemix.mining.search import SearchOptions
 from itemix.mining.streams import Stream
 from itemix.mining.verification import verify
 

@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from itemix.itemsets import Itemsets
+from itemix.core.itemsets import Itemsets
 
 
 def as_arrays(family):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from itemix.mixture import Mixture
-from itemix.model import Model
+from itemix.models.base import Model
+from itemix.models.mixture import Mixture
 
 
 class OnlyProbabilities(Model):

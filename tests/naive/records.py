@@ -1,4 +1,4 @@
-"""Slow, obvious twins of kernels/assemble.py and kernels/sorting.py, on lists.
+"""Slow, obvious twins of kernels/mining/records.py and kernels/sorting.py, on lists.
 
 A record is (length, rank, count), in depth-first order: its set is the last rank of each length up to its
 own.
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from itemix.kernels.eclat import LENGTH_SHIFT, RANK_MASK
+from itemix.kernels.mining.eclat import LENGTH_SHIFT, RANK_MASK
 
 
 def as_keys(records):

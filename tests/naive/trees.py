@@ -4,7 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from itemix.trees import TreeMixture
+from itemix.models.trees import TreeMixture
 
 
 def states(n_items):

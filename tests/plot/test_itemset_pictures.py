@@ -5,7 +5,7 @@ import pytest
 
 import itemix
 from itemix import plot
-from itemix.itemsets import Itemsets
+from itemix.core.itemsets import Itemsets
 
 
 def test_counts_by_threshold(scene, ax):

@@ -15,9 +15,9 @@ from itemix.report import render_report, write_report
 from itemix.report.components import components
 from itemix.report.dependencies import _items_of
 from itemix.report.findings import _rounded_up, find
-from itemix.report.itemsets import itemsets
 from itemix.report.markup import as_percent
-from itemix.report.summary import summary
+from itemix.report.overview import summary
+from itemix.report.patterns import itemsets
 
 KEYS = ["summary", "components", "itemsets", "dependencies", "rules", "diagnostics"]
 HOSTILE = [

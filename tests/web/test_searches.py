@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import itemix
-from itemix.interrupts import deadline
+from itemix._runtime import deadline
 from itemix.web.limits import Deadline, Limits, ThresholdTooLowError, TooSlowError, held, rounded_up
 from itemix.web.searches import Searches
 

@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from itemix.web.app import make_app
-from itemix.web.security import is_loopback
+from itemix.web.middleware import is_loopback
 from itemix.web.served import Served
 
 

@@ -14,11 +14,11 @@ import pytest
 from starlette.testclient import TestClient
 
 import itemix
-from itemix.interrupts import deadline
+from itemix._runtime import deadline
 from itemix.web.app import make_app
 from itemix.web.limits import Limits
 from itemix.web.served import Served
-from itemix.web.views import ask, dependencies, itemsets, rules
+from itemix.web.views import ask, dependencies, patterns, rules
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +99,8 @@ def test_a_typo_among_many_names_keeps_nobody_waiting(serve):
 
 def chain_of_pairs(n):
     """Return a model of maximum entropy in which n items hang together."""
-    items = itemix.items.Items(range(n))
-    pairs = itemix.sets.Sets.from_names([[i, i + 1] for i in range(n - 1)], items)
+    items = itemix.core.items.Items(range(n))
+    pairs = itemix.core.sets.Sets.from_names([[i, i + 1] for i in range(n - 1)], items)
     return itemix.MaxEntropy(np.full(n, 0.5), pairs, np.full(n - 1, 0.3))
 
 
@@ -109,7 +109,7 @@ LOOPS = {
         served, ask.RecommendQuestion(basket=names[:3], absent=names[3:6])
     ),
     "influences": lambda served, names: ask.influences(served, ask.InfluencesQuestion(present=names[:2])),
-    "itemsets": lambda served, names: itemsets.itemsets(served, itemsets.ItemsetsQuestion(min_support=0.05)),
+    "itemsets": lambda served, names: patterns.itemsets(served, patterns.ItemsetsQuestion(min_support=0.05)),
     "rules": lambda served, names: rules.rules(served, rules.RulesQuestion(min_support=0.05)),
     "dependencies": lambda served, names: dependencies.dependencies(
         served, dependencies.DependenciesQuestion()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Self
 
-    from itemix.inference.run import Report
+    from itemix.inference.loop import Report
 
 INTERRUPTED = 130
 
@@ -54,8 +54,8 @@ def end() -> None:
     if not _ending.acquire(blocking=False):
         return  # the other thread does it
     try:
-        if "itemix.files" in sys.modules:  # else nothing was written
-            sys.modules["itemix.files"].remove_unfinished()
+        if "itemix._files" in sys.modules:  # else nothing was written
+            sys.modules["itemix._files"].remove_unfinished()
         os.write(2, (_SHOW_CURSOR if os.isatty(2) else b"") + b"itemix: interrupted\n")
     finally:
         os._exit(INTERRUPTED)
@@ -83,7 +83,7 @@ class Keeping:
             _keeping.set()
 
     def __exit__(self, *_: object) -> None:
-        from itemix.interrupts import forget
+        from itemix._runtime import forget
 
         _keeping.clear()
         forget()
@@ -93,7 +93,7 @@ def _handle(number: int, frame: FrameType | None) -> None:
     if not _keeping.is_set():
         end()
         return
-    from itemix.interrupts import note
+    from itemix._runtime import note
 
     _taken.append(number)
     note(number, frame)

@@ -104,7 +104,7 @@ def fetch(
     It is downloaded from its official source if it is not here yet. Without -o, it is only made available.
     """
     from itemix.data import datasets as library
-    from itemix.data.writers import check_path, write_transactions
+    from itemix.io.write import check_path, write_transactions
 
     check_choice("--format", format, FORMATS)
     if output is not None:
@@ -121,7 +121,7 @@ def fetch(
 
 def _draw(entries: "list[DatasetInfo]") -> None:
     from itemix.cli.page import Page
-    from itemix.display import Table
+    from itemix.core.display import Table
 
     rows = tuple(
         (entry.name, f"{entry.n_transactions:,}", f"{entry.n_items:,}", where_is(entry), entry.description)

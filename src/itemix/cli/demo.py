@@ -7,9 +7,9 @@ from itemix.cli.demo_model import plus, tell_of_model
 
 if TYPE_CHECKING:
     from itemix.cli.page import Page
-    from itemix.itemsets import Itemsets
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.transactions import Transactions
     from itemix.mining.rules import Rule, Rules
-    from itemix.transactions import Transactions
 
 _MIN_SUPPORT = 0.01
 _MIN_CONFIDENCE = 0.5
@@ -46,8 +46,8 @@ def _describe(page: "Page", store: "Transactions") -> None:
 
 
 def _mine(page: "Page", store: "Transactions", watch: Stopwatch) -> "Itemsets":
-    from itemix.display import Table
-    from itemix.mining.search import mine
+    from itemix.core.display import Table
+    from itemix.mining.mine import mine
 
     mine(store, _MIN_SUPPORT)  # loads the kernels, so that what is timed is the search
     began = watch.seconds()
@@ -75,7 +75,7 @@ def _mine(page: "Page", store: "Transactions", watch: Stopwatch) -> "Itemsets":
 
 
 def _make_rules(page: "Page", itemsets: "Itemsets") -> None:
-    from itemix.display import Table
+    from itemix.core.display import Table
     from itemix.mining.rules import rules as split
 
     rules = split(itemsets, min_threshold=_MIN_CONFIDENCE, max_consequent_len=1)

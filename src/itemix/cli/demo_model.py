@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
     from itemix.cli.compiling import Stopwatch
     from itemix.cli.page import Page
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.transactions import Transactions
     from itemix.estimators import DirichletProcessMixture
-    from itemix.itemsets import Itemsets
-    from itemix.transactions import Transactions
 
 _N_COMPONENTS = 7
 _N_ITEMS = 4
@@ -38,7 +38,7 @@ def tell_of_model(page: "Page", store: "Transactions", itemsets: "Itemsets", wat
 
 
 def _show_components(page: "Page", model: "DirichletProcessMixture", seconds: float) -> None:
-    from itemix.display import Table
+    from itemix.core.display import Table
 
     components = model.posterior_.mixture()
     largest = (-components.weights).argsort()[:_N_COMPONENTS].tolist()
@@ -51,7 +51,7 @@ def _show_components(page: "Page", model: "DirichletProcessMixture", seconds: fl
 
 
 def _compare(page: "Page", model: "DirichletProcessMixture", itemsets: "Itemsets") -> None:
-    from itemix.display import Table
+    from itemix.core.display import Table
 
     shown = [itemsets.filter(min_len=n, max_len=n).top(1)[0] for n in _COMPARED_LENGTHS]
     rows = []
@@ -64,7 +64,7 @@ def _compare(page: "Page", model: "DirichletProcessMixture", itemsets: "Itemsets
 
 
 def _ask(page: "Page", model: "DirichletProcessMixture") -> None:
-    from itemix.display import Table
+    from itemix.core.display import Table
 
     rows = []
     for item, given, given_absent in _QUESTIONS:
@@ -78,7 +78,7 @@ def _ask(page: "Page", model: "DirichletProcessMixture") -> None:
 
 
 def _recommend(page: "Page", model: "DirichletProcessMixture") -> None:
-    from itemix.display import Table
+    from itemix.core.display import Table
 
     offers = model.recommend(list(_BASKET), 4)
     rows = tuple((f"{offer.probability:.0%}", f"{offer.lift:.1f}", str(offer.item)) for offer in offers)

@@ -17,10 +17,10 @@ from itemix.errors import InvalidInputError
 from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.transactions import Transactions
     from itemix.evaluation import Evaluation
-    from itemix.itemsets import Itemsets
-    from itemix.model import Model
-    from itemix.transactions import Transactions
+    from itemix.models.base import Model
 
 _ENDINGS = (".json", ".csv")
 _PANEL = "The evaluation"
@@ -83,7 +83,7 @@ def evaluate(
     many predicted ones are false, and how far predicted supports are from the true ones on average, with and
     without their sign; all of this for each length of itemsets too.
     """
-    from itemix.display import plural
+    from itemix.core.display import plural
     from itemix.evaluation import evaluate as compare
 
     least = as_support(min_support)
@@ -115,8 +115,8 @@ def evaluate(
 
 
 def _read_prediction(source: str, reading: Reading, quiet: bool) -> "Model | Itemsets | Transactions":
-    from itemix.itemsets import Itemsets
-    from itemix.storage.stored import StoredModel
+    from itemix.core.itemsets import Itemsets
+    from itemix.files.stored import StoredModel
 
     with opened(source, quiet=quiet) as asked:
         saved = read_result(asked)
@@ -131,7 +131,7 @@ def _check_output(path: str | None) -> None:
     """Check that the file can be written, before anything is read."""
     if path is None:
         return
-    from itemix.files import checked_target
+    from itemix._files import checked_target
 
     checked_target(path)
     if Path(path).suffix.lower() not in _ENDINGS:
@@ -141,7 +141,7 @@ def _check_output(path: str | None) -> None:
 
 
 def _write(evaluation: "Evaluation", path: str) -> None:
-    from itemix.files import replacing
+    from itemix._files import replacing
 
     with replacing(path) as temporary:
         if Path(path).suffix.lower() == ".csv":

@@ -118,7 +118,7 @@ def _served(
             beside = None if data is None else read_source(data, reading, quiet=quiet)
             return Served.from_file(whole(found), data=beside)
         if output is not None:
-            from itemix.files import checked_target
+            from itemix._files import checked_target
 
             checked_target(output)
         model = fitting.estimator()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from itemix.cli.output import note
 
 if TYPE_CHECKING:
+    from itemix.core.transactions import Transactions
     from itemix.data.catalogue import DatasetInfo
-    from itemix.transactions import Transactions
 
 NOT_YET = "not yet"
 

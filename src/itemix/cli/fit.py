@@ -16,9 +16,9 @@ from itemix.errors import InvalidInputError
 from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
+    from itemix.core.transactions import Transactions
     from itemix.estimators.base import MixtureEstimator
     from itemix.estimators.single import ModelEstimator
-    from itemix.transactions import Transactions
 
 
 def fit(
@@ -41,7 +41,7 @@ def fit(
     """
     if output is None:
         raise InvalidInputError("expected -o with a file to save the model to, got none; try -o model.itemix")
-    from itemix.files import checked_target
+    from itemix._files import checked_target
 
     checked_target(output)
     refuse_repeated(source, reading.names)
@@ -84,7 +84,7 @@ def refuse_fitting(fitting: Fitting, source: str, output: str | None = None) -> 
 
 
 def _summary(model: "MixtureEstimator | ModelEstimator", method: str, seconds: float) -> str:
-    from itemix.display import joined, plural
+    from itemix.core.display import joined, plural
 
     values = vars(model)
     parts = [found(model)]

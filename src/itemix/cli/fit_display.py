@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, Task
 
-    from itemix.inference.run import Callback, Report
+    from itemix.inference.loop import Callback, Report
 
 
 _WIDE = 120
@@ -42,7 +42,7 @@ class _Display:
         self._done: dict[int, int] = {}
 
     def __call__(self, report: Report) -> None:
-        from itemix.display import plural
+        from itemix.core.display import plural
 
         self._done[report.restart] = report.iteration
         start = f"start {report.restart + 1} of {report.n_restarts}, " if report.n_restarts > 1 else ""

@@ -13,11 +13,11 @@ from itemix.errors import InvalidInputError
 from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
-    from itemix.data.chunks import Chunks
-    from itemix.itemsets import Itemsets
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.transactions import Transactions
+    from itemix.files.stored import StoredModel
+    from itemix.io.chunks import Chunks
     from itemix.mining.intervals import Source as Uncertain
-    from itemix.storage.stored import StoredModel
-    from itemix.transactions import Transactions
 
 
 def mine(
@@ -90,8 +90,8 @@ def mined(
     source: "StoredModel | Transactions", search: Searching, output: Output, watch: Stopwatch
 ) -> "Itemsets":
     """Mine transactions or a model, and say on standard error how many itemsets there are."""
-    from itemix.mining.search import mine as find
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
+    from itemix.mining.mine import mine as find
 
     began = watch.seconds()
     data = source if isinstance(source, Transactions) else source.model
@@ -112,7 +112,7 @@ def _check_verifying(search: Searching, level: float | None) -> None:
 
 
 def _model(source: "StoredModel | Transactions") -> "StoredModel":
-    from itemix.storage.stored import StoredModel
+    from itemix.files.stored import StoredModel
 
     if isinstance(source, StoredModel):
         return source
@@ -138,7 +138,7 @@ def _verified(
 
 
 def _summary(itemsets: "Itemsets", search: Searching) -> str:
-    from itemix.display import plural
+    from itemix.core.display import plural
 
     kind = "" if search.target == "all" else f"{search.target} "
     return plural(len(itemsets), f"{kind}itemset") + _threshold(itemsets, search)
@@ -150,14 +150,14 @@ def _threshold(itemsets: "Itemsets", search: Searching) -> str:
         return ""
     if n is None:
         return f" of probability >= {least:.3%}"
-    from itemix.mining.options import min_count
+    from itemix.mining.search import min_count
 
     count = min_count(as_support(search.min_support), n)
     return f" in at least {count:,} of {n:,} transactions ({least:.3%})"
 
 
 def _uncertain(source: "StoredModel | Transactions") -> "Uncertain":
-    from itemix.storage.stored import StoredModel
+    from itemix.files.stored import StoredModel
 
     if isinstance(source, StoredModel) and source.uncertain:
         return source.uncertain

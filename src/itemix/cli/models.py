@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from itemix.corrected import CorrectedMixture
     from itemix.correction import Choice
-    from itemix.model import Model
-    from itemix.posterior import Posterior
-    from itemix.storage.stored import StoredModel
+    from itemix.files.stored import StoredModel
+    from itemix.models.base import Model
+    from itemix.models.corrected import CorrectedMixture
+    from itemix.models.posterior import Posterior
 
 SUFFIX = ".itemix"
 
 
 def is_model(source: str) -> bool:
     """Whether a source is a file with a model, or is called like one."""
-    from itemix.tensor_files import is_model_file
+    from itemix.files.container import is_model_file
 
     return source.endswith(SUFFIX) or is_model_file(source)
 
 
 def summary(model: StoredModel) -> str:
     """Say what a file holds."""
-    from itemix.display import joined, plural
+    from itemix.core.display import joined, plural
 
     n = model.training.get("n_transactions")
     n_components = n_holding(model) if hasattr(model.value, "n_components") else 0
@@ -55,7 +55,7 @@ def n_holding(model: StoredModel) -> int:
 
 def found(model: Any) -> str:  # noqa: ANN401 - an estimator that was fitted
     """Say what a fit has found: components, corrections, edges of trees, itemsets."""
-    from itemix.display import joined
+    from itemix.core.display import joined
 
     posteriors: tuple[Posterior, ...] = getattr(model, "posteriors_", ())
     # Counts are of the components that hold transactions, in the last sample of a sampler.
@@ -68,9 +68,9 @@ def found(model: Any) -> str:  # noqa: ANN401 - an estimator that was fitted
 
 def structure(model: Model) -> str:
     """Say what a model of another kind than a mixture of products has besides components."""
-    from itemix.display import plural
-    from itemix.maxent import MaxEntropy
-    from itemix.trees import TreeMixture
+    from itemix.core.display import plural
+    from itemix.models.maxent import MaxEntropy
+    from itemix.models.trees import TreeMixture
 
     if isinstance(model, TreeMixture):
         return plural(model.n_edges, "edge")
@@ -81,7 +81,7 @@ def correction(corrected: CorrectedMixture | None, choice: Choice | None) -> str
     """Say by how much a model is corrected, or that no correction was chosen; nothing if none was wanted."""
     if corrected is None:
         return "" if choice is None else "no correction was found to be better"
-    from itemix.display import plural
+    from itemix.core.display import plural
 
     residuals = corrected.correction.residuals
     return f"corrected by {plural(residuals.size, 'itemset')} of up to {residuals.order} items"
@@ -89,7 +89,7 @@ def correction(corrected: CorrectedMixture | None, choice: Choice | None) -> str
 
 def components(n_components: int, n_samples: int) -> str:
     """Say how many components a model has; the samples of a sampler have different numbers."""
-    from itemix.display import plural
+    from itemix.core.display import plural
 
     found = plural(n_components, "component")
     return f"{found} in the last of {n_samples} samples" if n_samples > 1 else found

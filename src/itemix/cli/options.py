@@ -123,7 +123,7 @@ class Reading:
         """The file of names; or the names that a stream holds, which several sources may need."""
         if self.names is None or not is_stream(self.names):
             return self.names
-        from itemix.data.names import read_names
+        from itemix.io.names import read_names
 
         return read_names(self.names, self.encoding)
 
@@ -214,8 +214,8 @@ class Searching:
         """
         if self.min_support is None and self.top_k is None:
             raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
-        from itemix.items import Items
-        from itemix.mining.options import SearchOptions, check_support
+        from itemix.core.items import Items
+        from itemix.mining.search import SearchOptions, check_support
         from itemix.threads import count_threads
 
         if self.min_support is not None:

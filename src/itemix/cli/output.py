@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from itemix.cli.options import Output
-    from itemix.itemsets import Itemsets
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.sets import Sets
     from itemix.mining.rules import Rules
-    from itemix.sets import Sets
 
 ROWS_ON_TERMINAL = 20
 _LINES_AT_ONCE = 1000
@@ -34,7 +34,7 @@ def on_terminal() -> bool:
 def check_output(output: Output) -> None:
     """Check that the file that was asked for can be written, before long work is done for it."""
     if output.output is not None:
-        from itemix.table_files import check_path
+        from itemix.core.tables import check_path
 
         check_path(output.output)
 
@@ -43,7 +43,7 @@ def save(result: Itemsets | Rules, noun: str, output: Output) -> bool:
     """Write a result to the file that was asked for, if one was, and say so."""
     if output.output is None:
         return False
-    from itemix.display import plural
+    from itemix.core.display import plural
 
     result.save(output.output)
     note(f"wrote {plural(len(result), noun)} to {output.output}", quiet=output.quiet)
@@ -72,7 +72,7 @@ def write_lines(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def cell(name: object) -> str:
     """Write a name whole, control characters escaped, in quotes as in CSV where it has a comma or quotes."""
-    from itemix.display import format_name
+    from itemix.core.display import format_name
 
     text = format_name(name, sys.maxsize)
     return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text

@@ -10,14 +10,14 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from itemix.display import aligned
+from itemix.core.display import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from rich.console import RenderableType
 
-    from itemix.display import Table
+    from itemix.core.display import Table
 
 _WIDTH_IN_PIPES = 100
 _ACCENT = "cyan"

@@ -11,9 +11,9 @@ from itemix.errors import InvalidInputError
 from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
-    from itemix.mixture import Mixture
-    from itemix.storage.stored import StoredModel
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
+    from itemix.files.stored import StoredModel
+    from itemix.models.mixture import Mixture
 
 _EVENT = "The question"
 
@@ -86,8 +86,8 @@ def _answer(
     asked: "StoredModel | Transactions", event: Event, condition: Event, level: float
 ) -> dict[str, float]:
     """Return the numbers to show, by the headers of their columns."""
+    from itemix.files.stored import StoredModel
     from itemix.mining.intervals import interval
-    from itemix.storage.stored import StoredModel
 
     uncertain = asked.uncertain if isinstance(asked, StoredModel) else None
     model = asked.model if isinstance(asked, StoredModel) else _counted(asked, event, condition)
@@ -110,7 +110,7 @@ def _answer(
 
 def _counted(transactions: "Transactions", event: Event, condition: Event) -> "Mixture":
     """Return the data as a mixture: of the few items that are asked for, few transactions are different."""
-    from itemix.mixture import Mixture
+    from itemix.models.mixture import Mixture
 
     named = [name for names in (*event.values(), *condition.values()) for name in names]
     counted = Mixture.from_transactions(transactions.select_items(named).merge_identical())
@@ -124,7 +124,7 @@ def _counted(transactions: "Transactions", event: Event, condition: Event) -> "M
 
 def _draw(row: dict[str, float], event: str, condition: str) -> None:
     from itemix.cli.page import Page
-    from itemix.display import Table, format_number
+    from itemix.core.display import Table, format_number
 
     question = f"P({event} | {condition})" if condition else f"P({event})"
     cells = (*(format_number(value) for value in row.values()), question)

@@ -13,12 +13,12 @@ from itemix.inputs import refuse_repeated
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from itemix.items import Label
+    from itemix.core.items import Label
+    from itemix.core.transactions import Transactions
+    from itemix.files.stored import StoredModel
     from itemix.mining.recommend import Recommendations
     from itemix.mining.rules import Rules
-    from itemix.model import Model
-    from itemix.storage.stored import StoredModel
-    from itemix.transactions import Transactions
+    from itemix.models.base import Model
 
 _WHAT = "What to recommend"
 
@@ -83,7 +83,7 @@ def recommend(
 
 
 def _read(source: str, reading: Reading, *, quiet: bool) -> "StoredModel | Rules | Transactions":
-    from itemix.itemsets import Itemsets
+    from itemix.core.itemsets import Itemsets
 
     with opened(source, quiet=quiet) as found:
         saved = read_result(found)
@@ -101,9 +101,9 @@ def _read(source: str, reading: Reading, *, quiet: bool) -> "StoredModel | Rules
 def _for_one(
     asked: "StoredModel | Rules | Transactions", basket: list[str], absent: list[str], n: int
 ) -> list[Offer]:
+    from itemix.files.stored import StoredModel
     from itemix.mining import query
     from itemix.mining.rules import Rules
-    from itemix.storage.stored import StoredModel
 
     if isinstance(asked, StoredModel):
         found = query.recommend(asked.model, basket, n, absent=absent)
@@ -143,8 +143,8 @@ def _counted(transactions: "Transactions", basket: list[str], absent: list[str],
 
 def _judge_of_many(asked: "StoredModel | Rules | Transactions") -> "Model | Rules":
     """Return the model or the rules that recommend for many baskets."""
+    from itemix.files.stored import StoredModel
     from itemix.mining.rules import Rules
-    from itemix.storage.stored import StoredModel
 
     if isinstance(asked, StoredModel):
         return asked.model
@@ -158,7 +158,7 @@ def _judge_of_many(asked: "StoredModel | Rules | Transactions") -> "Model | Rule
 
 def _with_known_items(judge: "Model | Rules", baskets: "Transactions", *, quiet: bool) -> "Transactions":
     """Leave out of the baskets what is new since the model or the rules were made, and say so."""
-    from itemix.display import plural
+    from itemix.core.display import plural
 
     new = [name for name in baskets.items if name not in judge.items]
     if not new:
@@ -198,7 +198,7 @@ def _applied(rules: "Rules", baskets: "Transactions | list[list[Label]]", n: int
 
 def _draw(offers: list[Offer]) -> None:
     from itemix.cli.page import Page
-    from itemix.display import Table, format_number
+    from itemix.core.display import Table, format_number
 
     rows = tuple((format_number(p), format_number(lift), item) for p, lift, item in offers)
     Page().table(Table("", Offer._fields, rows), bars=[offer.probability for offer in offers])

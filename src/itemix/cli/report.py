@@ -13,7 +13,7 @@ from itemix.errors import InvalidInputError
 from itemix.inputs import is_standard_input, refuse_repeated
 
 if TYPE_CHECKING:
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
 
 _REPORT = "The report"
 
@@ -63,7 +63,7 @@ def report(
         raise InvalidInputError(
             "expected -o with a file to write the report to, got none; try -o report.html"
         )
-    from itemix.files import checked_target
+    from itemix._files import checked_target
     from itemix.plot.canvas import require_matplotlib
 
     require_matplotlib()
@@ -87,7 +87,7 @@ def _model_and_data(
         if found.kind == "model":
             refuse_fitting(fitting, source)
             read_model_or_data(found, reading, quiet=quiet)
-            from itemix.storage import load
+            from itemix.files import load
 
             return load(whole(found)), None if data is None else read_source(data, reading, quiet=quiet)
         model = fitting.estimator()

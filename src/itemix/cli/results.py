@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from itemix.cli.output import more_rows, names_of, on_terminal, rows_shown, write_lines
 
 if TYPE_CHECKING:
-    from itemix.itemsets import Itemsets
+    from itemix.core.itemsets import Itemsets
     from itemix.mining.rules import Rules
 
 SORTS = ("support", "length", "order")
@@ -57,7 +57,7 @@ def show_rules(rules: Rules, limit: int | None) -> None:
 
 def _draw_rules(shown: Rules, extra: list[str], n_left_out: int) -> None:
     from itemix.cli.page import Page
-    from itemix.display import format_number
+    from itemix.core.display import format_number
 
     table = shown.table(len(shown))
     cells = [[format_number(value) for value in shown.measure(name)] for name in extra]

@@ -15,8 +15,8 @@ from itemix.errors import InvalidInputError
 from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
-    from itemix.itemsets import Itemsets
-    from itemix.transactions import Transactions
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.transactions import Transactions
 
 MEASURES = (
     "confidence", "lift", "support", "leverage", "conviction", "zhangs_metric", "jaccard", "certainty",
@@ -198,7 +198,7 @@ def rules(
     split.check()
     refuse_repeated(source, data, reading.names)
     itemsets, transactions = _itemsets(source, data, search, reading, output)
-    from itemix.display import plural
+    from itemix.core.display import plural
     from itemix.mining.rules import rules as split_itemsets
 
     found = split_itemsets(itemsets, data=transactions, **split.as_arguments())
@@ -216,8 +216,8 @@ def _itemsets(
     source: str, data: str | None, search: Searching, reading: Reading, output: Output
 ) -> "tuple[Itemsets, Transactions | None]":
     """Return the itemsets of a source, mined if they are not there yet, and the transactions if they are."""
-    from itemix.itemsets import Itemsets
-    from itemix.transactions import Transactions
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.transactions import Transactions
 
     with opened(source, quiet=output.quiet) as asked:
         saved = read_result(asked)

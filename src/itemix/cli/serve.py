@@ -10,7 +10,7 @@ from itemix.cli.ctrl_c import leave_to_server
 from itemix.cli.options import Quiet, option
 from itemix.cli.output import note
 from itemix.cli.sources import opened, whole
-from itemix.display import plural
+from itemix.core.display import plural
 from itemix.errors import InvalidInputError
 from itemix.inputs import refuse_repeated
 
@@ -69,7 +69,7 @@ def serve(
     from itemix.web import server
     from itemix.web.app import make_app
     from itemix.web.limits import Limits
-    from itemix.web.security import is_loopback
+    from itemix.web.middleware import is_loopback
     from itemix.web.served import Served
 
     limits = Limits(

@@ -14,10 +14,10 @@ from itemix.inputs import is_regular, is_stream
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from itemix.itemsets import Itemsets
+    from itemix.core.itemsets import Itemsets
+    from itemix.files.stored import StoredModel
     from itemix.mining.rules import Rules
-    from itemix.mixture import Mixture
-    from itemix.storage.stored import StoredModel
+    from itemix.models.mixture import Mixture
 
 _ROWS = 20
 # Bits of mutual information that are none but for rounding.
@@ -93,7 +93,7 @@ def _lines(components: "Mixture", shown: list[int], n_items: int) -> "Iterator[l
 
 def _show_pairs(model: "StoredModel", limit: int, *, quiet: bool) -> None:
     """Show the pairs of items that depend most on each other."""
-    from itemix.display import Table, format_name, format_number
+    from itemix.core.display import Table, format_name, format_number
     from itemix.mining.query import dependencies
 
     n_items = model.value.n_items
@@ -129,7 +129,7 @@ def _show_pairs(model: "StoredModel", limit: int, *, quiet: bool) -> None:
 def _show_items(model: "StoredModel", limit: int) -> None:
     """Show the most probable items."""
     from itemix.cli.page import Page
-    from itemix.display import Table, format_name, format_number
+    from itemix.core.display import Table, format_name, format_number
 
     probability, items = model.model.item_probabilities, model.model.items
     shown = (-probability).argsort(kind="stable")[: limit or None].tolist()
@@ -146,7 +146,7 @@ def _show_items(model: "StoredModel", limit: int) -> None:
 
 def _show_result(file: str, result: "Itemsets | Rules", limit: int, quiet: bool) -> None:
     from itemix.cli.results import show_itemsets, show_rules
-    from itemix.itemsets import Itemsets
+    from itemix.core.itemsets import Itemsets
 
     note(f"{file}: {result.table(0).title.partition(': ')[2]}", quiet=quiet)
     if isinstance(result, Itemsets):
@@ -166,7 +166,7 @@ def _read_model(source: Opened) -> "StoredModel":
 
 def _draw(components: "Mixture", shown: list[int], n_items: int, n_left_out: int) -> None:
     from itemix.cli.page import Page
-    from itemix.display import Table
+    from itemix.core.display import Table
 
     rows = tuple(
         (f"{components.probs[k].sum():.1f}", f"{components.weights[k]:.1%}", in_words(components, k, n_items))
@@ -186,7 +186,7 @@ def _draw(components: "Mixture", shown: list[int], n_items: int, n_left_out: int
 
 def in_words(components: "Mixture", component: int, n_items: int) -> str:
     """Name the items that are typical of a component, each with its probability there."""
-    from itemix.display import format_name
+    from itemix.core.display import format_name
     from itemix.mining.characteristics import characteristic_items, in_general
 
     typical = characteristic_items(components, component, n_items)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from itemix.cli.options import Reading
-    from itemix.data.chunks import Chunks
-    from itemix.data.source import Source
-    from itemix.itemsets import Itemsets
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.transactions import Transactions
+    from itemix.files.stored import StoredModel
+    from itemix.io.chunks import Chunks
+    from itemix.io.source import Source
     from itemix.mining.rules import Rules
-    from itemix.storage.stored import StoredModel
-    from itemix.transactions import Transactions
 
 
 class Opened(NamedTuple):
@@ -50,7 +50,7 @@ def opened(source: str, *, quiet: bool) -> Iterator[Opened]:
     if source.startswith(DATASET_PREFIX) or not is_stream(source):
         yield Opened(source, _kind_of_file(source), source)
         return
-    from itemix.data.source import open_source
+    from itemix.io.source import open_source
 
     if source == "-" and not quiet and sys.stdin is not None and sys.stdin.isatty():
         sys.stderr.write("reading standard input; Ctrl-D ends it\n")
@@ -87,7 +87,7 @@ def read_data(source: Opened, reading: Reading, *, quiet: bool) -> Transactions:
 
 def read_for_passes(source: str, reading: Reading, *, quiet: bool) -> Transactions | Chunks:
     """Return the transactions that a source names, in chunks if it is a file that can be read in chunks."""
-    from itemix.data.chunks import NotInChunksError, read_chunks
+    from itemix.io.chunks import NotInChunksError, read_chunks
 
     if not is_regular(source) or source.startswith(DATASET_PREFIX):
         return read_source(source, reading, quiet=quiet)
@@ -118,14 +118,14 @@ def read_model(source: Opened) -> StoredModel:
     ModelFileError
         If it holds something else.
     """
-    from itemix.storage.stored import StoredModel
+    from itemix.files.stored import StoredModel
 
     return StoredModel(whole(source))
 
 
 def summary(transactions: Transactions | Chunks) -> str:
     """Say what was read, and how much of it there is."""
-    from itemix.display import plural
+    from itemix.core.display import plural
 
     sizes = (plural(transactions.n_transactions, "transaction"), plural(transactions.n_items, "item"))
     return f"{transactions.source}: {', '.join(sizes)}"
@@ -134,7 +134,7 @@ def summary(transactions: Transactions | Chunks) -> str:
 def read_result(source: Opened) -> Itemsets | Rules | None:
     """Return the itemsets or rules of a source, or None if it holds something else."""
     if source.kind == "itemsets":
-        from itemix.itemsets import Itemsets
+        from itemix.core.itemsets import Itemsets
 
         return Itemsets.load(whole(source))
     if source.kind == "rules":
@@ -164,7 +164,7 @@ def _named_dataset(source: str, quiet: bool) -> Transactions:
 
 
 def _file(source: Opened, reading: Reading, quiet: bool) -> Transactions:
-    from itemix.data.readers import read_transactions
+    from itemix.io.read import read_transactions
 
     if isinstance(source.content, str) and not Path(source.name).exists():
         _hint_at_dataset(source.name)
@@ -190,7 +190,7 @@ def _hint_at_dataset(source: str) -> None:
 
 def _kind_of_file(path: str) -> str | None:
     """Return what a file holds, or None if it is no file of ours, or none at all."""
-    from itemix.table_files import kind_of
+    from itemix.core.tables import kind_of
 
     if models.is_model(path):
         return "model"
@@ -199,8 +199,8 @@ def _kind_of_file(path: str) -> str | None:
 
 def _looked_at(name: str, stream: Source) -> Opened:
     """Find out from its first bytes what a stream holds; where they do not tell, from all of them."""
-    from itemix.table_files import kind_of, may_be_ours
-    from itemix.tensor_files import begins_like_model
+    from itemix.core.tables import kind_of, may_be_ours
+    from itemix.files.container import begins_like_model
 
     if name.endswith(models.SUFFIX) or begins_like_model(stream.head):
         return Opened(name, "model", stream)

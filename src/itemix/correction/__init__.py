@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix.corrected import CorrectedMixture, Correction
 from itemix.correction.choosing import MAX_SIZE, ORDERS, Choice, Way, choose
 from itemix.correction.counting import AlignedChunks, likely_sets
 from itemix.correction.fitting import fit_correction, with_item_frequencies
 from itemix.errors import InvalidInputError
-from itemix.residuals import Residuals
+from itemix.models.corrected import CorrectedMixture, Correction
+from itemix.models.residuals import Residuals
 
 if TYPE_CHECKING:
-    from itemix.mixture import Mixture
+    from itemix.models.mixture import Mixture
 
 __all__ = ["Choice", "Way", "check_order", "choose", "correct"]
 

@@ -10,19 +10,19 @@ import numpy.typing as npt
 
 from itemix.correction.counting import FEWEST, count_sets, families
 from itemix.correction.fitting import fit_correction
-from itemix.expectation import Rows, tables_of_mixture
-from itemix.mining.search import mine
+from itemix.mining.mine import mine
 from itemix.mining.supports import count
-from itemix.mixture import Mixture
+from itemix.models.expectation import Rows, tables_of_mixture
+from itemix.models.mixture import Mixture
 from itemix.threads import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from itemix.itemsets import Itemsets
-    from itemix.model import Model
-    from itemix.sets import Sets
-    from itemix.transactions import Transactions
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.sets import Sets
+    from itemix.core.transactions import Transactions
+    from itemix.models.base import Model
 
 Floats = npt.NDArray[np.float64]
 

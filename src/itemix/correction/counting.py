@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix.core.sets import Sets
 from itemix.correction.fitting import SetCounts
 from itemix.errors import InvalidInputError, TooManyItemsetsError
-from itemix.mining.search import mine
+from itemix.mining.mine import mine
 from itemix.mining.streams import Stream
 from itemix.mining.supports import count
-from itemix.sets import Sets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from itemix.items import Items
-    from itemix.mixture import Mixture
-    from itemix.transactions import Transactions
+    from itemix.core.items import Items
+    from itemix.core.transactions import Transactions
+    from itemix.models.mixture import Mixture
 
 # Counts below this say little: the standard error of their logarithm is a third.
 FEWEST = 10

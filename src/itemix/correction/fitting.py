@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.corrected import CorrectedMixture, Correction
-from itemix.kernels import residuals as kernels
 from itemix.kernels import sorting
-from itemix.residuals import Residuals, Trie
+from itemix.kernels.models import corrected as kernels
+from itemix.models.corrected import CorrectedMixture, Correction
+from itemix.models.residuals import Residuals, Trie
 
 if TYPE_CHECKING:
-    from itemix.mixture import Mixture
-    from itemix.sets import Sets
+    from itemix.core.sets import Sets
+    from itemix.models.mixture import Mixture
 
 Floats = npt.NDArray[np.float64]
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from itemix.core.transactions import Transactions
 from itemix.data import fetch
 from itemix.data.catalogue import DatasetInfo
 from itemix.data.msweb import read_msweb
-from itemix.data.names import named
-from itemix.data.readers import read_transactions
 from itemix.data.registry import CATALOGUE
 from itemix.data.synthetic import grocery_store, paper_data
 from itemix.errors import DatasetUnavailableError, InvalidInputError
+from itemix.io.names import named
+from itemix.io.read import read_transactions
 from itemix.nearest import did_you_mean, nearest
-from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from itemix._files import replacing
 from itemix.errors import DatasetUnavailableError, InvalidInputError, OutputError
-from itemix.files import replacing
 
 if TYPE_CHECKING:
+    from itemix.core.transactions import Transactions
     from itemix.data.catalogue import DataFile
-    from itemix.transactions import Transactions
 
 DATA_VARIABLE = "ITEMIX_DATA"
 _TIMEOUT_S = 30

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from itemix.core.items import Items
+from itemix.core.transactions import Transactions
 from itemix.data import drawing, grocery
 from itemix.errors import InvalidInputError
-from itemix.items import Items
-from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from itemix.core.transactions import Transactions
 from itemix.data import drawing
 from itemix.errors import InvalidInputError
-from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
-    from itemix.mixture import Mixture
-    from itemix.model import Model
+    from itemix.models.base import Model
+    from itemix.models.mixture import Mixture
 
 N_TRANSACTIONS = 30_000
 N_ITEMS = 100
@@ -101,7 +101,7 @@ def random_mixture(
     >>> random_mixture(4, 20)
     Mixture(4 components, 20 items)
     """
-    from itemix.mixture import Mixture
+    from itemix.models.mixture import Mixture
 
     K = drawing.check_number(n_components, "components", least=1, example=10)
     D = drawing.check_number(n_items, "items", least=1, example=100)

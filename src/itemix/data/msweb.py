@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING
 
-from itemix.data.names import read_titles
-from itemix.data.readers import read_transactions
+from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
-from itemix.transactions import Transactions
+from itemix.io.names import read_titles
+from itemix.io.read import read_transactions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from itemix.items import Label
+    from itemix.core.items import Label
 
 _TITLES = "items.csv"
 

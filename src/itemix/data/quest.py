@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from itemix.core.transactions import Transactions
 from itemix.data import drawing
-from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
     from itemix.data.drawing import Floats

@@ -9,21 +9,21 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from itemix.core.itemsets import Itemsets
 from itemix.errors import InvalidInputError
 from itemix.estimators.reading import read_input
-from itemix.itemsets import Itemsets
 from itemix.mining import intervals as credible
 from itemix.mining import query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from itemix.corrected import CorrectedMixture
-    from itemix.events import Names
-    from itemix.mixture import Mixture
-    from itemix.model import Model
-    from itemix.posterior import Posterior
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
+    from itemix.models.base import Model
+    from itemix.models.corrected import CorrectedMixture
+    from itemix.models.events import Names
+    from itemix.models.mixture import Mixture
+    from itemix.models.posterior import Posterior
 
 Floats = npt.NDArray[np.float64]
 

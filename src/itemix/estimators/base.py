@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
+from itemix._runtime import interruptible
 from itemix.correction import Choice, check_order, choose, correct
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators import parameters
@@ -18,22 +19,21 @@ from itemix.estimators.answers import MixtureAnswers
 from itemix.estimators.reading import read_input
 from itemix.estimators.running import forget, printers, warn, warn_of, warn_of_choice
 from itemix.estimators.totals import Totals
-from itemix.expectation import Rows, tables_of_mixture
-from itemix.inference.init import starter
-from itemix.inference.run import Callback, Settings, run, tell_stage
+from itemix.inference.loop import Callback, Settings, run, tell_stage
 from itemix.inference.selection import COMPONENTS, select_components
-from itemix.interrupts import interruptible
+from itemix.inference.start import starter
+from itemix.models.expectation import Rows, tables_of_mixture
 from itemix.threads import Workers, count_threads
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
 
-    from itemix.counts import Counts
-    from itemix.inference.run import Fitted
-    from itemix.kernels.estep import ScoreTables
-    from itemix.mixture import Mixture
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
+    from itemix.inference.loop import Fitted
+    from itemix.kernels.inference.estep import ScoreTables
+    from itemix.models.counts import Counts
+    from itemix.models.mixture import Mixture
 
 # A batch counts as its share of all transactions so far to the power of 0.7, which is t^-0.7 for the t-th of
 # equal batches (Hoffman et al. 2013: between 0.5 and 1).
@@ -73,7 +73,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         y : ignored
             For scikit-learn's sake.
         callbacks : sequence of callables
-            Each is told every iteration (`itemix.inference.run.Report`); one that returns True stops the fit.
+            Each is told every iteration (`itemix.inference.loop.Report`); one that returns True stops the fit.
             One that has a method `stage` is also told, in words, what comes before and after the iterations.
 
         Notes
@@ -99,7 +99,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file; `itemix.load` reads it back, and it answers as before."""
-        from itemix.storage import save
+        from itemix.files import save
 
         save(self, path)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from sklearn.utils.metaestimators import available_if
 
-from itemix.checks import check_choice
+from itemix._checks import check_choice
 from itemix.errors import InvalidInputError
 from itemix.estimators import parameters
 from itemix.estimators.base import MixtureEstimator
@@ -18,7 +18,7 @@ from itemix.inference.labels import PROCESS_LABELS, label_starter
 from itemix.inference.priors import Prior, Weights, make_prior
 from itemix.inference.sampling import Schedule, sample
 from itemix.inference.variational import Variational
-from itemix.mixture import Mixture
+from itemix.models.mixture import Mixture
 from itemix.threads import count_threads
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from itemix.counts import Counts
-    from itemix.expectation import Rows
-    from itemix.inference.run import Callback, Fitted
+    from itemix.core.transactions import Transactions
+    from itemix.inference.loop import Callback, Fitted
     from itemix.inference.variational import State
-    from itemix.kernels.estep import ScoreTables
-    from itemix.transactions import Transactions
+    from itemix.kernels.inference.estep import ScoreTables
+    from itemix.models.counts import Counts
+    from itemix.models.expectation import Rows
 
 _INFERENCES = "variational", "gibbs"
 _BYTES_A_CELL_AND_DRAW = 45  # by sampling

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from itemix.counts import Counts
 from itemix.estimators import parameters
 from itemix.estimators.base import MixtureEstimator
 from itemix.estimators.running import warn
 from itemix.inference.em import EM, maximise
-from itemix.mixture import Mixture
+from itemix.models.counts import Counts
+from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from itemix.estimators.totals import Totals
-    from itemix.expectation import Rows
-    from itemix.inference.run import Fitted
+    from itemix.inference.loop import Fitted
+    from itemix.models.expectation import Rows
 
 
 # A component that expects less than this of a transaction is called empty.

@@ -14,7 +14,7 @@ from itemix.estimators import parameters
 from itemix.estimators.running import forget, printers, warn_of, warn_of_choice
 from itemix.estimators.single import ModelEstimator
 from itemix.inference.held_out import held_out_scores
-from itemix.inference.run import Settings, run
+from itemix.inference.loop import Settings, run
 from itemix.inference.selection import COMPONENTS, GRID, PATIENCE, Selection
 from itemix.inference.tree_mixture import Prior, TreeEM
 from itemix.inference.tree_rows import TreeRows
@@ -24,9 +24,9 @@ from itemix.threads import Workers, count_threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from itemix.inference.run import Callback
-    from itemix.transactions import Transactions
-    from itemix.trees import TreeMixture
+    from itemix.core.transactions import Transactions
+    from itemix.inference.loop import Callback
+    from itemix.models.trees import TreeMixture
 
 _BYTES_A_CELL = 52  # by EM for the Bernoulli mixture that trees start from
 _DEFAULT_POOLING = 20.0

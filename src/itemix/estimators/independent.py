@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from itemix.estimators.parameters import check_amount
 from itemix.estimators.single import ModelEstimator
-from itemix.mixture import Mixture
+from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from itemix.inference.run import Callback
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
+    from itemix.inference.loop import Callback
 
 
 class IndependentModel(ModelEstimator):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from itemix.estimators import parameters
+from itemix.estimators.constraints import constraint_sets
 from itemix.estimators.single import ModelEstimator
-from itemix.maxent import MaxEntropy
-from itemix.mining.constraints import constraint_sets
+from itemix.models.maxent import MaxEntropy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from itemix.inference.run import Callback
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
+    from itemix.inference.loop import Callback
 
 
 class MaxEntropyModel(ModelEstimator):

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itemix import checks
+from itemix import _checks
 from itemix.errors import InvalidInputError
 from itemix.memory import require_memory
 
 if TYPE_CHECKING:
-    from itemix.inference.run import Seed
+    from itemix.inference.loop import Seed
 
 
 def require_room(n_components: int, n_items: int, bytes_a_cell: float) -> None:
@@ -39,7 +39,7 @@ def require_room(n_components: int, n_items: int, bytes_a_cell: float) -> None:
 
 def check_whole(name: str, value: object, low: int = 1) -> int:
     """Return a whole number of at least `low`, or raise InvalidInputError."""
-    return checks.check_whole(name, value, low, least=low)
+    return _checks.check_whole(name, value, low, least=low)
 
 
 def check_tol(value: object) -> float:

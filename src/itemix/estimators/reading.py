@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from itemix.encoding import as_array
+from itemix.core.encoding import as_array
+from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
-from itemix.transactions import Transactions, as_transactions
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from itemix.items import Items
+    from itemix.core.items import Items
 
 _EMPTY = "expected at least one {0}, got {1} while a minimum of 1 is required; check how the data was read"
 

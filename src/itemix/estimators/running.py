@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from itemix.checks import check_whole
-from itemix.display import plural
+from itemix._checks import check_whole
+from itemix.core.display import plural
 
 if TYPE_CHECKING:
-    from itemix.inference.run import Callback, Report
+    from itemix.inference.loop import Callback, Report
     from itemix.inference.selection import Selection
     from itemix.inference.trying import Scores
 

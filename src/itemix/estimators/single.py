@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import BaseEstimator, DensityMixin
 
+from itemix._runtime import interruptible
 from itemix.estimators.answers import Answers
 from itemix.estimators.reading import read_input
-from itemix.interrupts import interruptible
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from itemix.inference.run import Callback
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
+    from itemix.inference.loop import Callback
 
 
 class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc]
@@ -36,7 +36,7 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
         y : ignored
             For scikit-learn's sake.
         callbacks : sequence of callables
-            Each is told every iteration (`itemix.inference.run.Report`), if there are any; one that returns
+            Each is told every iteration (`itemix.inference.loop.Report`), if there are any; one that returns
             True stops the fit. One that has a method `stage` is also told, in words, what comes before.
         """
         transactions = read_input(self, X)
@@ -47,7 +47,7 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file; `itemix.load` reads it back, and it answers as before."""
-        from itemix.storage import save
+        from itemix.files import save
 
         save(self, path)
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from itemix.expectation import Rows
+    from itemix.models.expectation import Rows
 
 
 @dataclass(frozen=True, eq=False)

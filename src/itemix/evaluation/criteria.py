@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix.display import format_name, plural
+from itemix.core.display import format_name, plural
+from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.evaluation.predictions import find, predict
 from itemix.evaluation.result import Criteria, Evaluation
-from itemix.mining.options import as_fraction
-from itemix.mining.search import mine
-from itemix.transactions import as_transactions
+from itemix.mining.mine import mine
+from itemix.mining.search import as_fraction
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.transactions import Transactions
     from itemix.evaluation.predictions import Floats, Prediction
-    from itemix.itemsets import Itemsets
-    from itemix.transactions import Transactions
 
 
 def evaluate(

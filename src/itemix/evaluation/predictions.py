@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.display import format_percent, format_set
+from itemix.core.display import format_percent, format_set
+from itemix.core.itemsets import Itemsets
+from itemix.core.sets import Sets
+from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
-from itemix.itemsets import Itemsets
 from itemix.kernels import lattice
-from itemix.mining.options import min_count
-from itemix.mining.search import mine
+from itemix.mining.mine import mine
+from itemix.mining.search import min_count
 from itemix.mining.supports import Supports, count
-from itemix.model import as_model
-from itemix.sets import Sets
-from itemix.transactions import Transactions
+from itemix.models.base import as_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix.items import Items
-    from itemix.model import Model
+    from itemix.core.items import Items
+    from itemix.models.base import Model
 
 Floats = npt.NDArray[np.float64]
 

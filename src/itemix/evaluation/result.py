@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from itemix import display
+from itemix.core import display
 
 if TYPE_CHECKING:
     import pandas as pd

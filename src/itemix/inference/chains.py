@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.inference.diagnostics import effective_sample_size, r_hat
-from itemix.inference.run import Fitted
-from itemix.mixture import Mixture
+from itemix.inference.loop import Fitted
+from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     from itemix.inference.gibbs import Draw, State
-    from itemix.posterior import Posterior
+    from itemix.models.posterior import Posterior
 
 Floats = npt.NDArray[np.float64]
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import components, csr, layout, scores
-from itemix.kernels.components import Points, PriorTables, Tables
+from itemix.kernels import csr
 from itemix.kernels.csr import RowArrays
+from itemix.kernels.inference import components, layout, scores
+from itemix.kernels.inference.components import Points, PriorTables, Tables
 
 if TYPE_CHECKING:
+    from itemix.core.transactions import Transactions
     from itemix.inference.priors import Prior
-    from itemix.transactions import Transactions
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]

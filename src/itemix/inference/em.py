@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.expectation import Rows, tables_of_mixture
-from itemix.inference.run import Fitted, Info
-from itemix.mixture import Mixture
+from itemix.inference.loop import Fitted, Info
+from itemix.models.expectation import Rows, tables_of_mixture
+from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix.counts import Counts
+    from itemix.models.counts import Counts
 
 Floats = npt.NDArray[np.float64]
 

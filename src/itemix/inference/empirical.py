@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.posterior import sums_behind
+from itemix.models.posterior import sums_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix.counts import Counts
     from itemix.inference.priors import Prior
+    from itemix.models.counts import Counts
 
 _RANGE = 7.0  # one step changes a hyperparameter by a factor of at most e^7
 _LIMITS = 1e-6, 1e6

@@ -18,22 +18,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.counts import Counts
 from itemix.inference import collapsed, hyper
-from itemix.inference.run import Fitted, Info
-from itemix.kernels import gibbs, splitmerge
-from itemix.kernels.components import Points
-from itemix.posterior import Posterior
+from itemix.inference.loop import Fitted, Info
+from itemix.kernels.inference import gibbs, splitmerge
+from itemix.kernels.inference.components import Points
+from itemix.models.counts import Counts
+from itemix.models.posterior import Posterior
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from itemix.core.items import Items
+    from itemix.core.transactions import Transactions
     from itemix.inference.collapsed import Labels
     from itemix.inference.priors import Prior
-    from itemix.items import Items
-    from itemix.kernels.components import PriorTables, Tables
     from itemix.kernels.csr import RowArrays
-    from itemix.transactions import Transactions
+    from itemix.kernels.inference.components import PriorTables, Tables
 
 _FIRST_TRIES = 20
 _FEWEST_TRIES, _MOST_TRIES = 10, 100

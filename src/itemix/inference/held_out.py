@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from itemix.inference.run import Callback
-    from itemix.model import Model
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
+    from itemix.inference.loop import Callback
+    from itemix.models.base import Model
 
 T = TypeVar("T")
 

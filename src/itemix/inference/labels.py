@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.compressed import each_transaction
+from itemix.core.compressed import each_transaction
 from itemix.errors import InvalidInputError
-from itemix.inference.init import Init, checked_labels, random_labels, require_components, seeded_labels
-from itemix.mixture import Mixture
+from itemix.inference.start import Init, checked_labels, random_labels, require_components, seeded_labels
+from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
 
 METHODS = ("random", "k-means++", "one")
 PROCESS_LABELS = 50

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.posterior import Posterior, sums_behind
+from itemix.models.posterior import Posterior, sums_behind
 
 if TYPE_CHECKING:
-    from itemix.counts import Counts
-    from itemix.items import Items
+    from itemix.core.items import Items
+    from itemix.models.counts import Counts
 
 Floats = npt.NDArray[np.float64]
 Weights = Literal["dirichlet", "sticks"]

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itemix import interrupts
+from itemix import _runtime
 from itemix.inference.chains import Chain, Chains
-from itemix.inference.run import Callback, Report, Seed, spawn_generators
+from itemix.inference.loop import Callback, Report, Seed, spawn_generators
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +117,7 @@ def sample(
             flags.go.set()
             # A signal that comes just before the wait begins is seen only when it ends.
             while wait(futures, timeout=_WAKE_SECONDS).not_done:
-                interrupts.still_wanted()
+                _runtime.still_wanted()
         except KeyboardInterrupt:
             flags.interrupt()
         finally:

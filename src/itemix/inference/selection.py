@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.compressed import each_transaction
+from itemix.core.compressed import each_transaction
+from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.inference.trying import try_candidates
 from itemix.kernels import csr
-from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from itemix.inference.run import Callback
-    from itemix.mixture import Mixture
+    from itemix.inference.loop import Callback
+    from itemix.models.mixture import Mixture
 
 CRITERIA = ("held-out", "bic", "aic")
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.inference.chow_liu import PairCounts, learn_tree
-from itemix.inference.run import Info
-from itemix.trees import TreeMixture
+from itemix.inference.loop import Info
+from itemix.inference.trees import PairCounts, learn_tree
+from itemix.models.trees import TreeMixture
 
 if TYPE_CHECKING:
     from itemix.inference.tree_rows import TreeRows
@@ -35,7 +35,7 @@ class Trees(NamedTuple):
     weights : array, shape (n_components,)
         The probability of each component.
     parents, probs : arrays, shapes (n_components, n_items) and (n_components, n_items, 2)
-        See `itemix.trees.TreeMixture`.
+        See `itemix.models.trees.TreeMixture`.
     """
 
     weights: Floats

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.expectation import merged_if_worth_it
-from itemix.inference.chow_liu import PairCounts, Pairs, candidate_pairs
-from itemix.kernels import csr, layout, pairs
-from itemix.transactions import Transactions
-from itemix.tree_tables import shares, tables_of_trees
+from itemix.core.transactions import Transactions
+from itemix.inference.trees import PairCounts, Pairs, candidate_pairs
+from itemix.kernels import csr
+from itemix.kernels.inference import layout, pairs
+from itemix.models.expectation import merged_if_worth_it
+from itemix.models.tree_tables import shares, tables_of_trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
-from itemix.events import require_same_items
-from itemix.expectation import Rows
 from itemix.inference.em import EM
-from itemix.inference.init import random_labels, require_components, seeded_labels, starter
-from itemix.inference.run import Settings, run
+from itemix.inference.loop import Settings, run
+from itemix.inference.start import random_labels, require_components, seeded_labels, starter
 from itemix.kernels import csr
-from itemix.mixture import Mixture
-from itemix.transactions import Transactions
-from itemix.trees import TreeMixture
+from itemix.models.events import require_same_items
+from itemix.models.expectation import Rows
+from itemix.models.mixture import Mixture
+from itemix.models.trees import TreeMixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable

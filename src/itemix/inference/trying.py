@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from itemix import interrupts
-from itemix.inference.run import tell_stage
+from itemix import _runtime
+from itemix.inference.loop import tell_stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from itemix.inference.run import Callback
+    from itemix.inference.loop import Callback
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ def try_candidates(
     scores: list[float] = []
     try:
         for candidate in candidates:
-            interrupts.still_wanted()
+            _runtime.still_wanted()
             tell_stage(callbacks, f"choosing {what}: trying {candidate}")
             scores.append(score(candidate))
             if patience is not None and len(scores) - 1 - int(np.argmax(scores)) >= patience:

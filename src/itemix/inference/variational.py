@@ -21,18 +21,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.expectation import Rows, item_blocks
 from itemix.inference import empirical
-from itemix.inference.run import Fitted, Info
-from itemix.kernels import special
-from itemix.kernels.estep import ScoreTables
-from itemix.posterior import sums_behind
+from itemix.inference.loop import Fitted, Info
+from itemix.kernels.inference import special
+from itemix.kernels.inference.estep import ScoreTables
+from itemix.models.expectation import Rows, item_blocks
+from itemix.models.posterior import sums_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix.counts import Counts
     from itemix.inference.priors import Prior
+    from itemix.models.counts import Counts
 
 Floats = npt.NDArray[np.float64]
 

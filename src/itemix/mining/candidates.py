@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import candidates as kernels
 from itemix.kernels import lattice
-from itemix.kernels.candidates import UNKNOWN
+from itemix.kernels.mining import candidates as kernels
+from itemix.kernels.mining.candidates import UNKNOWN
 from itemix.mining.columns import Columns
 from itemix.mining.parallel import SearchStopped
 
@@ -30,7 +30,7 @@ _BYTES_PER_NODE = 80
 
 @dataclass(frozen=True)
 class Candidates:
-    """A trie of sets with their joins, as `itemix.kernels.candidates` has it; a pass fills in `counts`.
+    """A trie of sets with their joins, as `itemix.kernels.mining.candidates` has it; a pass fills in `counts`.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ _EMPTY = Candidates(
 
 
 class _Level(NamedTuple):
-    """The nodes of one length as `itemix.kernels.candidates` has them, with their counts, maybe expected."""
+    """The nodes of one length as `itemix.kernels.mining.candidates` has them, with their counts, maybe expected."""
 
     rows: Codes
     group: Numbers

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.checks import check_whole
+from itemix._checks import check_whole
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from itemix.items import Label
-    from itemix.mixture import Mixture
+    from itemix.core.items import Label
+    from itemix.models.mixture import Mixture
 
 Floats = npt.NDArray[np.float64]
 

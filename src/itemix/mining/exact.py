@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import closed, eclat, maximal, projection, sorting
-from itemix.kernels.projection import Companions, ProjectedRows
+from itemix.kernels import sorting
+from itemix.kernels.mining import closed, eclat, maximal, projection
+from itemix.kernels.mining.projection import Companions, ProjectedRows
 from itemix.mining.columns import Columns
 from itemix.mining.layout import Layout, count_pairs, deliver, entry_ranges
 from itemix.mining.parallel import Search, readonly_view
@@ -18,9 +19,9 @@ from itemix.mining.records import Records
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix.kernels.closed import ThreadSets
-    from itemix.kernels.control import SearchLimits
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
+    from itemix.kernels.mining.closed import ThreadSets
+    from itemix.kernels.mining.control import SearchLimits
 
 Part = TypeVar("Part")
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from itemix.errors import TooManyItemsetsError
-from itemix.kernels.control import SearchLimits
+from itemix.kernels.mining.control import SearchLimits
 from itemix.mining.columns import Columns
 from itemix.mining.exact import mine_exact
-from itemix.mining.options import UNBOUNDED, most_sets, trial_size
 from itemix.mining.parallel import SearchStopped
+from itemix.mining.search import UNBOUNDED, most_sets, trial_size
 from itemix.ranking import ranks_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix.mining.options import SearchOptions
-    from itemix.transactions import Transactions
+    from itemix.core.transactions import Transactions
+    from itemix.mining.search import SearchOptions
 
 
 class ExactSearch:

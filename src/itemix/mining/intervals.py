@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from itemix.checks import check_number, check_whole
-from itemix.corrected import CorrectedMixture
+from itemix._checks import check_number, check_whole
+from itemix.core.itemsets import Itemsets
 from itemix.errors import InvalidInputError
-from itemix.events import Names, encode_absent, encode_sets, no_sets, require_consistent
-from itemix.itemsets import Itemsets
-from itemix.posterior import Posterior
+from itemix.models.corrected import CorrectedMixture
+from itemix.models.events import Names, encode_absent, encode_sets, no_sets, require_consistent
+from itemix.models.posterior import Posterior
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

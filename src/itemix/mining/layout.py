@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import bitsets, occurrences, prepare, projection
+from itemix.kernels import bitsets
 from itemix.kernels.bitsets import Bitsets
-from itemix.kernels.occurrences import RowIndex
-from itemix.kernels.projection import Companions, ProjectedRows, RankRows
+from itemix.kernels.mining import occurrences, prepare, projection
+from itemix.kernels.mining.occurrences import RowIndex
+from itemix.kernels.mining.projection import Companions, ProjectedRows, RankRows
 from itemix.mining.parallel import readonly_view
 
 if TYPE_CHECKING:
+    from itemix.core.transactions import Transactions
     from itemix.mining.parallel import Search
-    from itemix.transactions import Transactions
 
     PairsFound = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]
 

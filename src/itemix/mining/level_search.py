@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.interrupts import still_wanted
+from itemix._runtime import still_wanted
 from itemix.mining.columns import Columns
-from itemix.mining.model_search import ModelSearch
+from itemix.mining.model import ModelSearch
 from itemix.mining.parallel import SearchStopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from itemix.kernels.control import SearchLimits
+    from itemix.kernels.mining.control import SearchLimits
 
 Rows = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]

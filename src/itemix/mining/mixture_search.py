@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import prefix
-from itemix.kernels.prefix import PathShifts, RankedMixture
-from itemix.kernels.residuals import ShiftTrie
-from itemix.mining.model_search import ModelSearch
+from itemix.kernels.mining import prefix
+from itemix.kernels.mining.prefix import PathShifts, RankedMixture
+from itemix.kernels.models.corrected import ShiftTrie
+from itemix.mining.model import ModelSearch
 from itemix.mining.parallel import Search, readonly_view
 from itemix.mining.records import Records
 
 if TYPE_CHECKING:
-    from itemix.corrected import CorrectedMixture
-    from itemix.kernels.control import SearchLimits
-    from itemix.kernels.eclat import ThreadRecords
+    from itemix.kernels.mining.control import SearchLimits
+    from itemix.kernels.mining.eclat import ThreadRecords
     from itemix.mining.columns import Columns
-    from itemix.mixture import Mixture
-    from itemix.residuals import Residuals
+    from itemix.models.corrected import CorrectedMixture
+    from itemix.models.mixture import Mixture
+    from itemix.models.residuals import Residuals
 
 
 class MixtureSearch(ModelSearch):

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.corrected import CorrectedMixture
-from itemix.interrupts import still_wanted
+from itemix._runtime import still_wanted
 from itemix.mining.ranking import ranked_part
-from itemix.mixture import Mixture
+from itemix.models.corrected import CorrectedMixture
+from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
-    from itemix.model import Model
+    from itemix.models.base import Model
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]

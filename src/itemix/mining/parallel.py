@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from itemix.interrupts import still_wanted
-from itemix.kernels import control
+from itemix._runtime import still_wanted
+from itemix.kernels.mining import control
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

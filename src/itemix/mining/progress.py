@@ -6,7 +6,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from itemix.checks import check_flag
+from itemix._checks import check_flag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,21 +7,29 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from itemix.checks import check_choice, check_whole
-from itemix.compressed import each_transaction
+from itemix._checks import check_choice, check_whole
+from itemix.core.compressed import each_transaction
+from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
-from itemix.events import Names, Sets, encode_sets, few_names, no_sets, require_consistent, require_same_items
 from itemix.kernels import csr
 from itemix.mining import measures, pairs
-from itemix.model import NEAR_THE_LEAST
-from itemix.transactions import Transactions
+from itemix.models.base import NEAR_THE_LEAST
+from itemix.models.events import (
+    Names,
+    Sets,
+    encode_sets,
+    few_names,
+    no_sets,
+    require_consistent,
+    require_same_items,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from itemix.items import Label
-    from itemix.mixture import Mixture
-    from itemix.model import Model
+    from itemix.core.items import Label
+    from itemix.models.base import Model
+    from itemix.models.mixture import Mixture
 
 Floats = npt.NDArray[np.float64]
 Sign = pairs.Sign

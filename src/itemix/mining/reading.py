@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError, UnknownItemError
-from itemix.mining.counting_pass import CountingPass
+from itemix.mining.passes import CountingPass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from itemix.items import Items, Label
+    from itemix.core.items import Items, Label
+    from itemix.core.transactions import Transactions
     from itemix.mining.candidates import Candidates
     from itemix.mining.streams import Numbering, Stream
-    from itemix.transactions import Transactions
 
 Numbers = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix import display
-from itemix.checks import check_whole
-from itemix.encoding import is_matrix
+from itemix._checks import check_whole
+from itemix.core import display
+from itemix.core.encoding import is_matrix
+from itemix.core.sets import readonly
+from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.immutable import Immutable
 from itemix.kernels import csr
-from itemix.kernels import recommend as kernels
+from itemix.kernels.mining import recommend as kernels
 from itemix.mining import measures
-from itemix.sets import readonly
-from itemix.transactions import Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
 
-    from itemix.items import Items, Label
+    from itemix.core.items import Items, Label
     from itemix.mining.ruleset import Rules
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import assemble
-from itemix.kernels.eclat import ThreadRecords
-from itemix.lowering import Tree
+from itemix.kernels.mining import records
+from itemix.kernels.mining.eclat import ThreadRecords
 from itemix.mining.columns import Columns
+from itemix.models.lowering import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,10 +35,10 @@ class Records:
     @classmethod
     def of(cls, parts: list[ThreadRecords], n_roots: int, min_len: int) -> Self:
         """Find the places of sets that are long enough."""
-        n_lengths = max(assemble.longest_record(part.keys) for part in parts) + 1
+        n_lengths = max(records.longest_record(part.keys) for part in parts) + 1
         histogram = np.zeros((n_roots, n_lengths), dtype=np.int64)
         for part in parts:
-            histogram += assemble.length_histogram(part.keys, part.segments, n_lengths)
+            histogram += records.length_histogram(part.keys, part.segments, n_lengths)
         histogram[:, : min(min_len, n_lengths)] = 0
         totals = histogram.sum(axis=0)
         length_start = np.concatenate([[0], np.cumsum(totals)])
@@ -57,7 +57,7 @@ class Records:
         out = np.empty(n_sets + 1, np.int64), np.empty(n_codes, np.int32), np.empty(n_sets, values)
         out[0][-1] = n_codes
         places = self.positions, self.length_start, self.code_start, code_of
-        self._run(search, [partial(assemble.place_records, part, *places, *out) for part in self.parts])
+        self._run(search, [partial(records.place_records, part, *places, *out) for part in self.parts])
         return Columns(*out)
 
     def lowered(self, search: Search, n_pivots: int, least: float) -> list[ThreadRecords]:
@@ -68,9 +68,9 @@ class Records:
         tree = Tree.unlinked(self.length_start)
         low = np.empty(int(self.length_start[-1]))
         out = tree.tail, tree.first, low
-        self._run(search, [partial(assemble.link_records, part, self.positions, *out) for part in self.parts])
+        self._run(search, [partial(records.link_records, part, self.positions, *out) for part in self.parts])
         tree.lower(low, n_pivots)
-        kept = [partial(assemble.keep_records, part, self.positions, low, least) for part in self.parts]
+        kept = [partial(records.keep_records, part, self.positions, low, least) for part in self.parts]
         return [
             ThreadRecords(part.keys[:n], part.values[:n], part.segments)
             for part, n in zip(self.parts, self._run(search, kept), strict=True)

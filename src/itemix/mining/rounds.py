@@ -1,6 +1,6 @@
 """Rounds of verification: a model proposes sets, and passes over the data count them and what is missing.
 
-The proposed sets and their joins (see `itemix.kernels.candidates`) hold every set of which all subsets are
+The proposed sets and their joins (see `itemix.kernels.mining.candidates`) hold every set of which all subsets are
 proposed. So if no join but a proposed set is frequent, there is no other frequent set: the shortest one would
 be a join. Otherwise the frequent joins become candidates of the next round, with sets behind them that are
 expected to be frequent if the items in which they differ do not depend on each other.
@@ -18,25 +18,25 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from itemix.core.sets import Sets
 from itemix.errors import TooManyItemsetsError
 from itemix.mining.candidates import Candidates
 from itemix.mining.columns import Columns
-from itemix.mining.options import UNBOUNDED, as_fraction, min_count, most_sets, trial_size
+from itemix.mining.mine import mine
 from itemix.mining.parallel import SearchStopped
 from itemix.mining.reading import known_codes
-from itemix.mining.search import mine
+from itemix.mining.search import UNBOUNDED, as_fraction, min_count, most_sets, trial_size
 from itemix.mining.streams import Numbering
 from itemix.ranking import ranks_by
-from itemix.sets import Sets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix.items import Items, Label
-    from itemix.itemsets import Itemsets
-    from itemix.mining.options import SearchOptions
+    from itemix.core.items import Items, Label
+    from itemix.core.itemsets import Itemsets
     from itemix.mining.reading import Reader, Totals
-    from itemix.model import Model
+    from itemix.mining.search import SearchOptions
+    from itemix.models.base import Model
 
 # Sets behind those that the model has missed are candidates if expected to be this close to frequent.
 _EXPECTED_SLACK = 0.3

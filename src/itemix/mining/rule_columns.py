@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from itemix import display
-from itemix.checks import check_counts, check_whole
+from itemix._checks import check_counts, check_whole
+from itemix.core import display
+from itemix.core.exchange import Columns
+from itemix.core.sets import Sets, as_positions, readonly
+from itemix.core.tabular import Tabular
 from itemix.errors import InvalidInputError
-from itemix.exchange import Columns
 from itemix.mining import measures
-from itemix.sets import Sets, as_positions, readonly
-from itemix.tabular import Tabular
 
 if TYPE_CHECKING:
-    from itemix.items import Items
+    from itemix.core.items import Items
 
 _BASE = ("antecedent support", "consequent support", "support")
 

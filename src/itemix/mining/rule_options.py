@@ -8,7 +8,7 @@ from numbers import Real
 
 import numpy as np
 
-from itemix.checks import as_written, check_bounds
+from itemix._checks import as_written, check_bounds
 from itemix.errors import InvalidInputError
 from itemix.mining import measures
 

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix.display import plural
+from itemix._runtime import interruptible, still_wanted
+from itemix.core.display import plural
+from itemix.core.itemsets import Itemsets
+from itemix.core.sets import Sets
+from itemix.core.transactions import as_transactions
 from itemix.errors import TooManyItemsetsError
-from itemix.interrupts import interruptible, still_wanted
-from itemix.itemsets import Itemsets
-from itemix.kernels import rules as kernels
+from itemix.kernels.mining import rules as kernels
 from itemix.mining import measures
 from itemix.mining.rule_options import RuleOptions
 from itemix.mining.ruleset import Rule, Rules
 from itemix.mining.supports import Supports
-from itemix.sets import Sets
-from itemix.transactions import as_transactions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pandas as pd
 
-    from itemix.items import Items, Label
+    from itemix.core.items import Items, Label
 
 __all__ = ["Rule", "Rules", "rules"]
 

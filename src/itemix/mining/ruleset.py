@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from itemix.checks import check_number, check_whole
+from itemix._checks import check_number, check_whole
+from itemix.core.sets import as_position
 from itemix.errors import InvalidInputError
 from itemix.mining import measures
 from itemix.mining.rule_columns import RuleColumns
-from itemix.sets import as_position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from itemix.items import Label
+    from itemix.core.items import Label
+    from itemix.core.transactions import Transactions
     from itemix.mining.recommend import Recommendation, Recommendations
-    from itemix.transactions import Transactions
 
 _ROUNDING = 1e-12
 

@@ -1,192 +1,199 @@
-"""`mine`: frequent itemsets of transactions, or of a model."""
+"""The options of `mine`, checked: what was expected, what was got, what to try."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+import math
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
-from itemix.corrected import CorrectedMixture
+from itemix._checks import as_written, check_bounds, check_support_count
+from itemix.core.itemsets import TARGETS
 from itemix.errors import InvalidInputError
-from itemix.interrupts import interruptible
-from itemix.itemsets import Itemsets
-from itemix.mining.exact_search import ExactSearch
-from itemix.mining.level_search import LevelSearch
-from itemix.mining.mixture_search import CorrectedSearch, MixtureSearch
-from itemix.mining.model_search import ModelSearch, min_probability
-from itemix.mining.options import SearchOptions, as_fraction, min_count
-from itemix.mining.progress import search_progress
-from itemix.mixture import Mixture
-from itemix.model import Model, as_model
-from itemix.threads import count_threads
-from itemix.transactions import as_transactions
+from itemix.memory import free_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    import numpy as np
+    import numpy.typing as npt
 
-    from itemix.items import Label
-    from itemix.mining.columns import Columns
-    from itemix.transactions import Transactions
+    from itemix.core.items import Items
 
-T_contra = TypeVar("T_contra", int, float, contravariant=True)
+# Results may take this part of the memory that is free when the search starts.
+_MEMORY_SHARE = 0.5
+UNBOUNDED = (1 << 62) - 1
+_LARGEST = UNBOUNDED >> 8
+# A search for the k most frequent sets gives up on a threshold after this many times k sets.
+_TRIAL_FACTOR = 4
+_TRIAL_AT_LEAST = 10_000
+# A product of a fraction and a number of transactions may be off by this much of itself.
+_ROUNDING = 1e-12
 
 
-@interruptible()
-def mine(
-    source: Any,  # noqa: ANN401 - transactions in any form, or a model
-    min_support: float | None = None,
-    *,
-    target: str = "all",
-    min_len: int = 1,
-    max_len: int | None = None,
-    include: Iterable[Label] | Label | None = None,
-    exclude: Iterable[Label] | Label | None = None,
-    top_k: int | None = None,
-    max_itemsets: int | None = None,
-    verify: Any = None,  # noqa: ANN401 - transactions in any form, or chunks of them
-    n_jobs: int | None = -1,
-    progress: bool | Callable[[int, int], None] = False,
-) -> Itemsets:
-    """Find the frequent itemsets of transactions, exactly, or the probable ones of a model.
+@dataclass(frozen=True)
+class SearchOptions:
+    """What `mine` was asked for, apart from the threshold."""
 
-    Parameters
-    ----------
-    source : Transactions, data frame, matrix, list of lists, or a model
-        Transactions, or what can be made into them; or a fitted estimator, or the model that it ends with.
-    min_support : float or int, optional
-        A float in (0, 1] is a fraction of the transactions, an int a number of them. Frequent means support
-        >= `min_support`. May be left out with `top_k`.
-    target : {"all", "closed", "maximal"}, default "all"
-        All frequent itemsets; those without a superset of the same support; those without a frequent
-        superset.
-    min_len, max_len : int, optional
-        Bounds of the number of items. They choose among the sets of the target: a closed set longer than
-        `max_len` is left out, not replaced by a shorter one.
-    include : names, optional
-        Items that every returned set must hold. Also chooses among the sets of the target.
-    exclude : names, optional
-        Items that are left out of the data before mining; closed and maximal are meant without them.
-    top_k : int, optional
-        Return only the k sets with the highest support (among those of at least `min_support`, if given).
-        Where sets tie for the last places, the first in the order of the result are taken.
-    max_itemsets : int, optional
-        The most sets to return (of maximal ones with `top_k`, the most to look through). By default, as many
-        as half of the free memory holds.
-    verify : transactions in any form, chunks of them, or a function that returns them, optional
-        Of a model: return exactly what mining this data returns. The model proposes sets, passes over the
-        data count them, until it is certain that none is missing. `itemix.mining.verification.verify` does
-        the same and tells how it went; it has more on the data, which may be larger than memory.
-    n_jobs : int, default -1
-        The number of threads; -1 uses all processors. The result does not depend on it.
-    progress : bool or function, default False
-        True shows a bar on standard error if it is a terminal; a function is told (done, total) now and then:
-        of the frequent items, or of the transactions with `verify`.
+    target: str
+    min_len: int
+    max_len: int
+    include: npt.NDArray[np.int32]
+    exclude: npt.NDArray[np.int32]
+    top_k: int | None
+    max_itemsets: int | None
+    max_bytes: int
 
-    Returns
-    -------
-    Itemsets
-        Sorted by length, and within a length in colexicographic order of the items ranked by support.
+    @classmethod
+    def checked(
+        cls,
+        items: Items,
+        *,
+        target: str,
+        min_len: int,
+        max_len: int | None,
+        include: object,
+        exclude: object,
+        top_k: int | None,
+        max_itemsets: int | None,
+    ) -> SearchOptions:
+        """Check the options against each other and against the items.
+
+        Raises
+        ------
+        InvalidInputError
+            If an option has no meaning.
+        UnknownItemError
+            If an item to include or exclude is not known.
+        """
+        if not isinstance(target, str) or target not in TARGETS:
+            raise InvalidInputError(
+                f"expected target to be one of {', '.join(map(repr, TARGETS))}, got {target!r}; try 'all'"
+            )
+        low = _whole("min_len", min_len)
+        high = UNBOUNDED if max_len is None else _whole("max_len", max_len)
+        check_bounds("min_len", low, "max_len", high)
+        included = items.codes(() if include is None else include)
+        excluded = items.codes(() if exclude is None else exclude)
+        both = set(included.tolist()) & set(excluded.tolist())
+        if both:
+            raise InvalidInputError(
+                f"expected different items in include and exclude, got {items[both.pop()]!r} in both; "
+                "leave it out of one"
+            )
+        wanted = None if top_k is None else _whole("top_k", top_k)
+        most = None if max_itemsets is None else _whole("max_itemsets", max_itemsets)
+        check_bounds("top_k", wanted, "max_itemsets", most)
+        return cls(
+            target=target,
+            min_len=low,
+            max_len=high,
+            include=included,
+            exclude=excluded,
+            top_k=wanted,
+            max_itemsets=most,
+            max_bytes=int(_MEMORY_SHARE * free_memory()),
+        )
+
+    def fewer(self, than: str | None, *ways: str) -> str:
+        """Say how to ask for fewer itemsets, in ways that were not taken already.
+
+        Parameters
+        ----------
+        than : str or None
+            The threshold, as it is said; None if there is no higher one.
+        ways : {"max_len", "target", "top_k"}
+            The options that help here.
+        """
+        shorter = f"a smaller max_len than {self.max_len}" if self.max_len > self.min_len else None
+        left = {
+            "max_len": "max_len=" if self.max_len >= _LARGEST else shorter,
+            "target": {"all": "target='closed' or 'maximal'", "closed": "target='maximal'"}.get(self.target),
+            # Of maximal sets all are found before the k most frequent are chosen.
+            "top_k": "top_k=" if self.top_k is None and self.target != "maximal" else None,
+        }
+        higher = None if than is None else f"a higher min_support than {than}"
+        open_ways = [way for way in (higher, *map(left.get, ways)) if way is not None]
+        *others, last = open_ways or ["exclude="]
+        return f"try {', '.join([*others, f'or {last}'] if others else [last])}"
+
+
+def check_support(min_support: object) -> int | float:
+    """Return a threshold for data of any size: a count as int, a fraction as float.
 
     Raises
     ------
     InvalidInputError
-        If an option has no meaning.
-    UnknownItemError
-        If an item to include or exclude is not in the data.
-    TooManyItemsetsError
-        If there are more than `max_itemsets` sets, or more than memory holds; raised before it is gone.
-
-    Examples
-    --------
-    >>> import itemix
-    >>> baskets = [["milk", "bread"], ["milk", "butter"], ["milk", "bread", "butter"], ["bread"]]
-    >>> itemix.mine(baskets, 0.5)
-    Itemsets: 5 itemsets, support >= 50%, of 4 transactions
-      support  count  itemset
-       0.7500      3  {bread}
-       0.7500      3  {milk}
-       0.5000      2  {butter}
-       0.5000      2  {bread, milk}
-       0.5000      2  {milk, butter}
+        If `min_support` is neither a fraction in (0, 1] nor a count of at least 1.
     """
-    if min_support is None and top_k is None:
-        raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
-    if verify is not None:
-        from itemix.mining.verification import verify as verified
+    if isinstance(min_support, bool) or not isinstance(min_support, Real):
+        raise InvalidInputError(
+            f"expected min_support as a fraction in (0, 1] or a whole number of transactions, got "
+            f"{min_support!r} ({type(min_support).__name__}); try 0.01"
+        )
+    if isinstance(min_support, Integral):
+        if min_support < 1:
+            raise InvalidInputError(
+                f"expected min_support as a fraction in (0, 1] or a count of at least 1, got {min_support}; "
+                "try 1"
+            )
+        return int(min_support)
+    fraction = as_written(min_support)
+    if not 0 < fraction <= 1:
+        raise InvalidInputError(
+            "expected min_support as a fraction in (0, 1] or a whole number of transactions, got "
+            f"{min_support!r}; "
+            + (f"for a count write {int(fraction)}" if fraction > 1 and fraction.is_integer() else "try 0.01")
+        )
+    return fraction
 
-        return verified(
-            source,
-            verify,
-            min_support,
-            target=target,
-            min_len=min_len,
-            max_len=max_len,
-            include=include,
-            exclude=exclude,
-            top_k=top_k,
-            max_itemsets=max_itemsets,
-            n_jobs=n_jobs,
-            progress=progress,
-        ).itemsets
-    model = as_model(source)
-    data = as_transactions(source) if model is None else model
-    options = SearchOptions.checked(
-        data.items,
-        target=target,
-        min_len=min_len,
-        max_len=max_len,
-        include=include,
-        exclude=exclude,
-        top_k=top_k,
-        max_itemsets=max_itemsets,
+
+def min_count(min_support: object, n_transactions: int) -> int:
+    """Return the count from which an itemset is frequent.
+
+    A fraction s of n transactions is ceil(s * n), guarded against rounding: 0.28 of 25 is 7.
+
+    Raises
+    ------
+    InvalidInputError
+        As `check_support`, or if a count is above the number of transactions.
+    """
+    threshold = check_support(min_support)
+    if isinstance(threshold, int):
+        return check_support_count("min_support", threshold, n_transactions)
+    exact = threshold * n_transactions
+    nearest = round(exact)
+    is_rounding = abs(exact - nearest) <= _ROUNDING * max(1.0, exact)
+    return max(1, nearest if is_rounding else math.ceil(exact))
+
+
+def as_fraction(min_support: object, n_transactions: int) -> float:
+    """Return a threshold as a fraction of the transactions.
+
+    Raises
+    ------
+    InvalidInputError
+        As `min_count`.
+    """
+    threshold = check_support(min_support)
+    return (
+        min_count(threshold, n_transactions) / max(n_transactions, 1)
+        if isinstance(threshold, int)
+        else threshold
     )
-    n_threads = count_threads(n_jobs)
-    with search_progress(progress) as on_progress:
-        found, fraction = _searched(data, min_support, options, n_threads, on_progress)
-    n = None if isinstance(data, Model) else data.n_transactions
-    is_whole = min_len == 1 and all(option is None for option in (max_len, include, exclude, top_k))
-    return Itemsets(
-        found.offsets,
-        found.codes,
-        found.values if n is None else found.values / max(n, 1),
-        data.items,
-        count=None if n is None else found.values,
-        n_transactions=n,
-        min_support=fraction or None,
-        target=target if is_whole else None,
-        check=False,
-    )
 
 
-def _searched(
-    data: Transactions | Model,
-    min_support: float | None,
-    options: SearchOptions,
-    n_threads: int,
-    on_progress: Callable[[int, int], None] | None,
-) -> tuple[Columns, float]:
-    """Return the sets that were asked for, and the threshold as a fraction, of a model 0 if there is none."""
-    search: ModelSearch | ExactSearch
-    if isinstance(data, Model):
-        fraction = 0.0 if min_support is None else min_probability(min_support)
-        search = _model_search(data, options)(data, options, n_threads, on_progress)
-        return _found(search, fraction, options.top_k), fraction
-    n, asked = data.n_transactions, 1 if min_support is None else min_support
-    threshold, fraction = min_count(asked, n), as_fraction(asked, n)
-    search = ExactSearch(data, options, n_threads, on_progress)
-    return _found(search, threshold, options.top_k), fraction
+def _whole(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InvalidInputError(f"expected {name} as a whole number of at least 1, got {value!r}; try 1")
+    return min(int(value), _LARGEST)
 
 
-def _model_search(model: Model, options: SearchOptions) -> type[ModelSearch]:
-    """Return the quickest search that a kind of model allows."""
-    if isinstance(model, Mixture):
-        return MixtureSearch
-    is_corrected = isinstance(model, CorrectedMixture) and len(options.include) == 0
-    return CorrectedSearch if is_corrected else LevelSearch
+def most_sets(max_itemsets: int | None) -> str:
+    """Say how many sets were expected at most: so many, or as many as memory holds."""
+    if max_itemsets is None:
+        return "itemsets that fit into half of the free memory"
+    return f"at most max_itemsets={max_itemsets:,} itemsets"
 
 
-class _Searcher(Protocol[T_contra]):
-    def frequent(self, threshold: T_contra) -> Columns: ...
-    def top(self, threshold: T_contra, k: int) -> Columns: ...
-
-
-def _found(search: _Searcher[T_contra], threshold: T_contra, top_k: int | None) -> Columns:
-    return search.frequent(threshold) if top_k is None else search.top(threshold, top_k)
+def trial_size(k: int) -> int:
+    """Return how many sets a search for k of them may find before it gives up on a threshold."""
+    return max(_TRIAL_FACTOR * k, _TRIAL_AT_LEAST)

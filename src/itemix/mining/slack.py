@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix.checks import check_number
-from itemix.corrected import CorrectedMixture
+from itemix._checks import check_number
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining.intervals import relative_errors
-from itemix.mining.search import mine
+from itemix.mining.mine import mine
+from itemix.models.corrected import CorrectedMixture
 
 if TYPE_CHECKING:
-    from itemix.itemsets import Itemsets
+    from itemix.core.itemsets import Itemsets
     from itemix.mining.intervals import Source
-    from itemix.model import Model
+    from itemix.models.base import Model
 
 # The slack for a model that does not know its error.
 USUAL = 0.1

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from itemix.data.chunks import Chunks
+from itemix.core.items import Items
+from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
-from itemix.items import Items
-from itemix.transactions import Transactions, as_transactions
+from itemix.io.chunks import Chunks
 
 if TYPE_CHECKING:
-    from itemix.items import Label
+    from itemix.core.items import Label
 
 
 class Stream:

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.compressed import weights_of
-from itemix.display import format_set, plural
+from itemix.core.compressed import weights_of
+from itemix.core.display import format_set, plural
+from itemix.core.sets import Sets, readonly
 from itemix.errors import InvalidInputError
-from itemix.kernels import counting, lattice
-from itemix.kernels.rules import KnownSupports
-from itemix.sets import Sets, readonly
+from itemix.kernels import lattice
+from itemix.kernels.mining import counting
+from itemix.kernels.mining.rules import KnownSupports
 
 if TYPE_CHECKING:
-    from itemix.itemsets import Itemsets
-    from itemix.transactions import Transactions
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.transactions import Transactions
 
 _SETS_COMPARED = 1000
 _SAME = 1e-9

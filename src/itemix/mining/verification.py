@@ -13,29 +13,29 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from itemix.checks import check_whole
-from itemix.display import plural
+from itemix._checks import check_whole
+from itemix._runtime import interruptible
+from itemix.core.display import plural
+from itemix.core.items import Items
+from itemix.core.itemsets import Itemsets
 from itemix.errors import InvalidInputError
-from itemix.events import as_names
-from itemix.interrupts import interruptible
-from itemix.items import Items
-from itemix.itemsets import Itemsets
-from itemix.mining.options import UNBOUNDED, SearchOptions, as_fraction, check_support
 from itemix.mining.progress import search_progress
 from itemix.mining.reading import Reader
 from itemix.mining.rounds import Rounds
+from itemix.mining.search import UNBOUNDED, SearchOptions, as_fraction, check_support
 from itemix.mining.slack import check_slack, own_slack, uncertain
 from itemix.mining.streams import Stream
-from itemix.model import as_model
+from itemix.models.base import as_model
+from itemix.models.events import as_names
 from itemix.threads import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from itemix.events import Names
-    from itemix.items import Label
+    from itemix.core.items import Label
     from itemix.mining.rounds import Outcome
-    from itemix.model import Model
+    from itemix.models.base import Model
+    from itemix.models.events import Names
 
 
 @dataclass(frozen=True)

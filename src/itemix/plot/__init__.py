@@ -5,13 +5,13 @@ matplotlib is imported when the first picture is drawn: ``pip install itemix[plo
 """
 
 from itemix.plot.agreement_picture import support_agreement
-from itemix.plot.component_pictures import component_heatmap, component_sizes
+from itemix.plot.components import component_heatmap, component_sizes
+from itemix.plot.dependencies import dependency_network
 from itemix.plot.evaluation_pictures import evaluation_by_length
-from itemix.plot.fit_pictures import trace
-from itemix.plot.itemset_pictures import length_distribution, support_distribution, top_itemsets
+from itemix.plot.fits import trace
+from itemix.plot.itemsets import length_distribution, support_distribution, top_itemsets
 from itemix.plot.matrix_picture import dependency_matrix
-from itemix.plot.network_picture import dependency_network
-from itemix.plot.rule_pictures import rules_scatter
+from itemix.plot.rules import rules_scatter
 
 __all__ = [
     "component_heatmap",

@@ -13,7 +13,7 @@ from itemix.plot.models import require_itemsets
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from itemix.itemsets import Itemsets
+    from itemix.core.itemsets import Itemsets
 
 Floats = npt.NDArray[np.float64]
 
@@ -79,8 +79,8 @@ def support_agreement(
 
 def exact_supports(itemsets: Itemsets, data: Any) -> Floats:  # noqa: ANN401 - transactions in any form
     """Count the supports of itemsets in the data, 0 where it does not have an item; shape (n,)."""
+    from itemix.core.transactions import as_transactions
     from itemix.mining.supports import count
-    from itemix.transactions import as_transactions
 
     transactions = as_transactions(data)
     known = [name for name in transactions.items if name in itemsets.items]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix.display import format_name, format_percent, format_set
+from itemix.core.display import format_name, format_percent, format_set
 from itemix.errors import MissingExtraError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itemix.display import format_percent
+from itemix.core.display import format_percent
 from itemix.errors import InvalidInputError
 from itemix.evaluation import Evaluation
 from itemix.plot import canvas

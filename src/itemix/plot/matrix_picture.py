@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from itemix.items import Label
-    from itemix.model import Model
+    from itemix.core.items import Label
+    from itemix.models.base import Model
     from itemix.plot.canvas import Palette
 
 Floats = npt.NDArray[np.float64]

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from itemix.core.itemsets import Itemsets
 from itemix.errors import InvalidInputError
-from itemix.itemsets import Itemsets
 from itemix.mining.pairs import comparable_items
 from itemix.mining.query import dependencies
-from itemix.mixture import Mixture
-from itemix.model import Model, as_model
-from itemix.trees import TreeMixture
+from itemix.models.base import Model, as_model
+from itemix.models.mixture import Mixture
+from itemix.models.trees import TreeMixture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from itemix.events import Names
     from itemix.mining.query import Dependency, Sign
-    from itemix.posterior import Posterior
+    from itemix.models.events import Names
+    from itemix.models.posterior import Posterior
 
 
 _NOISE = 1e-9

@@ -1,5 +1,5 @@
 """Reports: what a model has found, in one HTML file that needs nothing else."""
 
-from itemix.report.writing import render_report, write_report
+from itemix.report.write import render_report, write_report
 
 __all__ = ["render_report", "write_report"]

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itemix.corrected import CorrectedMixture
-from itemix.display import plural
+from itemix.core.display import plural
 from itemix.mining.characteristics import Characteristic, characteristic_items, in_general
+from itemix.models.corrected import CorrectedMixture
 from itemix.plot import component_heatmap, component_sizes
 from itemix.plot.models import largest_components
-from itemix.report.drawing import figure
 from itemix.report.markup import Child, as_percent, count, element, item, number, percent, ratio, table
+from itemix.report.page import figure
 from itemix.report.sections import Section, paragraph
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from itemix.mixture import Mixture
+    from itemix.models.mixture import Mixture
     from itemix.report.findings import Findings
 
 _SHOWN = 10

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from itemix.display import plural
+from itemix.core.display import plural
 from itemix.plot import dependency_matrix, dependency_network
-from itemix.report.drawing import figure
 from itemix.report.markup import Child, item, itemset, number, percent, ratio, table
+from itemix.report.page import figure
 from itemix.report.sections import Section, paragraph
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from itemix.items import Label
+    from itemix.core.items import Label
     from itemix.mining.query import Dependency
     from itemix.report.findings import Findings
 

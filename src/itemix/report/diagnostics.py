@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix.display import plural
+from itemix.core.display import plural
 from itemix.plot import trace
-from itemix.plot.fit_pictures import trace_of
-from itemix.report.drawing import figure
+from itemix.plot.fits import trace_of
 from itemix.report.markup import Child, count, facts, number
+from itemix.report.overview import kind_of
+from itemix.report.page import figure
 from itemix.report.sections import Section, paragraph
-from itemix.report.summary import kind_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -10,19 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix.mining.mine import mine
 from itemix.mining.query import Dependency, Sign, dependencies
 from itemix.mining.rules import rules
-from itemix.mining.search import mine
 from itemix.plot.agreement_picture import exact_supports
 from itemix.plot.models import components_of, model_of
 
 if TYPE_CHECKING:
-    from itemix.items import Label
-    from itemix.itemsets import Itemsets
+    from itemix.core.items import Label
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.transactions import Transactions
     from itemix.mining.ruleset import Rules
-    from itemix.mixture import Mixture
-    from itemix.model import Model
-    from itemix.transactions import Transactions
+    from itemix.models.base import Model
+    from itemix.models.mixture import Mixture
 
 Floats = npt.NDArray[np.float64]
 

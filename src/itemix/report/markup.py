@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, tostring
 
-from itemix.display import format_name
+from itemix.core.display import format_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

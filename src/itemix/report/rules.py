@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from itemix.display import plural
+from itemix.core.display import plural
 from itemix.plot import rules_scatter
-from itemix.report.drawing import figure
 from itemix.report.markup import Child, count, element, itemset, percent, ratio, table
+from itemix.report.page import figure
 from itemix.report.sections import Section, paragraph
 
 if TYPE_CHECKING:

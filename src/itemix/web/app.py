@@ -18,16 +18,16 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 import itemix
+from itemix._runtime import still_wanted
 from itemix.errors import InvalidInputError
-from itemix.interrupts import still_wanted
 from itemix.web import answers, downloads
 from itemix.web.errors import HANDLERS
 from itemix.web.metrics import Measured, Metrics
+from itemix.web.middleware import KnownHosts, SecureHeaders, TokenRequired
 from itemix.web.openapi import Document
 from itemix.web.requests import asked_in, chosen_model
-from itemix.web.security import KnownHosts, SecureHeaders, TokenRequired
 from itemix.web.threads import in_thread, make_pool
-from itemix.web.views import about, ask, components, dependencies, itemsets, rules
+from itemix.web.views import about, ask, dependencies, model, patterns, rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,14 +77,14 @@ VIEWS = (
     View("/influences", ask.InfluencesQuestion, ask.influences, answers.Influences),
     View("/model", about.AboutQuestion, about.about, answers.ModelFacts),
     View("/items", about.ItemsQuestion, about.items, answers.FoundItems),
-    View("/itemsets", itemsets.ItemsetsQuestion, itemsets.itemsets, answers.Itemsets),
-    View("/components", components.ComponentsQuestion, components.components, answers.Components),
-    View("/components/{number:int}", components.ComponentQuestion, components.component, answers.Component),
+    View("/itemsets", patterns.ItemsetsQuestion, patterns.itemsets, answers.Itemsets),
+    View("/components", model.ComponentsQuestion, model.components, answers.Components),
+    View("/components/{number:int}", model.ComponentQuestion, model.component, answers.Component),
     View("/dependencies", dependencies.DependenciesQuestion, dependencies.dependencies, answers.Dependencies),
     View("/rules", rules.RulesQuestion, rules.rules, answers.Rules),
 )
 FILES = (
-    File("itemsets", itemsets.ItemsetsChosen, downloads.write_itemsets),
+    File("itemsets", patterns.ItemsetsChosen, downloads.write_itemsets),
     File("rules", rules.RulesChosen, downloads.write_rules),
 )
 

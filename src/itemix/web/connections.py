@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from itemix.web.errors import refusal
-from itemix.web.security import RAW_HEADERS
+from itemix.web.middleware import RAW_HEADERS
 
 if TYPE_CHECKING:
     import asyncio

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from itemix.exchange import Columns
-from itemix.table_files import write
-from itemix.web.views import itemsets, rules
+from itemix.core.exchange import Columns
+from itemix.core.tables import write
+from itemix.web.views import patterns, rules
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
 
-    from itemix.sets import Sets
+    from itemix.core.sets import Sets
     from itemix.web.served import Served
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
 
-def write_itemsets(served: Served, asked: itemsets.ItemsetsChosen, path: Path) -> None:
+def write_itemsets(served: Served, asked: patterns.ItemsetsChosen, path: Path) -> None:
     """Write the itemsets in the order of the table, each with its interval and its support in the data."""
-    found = itemsets.choose(served, asked)
-    order = itemsets.page_of(found, asked, 0, len(found.positions))
+    found = patterns.choose(served, asked)
+    order = patterns.page_of(found, asked, 0, len(found.positions))
     chosen = found.family.itemsets.take(order)
     values: dict[str, Sets | npt.NDArray[Any]] = {
         "support": chosen.support,

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from itemix._runtime import still_wanted
 from itemix.errors import ItemixError, TooManyItemsetsError
-from itemix.interrupts import still_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from itemix._runtime import deadline
 from itemix.errors import TooManyItemsetsError
-from itemix.interrupts import deadline
-from itemix.mining.search import mine
+from itemix.mining.mine import mine
 from itemix.web.limits import Deadline, ThresholdTooLowError, TooSlowError, held, rounded_up
 
 if TYPE_CHECKING:
-    from itemix.itemsets import Itemsets
-    from itemix.model import Model
+    from itemix.core.itemsets import Itemsets
+    from itemix.models.base import Model
     from itemix.web.limits import Limits
 
 Floats = npt.NDArray[np.float64]

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from itemix.errors import InvalidInputError
 from itemix.inputs import Held
 from itemix.mining import supports
-from itemix.mining.search import mine
-from itemix.model import as_model
+from itemix.mining.mine import mine
+from itemix.models.base import as_model
 from itemix.plot.models import components_of
 from itemix.web.limits import Limits, held, rounded_up
 from itemix.web.searches import Searches
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Hashable
 
-    from itemix.events import Names
-    from itemix.itemsets import Itemsets
-    from itemix.mixture import Mixture
-    from itemix.model import Model
-    from itemix.sets import Sets
-    from itemix.transactions import Transactions
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.sets import Sets
+    from itemix.core.transactions import Transactions
+    from itemix.models.base import Model
+    from itemix.models.events import Names
+    from itemix.models.mixture import Mixture
 
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
@@ -85,7 +85,7 @@ class Served:
         limits: Limits | None = None,
     ) -> Served:
         """Serve the model of a file, by the name of the file without its ending."""
-        from itemix.storage import load
+        from itemix.files import load
 
         name = path.name if isinstance(path, Held) else path
         return cls(Path(name).stem, load(path), data=data, limits=limits)

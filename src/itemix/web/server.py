@@ -12,7 +12,7 @@ import uvicorn
 
 from itemix.errors import InvalidInputError
 from itemix.web.connections import Connection, ConnectionLimits
-from itemix.web.views import about, ask, components, dependencies, itemsets, rules
+from itemix.web.views import about, ask, dependencies, model, patterns, rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,9 +117,9 @@ def warm_up(served: Served) -> None:
     """Ask one question of each kind, so that whatever has to be compiled or read is."""
     threshold = about.about(served, about.AboutQuestion())["first_min_support"]
     item = served.model.items[int(served.model.item_probabilities.argmax())]
-    for target in get_args(itemsets.Target):
-        itemsets.itemsets(
-            served, itemsets.ItemsetsQuestion(min_support=threshold, target=target, include=(item,))
+    for target in get_args(patterns.Target):
+        patterns.itemsets(
+            served, patterns.ItemsetsQuestion(min_support=threshold, target=target, include=(item,))
         )
     rules.rules(served, rules.RulesQuestion(min_support=threshold, left=(item,)))
     dependencies.dependencies(served, dependencies.DependenciesQuestion(items=(item,)))
@@ -127,5 +127,5 @@ def warm_up(served: Served) -> None:
     ask.influences(served, ask.InfluencesQuestion(present=(item,)))
     ask.recommend(served, ask.RecommendQuestion(basket=(item,)))
     if served.components is not None:
-        components.components(served, components.ComponentsQuestion())
-        components.component(served, components.ComponentQuestion())
+        model.components(served, model.ComponentsQuestion())
+        model.component(served, model.ComponentQuestion())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from starlette.requests import ClientDisconnect
 
-from itemix.interrupts import deadline
+from itemix._runtime import deadline
 from itemix.web.limits import Deadline, TooSlowError
 
 if TYPE_CHECKING:

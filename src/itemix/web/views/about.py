@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from itemix.web.questions import Question, Text
-from itemix.web.views.itemsets import matching_items
+from itemix.web.views.patterns import matching_items
 
 if TYPE_CHECKING:
     from itemix.web.served import Served

@@ -9,16 +9,16 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-from itemix.corrected import CorrectedMixture
 from itemix.errors import InvalidInputError
 from itemix.mining import query as library
-from itemix.mixture import Mixture
+from itemix.models.corrected import CorrectedMixture
+from itemix.models.mixture import Mixture
 from itemix.web.questions import Names, Question
 
 if TYPE_CHECKING:
-    from itemix.items import Label
-    from itemix.model import Model
-    from itemix.transactions import Transactions
+    from itemix.core.items import Label
+    from itemix.core.transactions import Transactions
+    from itemix.models.base import Model
     from itemix.web.served import Served
 
 Codes = npt.NDArray[np.int32]

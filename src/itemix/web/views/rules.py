@@ -13,7 +13,7 @@ from itemix.mining.rules import rules as make_rules
 from itemix.web.limits import MAX_ROWS
 from itemix.web.questions import Names, Question
 from itemix.web.views.columns import as_list, rows_of
-from itemix.web.views.itemsets import Order
+from itemix.web.views.patterns import Order
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -1,0 +1,1 @@
+"""The values: items, sets, transactions, itemsets, and their tables and files."""

@@ -1,0 +1,278 @@
+"""Itemsets: the columnar result of mining data or a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix._checks import as_written, check_bounds, check_support_count, check_whole
+from itemix._runtime import interruptible
+from itemix.core import exchange
+from itemix.core.items import Items
+from itemix.core.itemset_columns import TARGETS, ItemsetColumns
+from itemix.core.sets import Sets, as_position, as_positions
+from itemix.errors import InvalidInputError, UnknownItemError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pandas as pd
+
+    from itemix.core.items import Label
+
+__all__ = ["TARGETS", "Itemset", "Itemsets"]
+
+_ROUNDING = 1e-12
+_SAME_SUPPORT = 1e-9
+
+
+class Itemset(NamedTuple):
+    """One itemset with its support, as iteration yields it.
+
+    Attributes
+    ----------
+    items : tuple of str or int
+        The names of its items, the most frequent first.
+    support : float
+        The fraction of transactions that hold it, or its probability under a model.
+    count : int or None
+        The number of transactions that hold it; None from a model.
+    """
+
+    items: tuple[Label, ...]
+    support: float
+    count: int | None  # type: ignore[assignment] # hides tuple.count, which nobody needs here
+
+
+class Itemsets(ItemsetColumns):
+    """Itemsets with their supports: an immutable, columnar value.
+
+    Set s holds the codes ``codes[offsets[s]:offsets[s + 1]]``; names are built only when asked for. Mining
+    returns sets sorted by length and, within a length, in colexicographic order of the items ranked by
+    support (most frequent first): a set comes before another if the rarest item in which they differ is the
+    more frequent one. Within a set the items come most frequent first. The order does not depend on the
+    threads.
+
+    Two of them are equal if they hold the same sets in the same order with the same numbers, whatever was
+    asked for when they were mined.
+
+    Parameters
+    ----------
+    offsets : array of int, shape (n + 1,)
+        Where each set starts in `codes`.
+    codes : array of int, shape (total length,)
+        Item codes, distinct within a set.
+    support : array of float, shape (n,)
+        The fraction of transactions that hold the set, or its probability under a model.
+    items : Items
+        The name of each code.
+    count : array of int, shape (n,), optional
+        The number of transactions that hold the set; None if it comes from a model.
+    n_transactions : int, optional
+        The number of transactions behind the supports; None if they come from a model.
+    lower, upper : array of float, shape (n,), optional
+        Ends of an interval for each support.
+    min_support : float, optional
+        The threshold that was asked for, as a fraction.
+    target : {"all", "closed", "maximal"}, optional
+        Which of the itemsets with at least that support these are; None if they are only some of them.
+    check : bool, default True
+        Whether to check and protect the arrays; False hands them over as they are.
+    """
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, position: int) -> Itemset: ...
+    @overload
+    def __getitem__(self, position: slice) -> Itemsets: ...
+    def __getitem__(self, position: int | slice) -> Itemset | Itemsets:
+        if isinstance(position, slice):
+            return self.take(np.arange(len(self))[position])
+        position = as_position(position, len(self))
+        count = None if self.count is None else int(self.count[position])
+        return Itemset(self._sets[position], float(self._support[position]), count)
+
+    def __iter__(self) -> Iterator[Itemset]:
+        counts = [None] * len(self) if self.count is None else self.count
+        for names, support, count in zip(self._sets, self._support, counts, strict=True):
+            yield Itemset(names, float(support), None if count is None else int(count))
+
+    def __contains__(self, itemset: object) -> bool:
+        try:
+            return self.find(itemset) is not None
+        except UnknownItemError:
+            return False
+
+    def find(self, itemset: object) -> int | None:
+        """Return the position of an itemset, or None if it is not among these.
+
+        Raises
+        ------
+        UnknownItemError
+            If an item is not one of `items`.
+        """
+        codes = self.items.codes(itemset)
+        position = self.positions(np.array([0, len(codes)]), codes)[0]
+        return None if position < 0 else int(position)
+
+    def positions(self, offsets: npt.ArrayLike, codes: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return where each of several sets of codes stands among these, -1 for those that do not."""
+        return self._sets.find(Sets(offsets, codes, self.items))
+
+    def support_of(self, itemset: object) -> float:
+        """Return the support of an itemset.
+
+        Raises
+        ------
+        InvalidInputError
+            If the itemset is not among these, so that its support is not known here.
+        UnknownItemError
+            If an item is not one of `items`.
+        """
+        position = self.find(itemset)
+        if position is None:
+            raise InvalidInputError(
+                f"expected one of these {len(self):,} itemsets, got {itemset!r}; "
+                "mine with a lower min_support, or ask Transactions.support"
+            )
+        return float(self._support[position])
+
+    def take(self, positions: npt.ArrayLike) -> Itemsets:
+        """Return the itemsets at some positions (or where a mask is true), in that order."""
+        return self._taken(as_positions(positions, len(self)), None, self._min_support)
+
+    def filter(
+        self,
+        *,
+        min_support: float | None = None,
+        max_support: float | None = None,
+        min_len: int | None = None,
+        max_len: int | None = None,
+        include: Iterable[Label] | Label | None = None,
+        exclude: Iterable[Label] | Label | None = None,
+    ) -> Itemsets:
+        """Return the itemsets that meet all conditions, in the same order.
+
+        Parameters
+        ----------
+        min_support, max_support : float or int, optional
+            Bounds of the support, inclusive: a float is a fraction, an int a count.
+        min_len, max_len : int, optional
+            Bounds of the number of items, inclusive.
+        include : names, optional
+            Items that must all be in the set.
+        exclude : names, optional
+            Items none of which may be in the set.
+        """
+        kept = np.ones(len(self), dtype=bool)
+        lowest = None if min_support is None else self._fraction(min_support, "min_support")
+        highest = None if max_support is None else self._fraction(max_support, "max_support")
+        check_bounds("min_support", lowest, "max_support", highest)
+        if lowest is not None:
+            kept &= self._support >= lowest - _ROUNDING
+        if highest is not None:
+            kept &= self._support <= highest + _ROUNDING
+        if min_len is not None:
+            kept &= self.lengths >= check_whole("min_len", min_len, 2)
+        if max_len is not None:
+            kept &= self.lengths <= check_whole("max_len", max_len, 2)
+        check_bounds("min_len", min_len, "max_len", max_len)
+        if include is not None:
+            kept &= self._sets.count_members(include) == len(self.items.codes(include))
+        if exclude is not None:
+            kept &= self._sets.count_members(exclude) == 0
+        only_min_support = all(value is None for value in (max_support, min_len, max_len, include, exclude))
+        # The maximal sets at a higher threshold are others; those of the other targets are a part of these.
+        target = self._target if only_min_support and self._target != "maximal" else None
+        threshold = self._min_support
+        if lowest is not None:
+            threshold = max(threshold or 0.0, lowest)
+        return self._taken(np.flatnonzero(kept), target, threshold)
+
+    def _fraction(self, support: float, name: str) -> float:
+        if isinstance(support, int | np.integer) and not isinstance(support, bool):
+            if self._n_transactions is None:
+                raise InvalidInputError(
+                    f"expected {name} as a fraction (these itemsets have no counts), got the count "
+                    f"{support}; try 0.1"
+                )
+            if support >= 0:
+                n = self._n_transactions
+                return check_support_count(name, int(support), n) / max(n, 1)
+        elif isinstance(support, float | np.floating) and 0 <= support <= 1:
+            return as_written(support)
+        raise InvalidInputError(
+            f"expected {name} as a fraction from 0 to 1 or a whole number of transactions, got "
+            f"{support!r}; try 0.1"
+        )
+
+    def top(self, n: int = 10, *, min_len: int = 1) -> Itemsets:
+        """Return the n itemsets with the highest support, highest first; ties keep their order."""
+        eligible = np.flatnonzero(self.lengths >= check_whole("min_len", min_len, 2))
+        n = check_whole("n", n, 10, least=0)
+        order = np.argsort(-self._support[eligible], kind="stable")[:n]
+        return self.take(eligible[order])
+
+    @interruptible()
+    def closed(self) -> Itemsets:
+        """Return the closed itemsets: those with no superset here of the same support.
+
+        They are the closed itemsets of the data if these are all frequent (or all closed) itemsets. Supports
+        from a model that differ by less than one part in 10^9 count as the same.
+        """
+        group = self.count if self.count is not None else _groups_of_equal(self._support)
+        target = "closed" if self._target in ("all", "closed") else None
+        return self._taken(np.flatnonzero(self._sets.largest(group)), target, self._min_support)
+
+    @interruptible()
+    def maximal(self) -> Itemsets:
+        """Return the maximal itemsets: those with no superset here.
+
+        They are the maximal itemsets of the data if these are all frequent (or all closed) itemsets.
+        """
+        group = np.zeros(len(self), dtype=np.int64)
+        target = None if self._target is None else "maximal"
+        return self._taken(np.flatnonzero(self._sets.largest(group)), target, self._min_support)
+
+    @classmethod
+    def from_pandas(
+        cls, frame: pd.DataFrame, *, items: Iterable[Label] | None = None, n_transactions: int | None = None
+    ) -> Itemsets:
+        """Make itemsets from a data frame with mlxtend's columns support and itemsets.
+
+        Columns count, lower and upper are taken over if they are there.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A row for each itemset; the column itemsets holds sets of names.
+        items : names, optional
+            All items; by default those that occur, in ascending order.
+        n_transactions : int, optional
+            The number of transactions behind the supports; it gives counts, and rules their significance.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is no data frame, or one of the two columns is missing or holds something else.
+        """
+        if n_transactions is not None:
+            check_whole("n_transactions", n_transactions, 1000, least=0)
+        columns = exchange.from_mlxtend(frame, None if items is None else Items(items))
+        if n_transactions is not None and "count" not in columns.values:
+            columns.values["count"] = np.rint(columns.numbers("support") * n_transactions).astype(np.int64)
+        columns.facts["n_transactions"] = n_transactions
+        return cls._from_columns(columns)
+
+
+def _groups_of_equal(support: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Give supports numbers so that those that differ by rounding only get the same number."""
+    order = np.argsort(support, kind="stable")
+    ascending = support[order]
+    rises = ascending[1:] > ascending[:-1] * (1 + _SAME_SUPPORT)
+    group = np.empty(len(support), dtype=np.int64)
+    group[order] = np.concatenate([[0], np.cumsum(rises)])[: len(support)]
+    return group

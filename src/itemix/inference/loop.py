@@ -1,0 +1,280 @@
+"""The loop that drives an inference algorithm: restarts, convergence, progress, seeds and Ctrl-C.
+
+An algorithm is an object that binds the data and the hyperparameters and has three methods::
+
+    init(rng) -> state               a first state, from a NumPy Generator
+    step(state) -> (state, Info)     one iteration; Info describes the state that went in
+    finish(state) -> Fitted          Mixture, with the Posterior and the Counts behind it; or another model
+
+States are immutable: the loop keeps the best of several restarts by holding on to it. `Info.bound` is what
+the algorithm climbs, summed over all transactions: the log-likelihood (EM), the evidence lower bound
+(variational inference) or the joint log-probability of labels and data (a sampler, for which a chain is a
+restart and `tol` is None: every iteration is run).
+
+Every restart has a random stream of its own, spawned from one `numpy.random.SeedSequence`, so that restart r
+is the same whatever n_init is and whichever thread runs it. `Report` is what a progress display or callback
+is told after every iteration; a callback that returns True stops the run. A callback may have a method
+`stage`, which is told in words what a fit does before and after the run. On Ctrl-C the best state so far is
+finished and `Run.interrupted` is set.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix import _runtime
+
+if TYPE_CHECKING:
+    from itemix.inference.priors import Prior
+    from itemix.models.counts import Counts
+    from itemix.models.mixture import Mixture
+    from itemix.models.posterior import Posterior
+
+S = TypeVar("S")
+Seed = int | np.random.SeedSequence | np.random.Generator | None
+
+
+@dataclass(frozen=True)
+class Info:
+    """Diagnostics of one iteration.
+
+    Attributes
+    ----------
+    bound : float
+        What the algorithm climbs, summed over the transactions, at the state that went into the step.
+    n_components : int
+        How many components hold any transactions.
+    """
+
+    bound: float
+    n_components: int
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What an algorithm ends with.
+
+    Attributes
+    ----------
+    mixture : Mixture
+        The fitted model.
+    counts : Counts
+        The expected (or sampled) counts behind it: the seam at which data can be added.
+    posterior : Posterior or None
+        The distribution of the parameters; EM has none.
+    prior : Prior or None
+        The hyperparameters behind it, learned or given.
+    """
+
+    mixture: Mixture
+    counts: Counts
+    posterior: Posterior | None = None
+    prior: Prior | None = None
+
+
+class Algorithm(Protocol[S]):
+    """What the loop needs of an inference algorithm."""
+
+    def init(self, rng: np.random.Generator) -> S:
+        """Return a first state."""
+
+    def step(self, state: S) -> tuple[S, Info]:
+        """Do one iteration; the Info describes the state that went in."""
+
+    def finish(self, state: S) -> object:
+        """Turn a state into the result, which the loop never sees."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What progress displays and callbacks are told after every iteration."""
+
+    restart: int
+    n_restarts: int
+    iteration: int
+    max_iter: int
+    bound: float
+    n_components: int
+    seconds: float
+
+
+Callback = Callable[[Report], bool | None]
+
+
+def tell_stage(callbacks: Sequence[Callback], text: str) -> None:
+    """Tell callbacks that have a method `stage` what a fit is doing, apart from the iterations of a run."""
+    for callback in callbacks:
+        stage = getattr(callback, "stage", None)
+        if stage is not None:
+            stage(text)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long and how often to run.
+
+    Attributes
+    ----------
+    n_init : int
+        Number of restarts; the one with the highest bound is kept.
+    max_iter : int
+        The most iterations in a restart.
+    tol : float or None
+        A restart has converged when an iteration raises the bound by less than this much a transaction.
+        None never converges.
+    """
+
+    n_init: int = 1
+    max_iter: int = 200
+    tol: float | None = 1e-4
+
+
+@dataclass(frozen=True)
+class Run(Generic[S]):
+    """The best restart of a run.
+
+    Attributes
+    ----------
+    state : object
+        Its last state, from which a run can go on.
+    bounds : array, shape (n_iter,)
+        The bound at each of its iterations.
+    n_iter : int
+        Its number of iterations.
+    converged : bool
+        Whether its bound had settled.
+    interrupted : bool
+        Whether Ctrl-C ended the run.
+    stopped : bool
+        Whether a callback ended the run.
+    restart : int
+        Which restart it was.
+    """
+
+    state: S
+    bounds: npt.NDArray[np.float64]
+    converged: bool
+    interrupted: bool
+    stopped: bool
+    restart: int
+
+    @property
+    def n_iter(self) -> int:
+        """The number of iterations."""
+        return len(self.bounds)
+
+
+def spawn_generators(random_state: Seed, n: int) -> list[np.random.Generator]:
+    """Return n independent random generators; the first ones are the same whatever n is."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state.spawn(n)
+    sequence = (
+        random_state
+        if isinstance(random_state, np.random.SeedSequence)
+        else np.random.SeedSequence(random_state)
+    )
+    return [np.random.default_rng(child) for child in sequence.spawn(n)]
+
+
+def run(
+    algorithm: Algorithm[S],
+    n_transactions: int,
+    settings: Settings,
+    random_state: Seed = None,
+    *,
+    start: S | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> Run[S]:
+    """Run an algorithm from several starts and return the best.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        What to run.
+    n_transactions : int
+        The number of transactions behind the bound, which makes `tol` an average.
+    settings : Settings
+        Restarts, iterations and tolerance.
+    random_state : int, SeedSequence, Generator or None
+        Where the random streams of the restarts come from.
+    start : state, optional
+        A state to go on from, instead of all restarts.
+    callbacks : sequence of callables
+        Each is told every iteration; one that returns True stops the run.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C comes before the first iteration is done: there is no state to keep.
+    """
+    n_restarts = 1 if start is not None else settings.n_init
+    best: _Climb[S] | None = None
+    interrupted = stopped = False
+    for restart, rng in enumerate(spawn_generators(random_state, n_restarts)):
+        climb = _Climb[S](restart, n_restarts)
+        try:
+            first = algorithm.init(rng) if start is None else start
+            stopped = climb.run(algorithm, first, n_transactions, settings, callbacks)
+        except KeyboardInterrupt:
+            if best is None and not climb.bounds:
+                raise
+            interrupted = True
+        if climb.bounds and (best is None or climb.bounds[-1] > best.bounds[-1]):
+            best = climb
+        if interrupted or stopped:
+            break
+    assert best is not None and best.state is not None  # noqa: S101, PT018 - max_iter is at least 1
+    return Run(best.state, np.array(best.bounds), best.converged, interrupted, stopped, best.restart)
+
+
+class _Climb(Generic[S]):
+    """One restart: its state and bounds stay readable if Ctrl-C ends it."""
+
+    def __init__(self, restart: int, n_restarts: int) -> None:
+        self.restart = restart
+        self.n_restarts = n_restarts
+        self.state: S | None = None
+        self.bounds: list[float] = []
+        self.converged = False
+
+    def run(
+        self,
+        algorithm: Algorithm[S],
+        state: S,
+        n_transactions: int,
+        settings: Settings,
+        callbacks: Sequence[Callback],
+    ) -> bool:
+        """Iterate until convergence or the last iteration; return whether a callback stopped it."""
+        began = time.perf_counter()
+        for iteration in range(1, settings.max_iter + 1):
+            _runtime.still_wanted()
+            state, info = algorithm.step(state)
+            self.state = state
+            self.bounds.append(info.bound)
+            report = Report(
+                self.restart,
+                self.n_restarts,
+                iteration,
+                settings.max_iter,
+                info.bound,
+                info.n_components,
+                time.perf_counter() - began,
+            )
+            if any([callback(report) for callback in callbacks]):  # noqa: C419 - all of them are told
+                return True
+            if self._has_settled(n_transactions, settings.tol):
+                self.converged = True
+                break
+        return False
+
+    def _has_settled(self, n_transactions: int, tol: float | None) -> bool:
+        if tol is None or len(self.bounds) < 2:
+            return False
+        return self.bounds[-1] - self.bounds[-2] < tol * n_transactions

@@ -1,0 +1,183 @@
+"""First counts for an algorithm: random labels, spread-out seeds, a given mixture or given labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.core.compressed import each_transaction
+from itemix.core.transactions import Transactions
+from itemix.errors import InvalidInputError
+from itemix.kernels import csr
+from itemix.kernels.inference import seeding
+from itemix.models.counts import Counts
+from itemix.models.events import require_same_items
+from itemix.models.expectation import Rows, counts_of_labels, tables_of_mixture
+from itemix.models.mixture import Mixture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemix.models.trees import TreeMixture
+
+METHODS = ("k-means++", "random")
+_ROWS_SEEDED = 20_000
+_SOFTNESS = 0.2
+
+Init = str | Mixture | npt.ArrayLike
+
+
+def starter(
+    init: Init, transactions: Transactions, rows: Rows, n_components: int
+) -> Callable[[np.random.Generator], Counts]:
+    """Return the function that makes first counts from a random generator.
+
+    Parameters
+    ----------
+    init : {"k-means++", "random"}, Mixture, or array of int, shape (n_transactions,)
+        How to start.
+    transactions : Transactions
+        The data as it was given, one label for each transaction.
+    rows : Rows
+        The same data, ready for E-steps.
+    n_components : int
+        How many components the counts have.
+
+    Raises
+    ------
+    InvalidInputError
+        If `init` is none of these, or does not fit the data.
+    """
+    if isinstance(init, Mixture):
+        counts = _counts_of_mixture(init, rows, n_components)
+        return lambda _: counts
+    if isinstance(init, str):
+        if init == "random":
+            return lambda rng: _random_counts(transactions, n_components, rng)
+        if init == "k-means++":
+            return lambda rng: _seeded_counts(transactions, n_components, rng)
+        raise InvalidInputError(
+            f"expected init to be one of {list(METHODS)}, a Mixture or labels, got {init!r}; try 'k-means++'"
+        )
+    counts = counts_of_labels(transactions, checked_labels(init, transactions, n_components), n_components)
+    return lambda _: counts
+
+
+def random_labels(n: int, n_components: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Return a random label for each of n transactions, so that no component is empty if n allows it."""
+    labels = rng.integers(0, n_components, n)
+    chosen = rng.permutation(n)[:n_components]
+    labels[chosen] = np.arange(len(chosen))
+    return labels
+
+
+def seeded_labels(
+    transactions: Transactions, n_components: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Return for each stored row the nearest of n_components rows, which are drawn far from each other.
+
+    Each next seed is a row drawn in proportion to its Hamming distance from the seeds so far (the squared
+    distance of k-means++), among at most 20,000 rows. Where rows run out because all are equal to some seed,
+    the labels that are left go to random rows.
+    """
+    rows, pool = _pool(transactions, rng)
+    label, seeds = _spread(pool, n_components, rng)
+    if len(rows) == transactions.n_rows:
+        return label
+    nearest = np.full(transactions.n_rows, np.iinfo(np.int64).max)
+    label = np.zeros(transactions.n_rows, dtype=np.int64)
+    for number, seed in enumerate(rows[seeds]):
+        seeding.add_seed(
+            transactions.indptr, transactions.indices, transactions.n_items, seed, number, nearest, label
+        )
+    return label
+
+
+def _pool(transactions: Transactions, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], Transactions]:
+    """Return the rows among which seeds are drawn, all if they are few."""
+    n_rows = transactions.n_rows
+    if n_rows <= _ROWS_SEEDED:
+        return np.arange(n_rows), transactions
+    rows = np.sort(rng.choice(n_rows, _ROWS_SEEDED, replace=False))
+    indptr, indices = csr.gather_rows(transactions.indptr, transactions.indices, rows)
+    repeats = transactions.multiplicities
+    multiplicities = None if repeats is None else repeats[rows]
+    return rows, Transactions(indptr, indices, transactions.items, multiplicities)
+
+
+def _spread(
+    pool: Transactions, n_components: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the nearest seed of each row, and the seeds."""
+    weight = np.ones(pool.n_rows) if pool.multiplicities is None else pool.multiplicities.astype(np.float64)
+    nearest = np.full(pool.n_rows, np.iinfo(np.int64).max)
+    label = np.zeros(pool.n_rows, dtype=np.int64)
+    seeds = np.empty(n_components, dtype=np.int64)
+    chances = weight
+    for number in range(n_components):
+        total = chances.sum()
+        seeds[number] = rng.choice(pool.n_rows, p=chances / total if total > 0 else None)
+        if total == 0:
+            label[seeds[number]] = number
+            continue
+        seeding.add_seed(pool.indptr, pool.indices, pool.n_items, seeds[number], number, nearest, label)
+        chances = nearest * weight
+    return label, seeds
+
+
+def _random_counts(transactions: Transactions, n_components: int, rng: np.random.Generator) -> Counts:
+    labels = random_labels(transactions.n_transactions, n_components, rng)
+    return counts_of_labels(transactions, labels, n_components)
+
+
+def _seeded_counts(transactions: Transactions, n_components: int, rng: np.random.Generator) -> Counts:
+    """Count a part of the rows by their nearest seeds, and soften: EM never raises a probability of zero."""
+    _, pool = _pool(transactions, rng)
+    labels = each_transaction(pool, _spread(pool, n_components, rng)[0])
+    part = counts_of_labels(pool, labels, n_components)
+    hard = part.scaled(transactions.n_transactions / pool.n_transactions)
+    frequency = transactions.item_counts() / transactions.n_transactions
+    soft = hard.sizes[:, None] * frequency
+    return Counts(hard.sizes, (1 - _SOFTNESS) * hard.item_counts + _SOFTNESS * soft)
+
+
+def require_components(mixture: Mixture | TreeMixture, n_components: int) -> None:
+    """Raise InvalidInputError if a mixture to start from has another number of components."""
+    if mixture.n_components != n_components:
+        raise InvalidInputError(
+            f"expected a mixture of n_components={n_components} to start from, got {mixture.n_components}; "
+            "make the two equal"
+        )
+
+
+def _counts_of_mixture(mixture: Mixture, rows: Rows, n_components: int) -> Counts:
+    require_same_items(mixture.items, rows.items)
+    require_components(mixture, n_components)
+    tables = tables_of_mixture(mixture.weights, np.ascontiguousarray(mixture.probs.T), rows.flipped)
+    return rows.expected_counts(tables)[0]
+
+
+def checked_labels(
+    init: npt.ArrayLike, transactions: Transactions, n_components: int
+) -> npt.NDArray[np.int64]:
+    """Return given labels, a number from 0 to n_components - 1 for each transaction.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are anything else.
+    """
+    labels = np.asarray(init)
+    if labels.shape != (transactions.n_transactions,) or labels.dtype.kind not in "iu":
+        raise InvalidInputError(
+            f"expected {transactions.n_transactions:,} whole numbers as labels in init, got {labels.dtype} "
+            f"of shape {labels.shape}; give one for each transaction"
+        )
+    if len(labels) and not 0 <= int(labels.min()) <= int(labels.max()) < n_components:
+        raise InvalidInputError(
+            f"expected labels from 0 to {n_components - 1} in init, got {int(labels.min())} to "
+            f"{int(labels.max())}; raise n_components or renumber them"
+        )
+    return labels.astype(np.int64)

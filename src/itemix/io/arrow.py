@@ -1,0 +1,272 @@
+"""Parquet and Arrow files: a list column, a long table or a one-hot table, read batch by batch."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from itemix._arrays import GrowingArray
+from itemix.core.encoding import Encoded
+from itemix.core.exchange import in_arrow_memory
+from itemix.core.frames import (
+    check_column,
+    columns_shown,
+    encode_arrow_pairs,
+    encode_arrow_values,
+    encode_onehot_frame,
+)
+from itemix.core.items import Items
+from itemix.errors import InvalidInputError
+from itemix.io.options import LIST_NAMES, find_column, looks_long, pair_of_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from itemix.io.options import ReadOptions
+    from itemix.io.source import Source
+
+    Batches = Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
+
+LAYOUTS = {"list": "lists", "long": "long", "onehot": "one-hot"}
+ITEMS_KEY = b"itemix.core.items"
+"""Metadata of a list column: the names of all items, those that do not occur included, as JSON."""
+
+_INDEX_PREFIX = "__index_level_"
+_MOST_ROWS, _MOST_CELLS = 1 << 16, 1 << 23
+
+
+def read_arrow(
+    source: Source, options: ReadOptions, *, parquet: bool, layout: str | None
+) -> tuple[Encoded, str]:
+    """Read a Parquet or an Arrow file, and return with it which layout it has.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file is damaged, or its columns are not of any layout that is known.
+    """
+    with _explained(source, parquet=parquet):
+        schema, batches = (_open_parquet if parquet else _open_ipc)(source)
+        layout = layout or _layout_of(schema, options)
+        return _READERS[layout](schema, batches, options), layout
+
+
+def arrow_pieces(
+    source: Source, options: ReadOptions, *, parquet: bool, layout: str | None
+) -> tuple[Items | None, Iterator[Encoded], str]:
+    """Return the items that a Parquet or an Arrow file declares, its rows piece by piece, and its layout.
+
+    A long table has no pieces: the rows of a transaction may stand apart.
+
+    Raises
+    ------
+    InvalidInputError
+        As in `read_arrow`.
+    """
+    with _explained(source, parquet=parquet):
+        schema, batches = (_open_parquet if parquet else _open_ipc)(source)
+        layout = layout or _layout_of(schema, options)
+        if layout == "long":
+            return None, iter(()), layout
+        nothing = _READERS[layout](schema, _only(), options)
+        declared = nothing.items if len(nothing.items) else None
+        return declared, _pieces(source, schema, batches, options, parquet=parquet, layout=layout), layout
+
+
+def _pieces(
+    source: Source, schema: pa.Schema, batches: Batches, options: ReadOptions, *, parquet: bool, layout: str
+) -> Iterator[Encoded]:
+    columns = _item_columns(schema, options) if layout == "onehot" else [options.item or _list_column(schema)]
+    n_rows = _rows_at_once(columns)
+    with _explained(source, parquet=parquet):
+        for batch in batches(columns):
+            for start in range(0, batch.num_rows, n_rows):
+                yield _READERS[layout](schema, _only(batch.slice(start, n_rows)), options)
+
+
+def _only(*batches: pa.RecordBatch) -> Batches:
+    return lambda _: iter(batches)
+
+
+@contextmanager
+def _explained(source: Source, *, parquet: bool) -> Iterator[None]:
+    """Say what is wrong with a file in the words of this library."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{source.label}: {error}") from None
+    except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise InvalidInputError(
+            f"{source.label}: expected columns of numbers or names, got others ({_first_line(error)}); "
+            "write them as strings or integers"
+        ) from None
+    except (pa.ArrowInvalid, OSError) as error:
+        kind = "Parquet" if parquet else "Arrow"
+        raise InvalidInputError(
+            f"expected a complete {kind} file, got {source.label} which is cut short or damaged "
+            f"({_first_line(error)}); copy or download it again"
+        ) from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0].rstrip(".")
+
+
+def _open_parquet(source: Source) -> tuple[pa.Schema, Batches]:
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(_seekable(source))
+    return file.schema_arrow, lambda columns: file.iter_batches(_rows_at_once(columns), columns=list(columns))
+
+
+def _open_ipc(source: Source) -> tuple[pa.Schema, Batches]:
+    import pyarrow as pa
+
+    if source.head.startswith(b"ARROW1"):
+        file = pa.ipc.open_file(_seekable(source))
+        batches = (file.get_batch(i) for i in range(file.num_record_batches))
+        return file.schema, lambda columns: (_sound(batch.select(list(columns))) for batch in batches)
+    stream = pa.ipc.open_stream(source)
+    return stream.schema, lambda columns: (_sound(batch.select(list(columns))) for batch in stream)
+
+
+def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch, if its offsets stay inside it: Arrow believes them, and would end the process."""
+    batch.validate(full=True)
+    return batch
+
+
+def _rows_at_once(columns: Sequence[str]) -> int:
+    return max(min(_MOST_ROWS, _MOST_CELLS // max(len(columns), 1)), 1)
+
+
+def _seekable(source: Source) -> pa.NativeFile:
+    import pyarrow as pa
+
+    return pa.memory_map(str(source.path)) if source.path else in_arrow_memory(source.readall())
+
+
+def _layout_of(schema: pa.Schema, options: ReadOptions) -> str:
+    import pyarrow as pa
+
+    if options.item is not None:
+        check_column(options.item, schema.names, "item")
+        return "list" if _is_list(schema.field(options.item).type) else "long"
+    if any(_is_list(field.type) for field in schema):
+        return "list"
+    if looks_long(schema.names):
+        return "long"
+    items = [field for field in schema if field.name in _item_columns(schema, options)]
+    if items and all(
+        pa.types.is_boolean(f.type) or pa.types.is_integer(f.type) or pa.types.is_floating(f.type)
+        for f in items
+    ):
+        return "onehot"
+    raise InvalidInputError(
+        f"expected a list column, a long table or columns of 0 and 1, got {columns_shown(schema.names)}; "
+        "name the columns with transaction= and item="
+    )
+
+
+def _read_lists(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if options.transaction is not None:
+        check_column(options.transaction, schema.names, "transaction")
+    name = options.item or _list_column(schema)
+    lengths, values = [np.empty(0, dtype=np.int64)], []
+    for batch in batches([name]):
+        column = batch.column(0)
+        lengths.append(pc.fill_null(pc.list_value_length(column), 0).cast(pa.int64()).to_numpy())
+        values.append(_dictionary(pc.list_flatten(column)))
+    kind = schema.field(name).type.value_type
+    encoded = encode_arrow_values(np.concatenate(lengths), _joined(values, kind))
+    declared = (schema.field(name).metadata or {}).get(ITEMS_KEY)
+    return encoded if declared is None else _with_items(encoded, _declared_items(declared))
+
+
+def _declared_items(declared: bytes) -> Items:
+    """Return the items that the metadata of a column lists."""
+    try:
+        return Items(json.loads(declared))
+    except (ValueError, RecursionError):
+        raise InvalidInputError(
+            f"expected item names in the metadata of the column, got {declared!r:.60}; write the file again"
+        ) from None
+
+
+def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
+
+    pair = pair_of_columns(schema.names, options)
+    columns: tuple[list[pa.Array], list[pa.Array]] = ([], [])
+    for batch in batches(pair):
+        for chunks, column in zip(columns, batch.columns, strict=True):
+            chunks.append(_dictionary(column))
+    return encode_arrow_pairs(
+        *(_joined(chunks, schema.field(name).type) for chunks, name in zip(columns, pair, strict=True))
+    )
+
+
+def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
+    import pyarrow as pa
+
+    if options.transaction is not None:
+        check_column(options.transaction, schema.names, "transaction")
+    names = _item_columns(schema, options)
+    codes, indptr = GrowingArray(np.int32), GrowingArray(np.int64)
+    indptr.extend(np.zeros(1, dtype=np.int64))
+    for batch in batches(names):
+        block = encode_onehot_frame(pa.table(batch))
+        indptr.extend(block.indptr[1:], plus=len(codes))
+        codes.extend(block.indices)
+    return Encoded(indptr.finish(), codes.finish(), Items(names))
+
+
+_READERS = {"list": _read_lists, "long": _read_pairs, "onehot": _read_onehot}
+
+
+def _with_items(encoded: Encoded, items: Items) -> Encoded:
+    new_code = np.array([items.code(label) for label in encoded.items], dtype=np.int32)
+    return Encoded(encoded.indptr, new_code[encoded.indices], items)
+
+
+def _dictionary(column: pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def _joined(chunks: list[pa.Array], kind: pa.DataType) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    return pa.chunked_array(chunks) if chunks else pa.chunked_array([], type=kind)
+
+
+def _item_columns(schema: pa.Schema, options: ReadOptions) -> list[str]:
+    return [
+        name for name in schema.names if name != options.transaction and not name.startswith(_INDEX_PREFIX)
+    ]
+
+
+def _list_column(schema: pa.Schema) -> str:
+    names = [field.name for field in schema if _is_list(field.type)]
+    found = names[0] if len(names) == 1 else find_column(names, LIST_NAMES)
+    if found is None:
+        raise InvalidInputError(
+            f"expected one list column, got {columns_shown(names) if names else 'none'}; name it with item="
+        )
+    return found
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)  # type: ignore[no-any-return]

@@ -1,0 +1,297 @@
+"""Tell the format of a file from its first bytes."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from itemix.core.frames import columns_shown
+from itemix.errors import InvalidInputError
+from itemix.io.options import looks_long
+from itemix.io.source import HEAD_SIZE
+from itemix.io.text import decoder_of
+from itemix.kernels.onehot import FALSE_WORDS, TRUE_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from itemix.io.options import ReadOptions
+    from itemix.io.source import Source
+
+DELIMITERS = ",;\t|"
+
+_EXPECTED = "text (FIMI, CSV, JSONL), Parquet or Arrow"
+_ROWS_LOOKED_AT = 200
+# The header of a one-hot table of many items may be longer than the head: rows tell what it is.
+_LINES_NEEDED = 3
+_LONGEST_HEAD = 1 << 26
+_MOST = 0.6
+# A name in a text file may begin like a binary file (PAR1, FEA1, BZh), so what follows is looked at too.
+_BINARY = {
+    "parquet": re.compile(rb"PAR1(?:[^\t\n\r -~]|\Z)", re.DOTALL),
+    "arrow": re.compile(rb"ARROW1\x00\x00|\xff\xff\xff\xff"),
+}
+_FOREIGN = {
+    "a zip archive or spreadsheet": re.compile(rb"PK\x03\x04"),
+    "a bzip2 file": re.compile(rb"BZh[1-9]1AY&SY"),
+    "an xz file": re.compile(rb"\xfd7zXZ\x00"),
+    "a zstd file": re.compile(rb"\x28\xb5\x2f\xfd"),
+    "a PDF document": re.compile(rb"%PDF-\d"),
+    "an SQLite database": re.compile(rb"SQLite format 3\x00"),
+    "a Feather file of version 1": re.compile(rb"FEA1\x00"),
+    "a web page": re.compile(rb"\s*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE),
+}
+_LAYOUTS_OF_TABLES = ("long", "onehot")
+_YES_OR_NO = frozenset(TRUE_WORDS + FALSE_WORDS)
+_JSON_ENDING = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
+_TAB_ENDING = re.compile(r"\.tsv(\.gz)?$", re.IGNORECASE)
+_BINARY_ENDING = re.compile(r"\.(?:(parquet|pq)|arrow|feather|ipc)(?:\.gz)?$", re.IGNORECASE)
+_FIMI_ENDING = re.compile(r"\.(dat|fimi)(\.gz)?$", re.IGNORECASE)
+# What no line of whole numbers has. To match such a line as a whole takes memory for each number in it.
+_NOT_FIMI = re.compile(r"[^\s0-9-]|-(?![0-9])|(?<=\S)-")
+_JSON_BEGINNING = re.compile(r"\s*(?:\[\s*(?:\"|-?[0-9])|\{\s*\")")
+_NUMBER_OR_DATE = re.compile(r"(?=.*[0-9])[-+0-9.,:/ TZ]+")
+
+
+class Recognised(NamedTuple):
+    """What a file is.
+
+    Attributes
+    ----------
+    format : str
+        A key of `itemix.io.read.FORMATS`.
+    delimiter : str or None
+        Of CSV.
+    header_lines : int
+        How many lines the header of CSV takes: none, or one, or more if its names are of several lines.
+    columns : tuple of str
+        The names of the columns of CSV; their numbers where it has no header.
+    """
+
+    format: str
+    delimiter: str | None = None
+    header_lines: int = 0
+    columns: tuple[str, ...] = ()
+
+
+def recognise(
+    source: Source, options: ReadOptions, wanted: str | None = None, *, content: str = "transactions"
+) -> Recognised:
+    """Tell the format from the first bytes; `wanted` is the format that the caller asked for.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file is empty, or binary and of no known kind, or not of the format that was asked for.
+    """
+    _refuse_columns(wanted, options)
+    if not source.head.removeprefix(codecs.BOM_UTF8).strip():
+        raise InvalidInputError(
+            f"expected {content}, got {source.label} which is empty; check how it was made"
+        )
+    binary = next((name for name, begin in _BINARY.items() if begin.match(source.head)), None)
+    if binary is not None and wanted in (None, binary, *_LAYOUTS_OF_TABLES):
+        return Recognised(binary)
+    if binary is not None or wanted in _BINARY:
+        what = f"is a {binary} file" if binary else "does not begin like one"
+        raise InvalidInputError(
+            f"expected a file in {wanted} format, got {source.label} which {what}; "
+            "leave format= out to have it recognised"
+        )
+    if wanted is None and (ending := _BINARY_ENDING.search(source.label)):
+        raise InvalidInputError(
+            f"expected {'a Parquet' if ending[1] else 'an Arrow'} file, as its name says, got {source.label} "
+            "which does not begin like one; download it again, or name its format="
+        )
+    decoder_of(options.encoding)
+    _refuse_foreign(source, options.encoding)
+    lines = _first_lines(source, options.encoding)
+    name = wanted if wanted is not None else _format_of(source, lines, options)
+    if name in ("fimi", "jsonl"):
+        return Recognised(name)
+    delimiter = options.delimiter or _sniffed_delimiter(lines, source.label)
+    if _is_plainly_basket(lines, delimiter, name, options):
+        return Recognised("basket", delimiter)
+    rows, first_lines = _split(lines, delimiter)
+    layout = name or _layout_of(rows, options)
+    if name is None and options.header is None and layout == "basket":
+        _refuse_table(source, rows)
+    header = options.header
+    if header is None:
+        header = layout == "long" or (layout == "onehot" and _share_of_yes_or_no(rows[0]) < _MOST)
+    columns = rows[0] if header else [str(j) for j in range(len(rows[0]))]
+    return Recognised(layout, delimiter, first_lines if header else 0, tuple(columns))
+
+
+def _format_of(source: Source, lines: Sequence[str], options: ReadOptions) -> str | None:
+    """Return fimi, jsonl, or None for CSV."""
+    if _is_json(lines, certain=_JSON_ENDING.search(source.label) is not None):
+        return "jsonl"
+    if options.delimiter or options.transaction or options.item or options.header:
+        return None
+    if _TAB_ENDING.search(source.label):
+        return None
+    return "fimi" if _is_fimi(lines, certain=_FIMI_ENDING.search(source.label) is not None) else None
+
+
+def _is_plainly_basket(
+    lines: Sequence[str], delimiter: str, wanted: str | None, options: ReadOptions
+) -> bool:
+    """Whether nothing but baskets is asked for, or the first line is far too long for a header.
+
+    To split a line of many megabytes into cells would take many times its memory.
+    """
+    if wanted is not None:
+        return wanted == "basket" and not options.header
+    if any((options.header, options.transaction, options.item)) or len(lines[0]) <= HEAD_SIZE:
+        return False
+    if _share_of_yes_or_no([cell.strip() for cell in lines[0][:HEAD_SIZE].split(delimiter)]) >= _MOST:
+        return False
+    n_marks = lines[0].count(delimiter)
+    return len(lines) == 1 or not n_marks // 2 <= lines[1].count(delimiter) <= n_marks
+
+
+def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
+    """Return the layout that most rows have: a few wrong ones should be complained of, not change it."""
+    first, body = rows[0], rows[1 : 1 + _ROWS_LOOKED_AT] or rows
+    if options.item is not None:
+        return "long"
+    without_columns = "basket" if options.transaction is None else "long"
+    if len(first) == 1 and len(rows) > 1 and _is_one_item(first[0], body):
+        return "onehot"
+    whole = [row for row in body if len(row) == len(first)]
+    if len(first) == 1 or 2 * len(whole) < len(body):
+        return without_columns
+    share = _share_of_yes_or_no([cell for row in whole for cell in row[0 if first[0] else 1 :]])
+    if share < 1 and options.header is not False and looks_long(first):
+        return "long"
+    return "onehot" if share >= _MOST else without_columns
+
+
+def _is_one_item(name: str, body: Sequence[Sequence[str]]) -> bool:
+    """Whether a file of one column is the name of an item, and below it only yes and no."""
+    return name.lower() not in _YES_OR_NO and all(_share_of_yes_or_no(row) == len(row) == 1 for row in body)
+
+
+def _refuse_table(source: Source, rows: Sequence[Sequence[str]]) -> None:
+    """Refuse to take the numbers and dates of a table for items: only the names of its columns are none."""
+    first, body = rows[0], rows[1 : 1 + _ROWS_LOOKED_AT]
+    if len(first) < 2 or len(body) < 2 or any(len(row) != len(first) for row in body):
+        return
+    if any(_NUMBER_OR_DATE.fullmatch(cell) for cell in first):
+        return
+    if any(
+        name and all(_NUMBER_OR_DATE.fullmatch(cell) for cell in column)
+        for name, *column in zip(first, *body, strict=True)
+    ):
+        raise InvalidInputError(
+            f"expected baskets of items, got what looks like a table, with {columns_shown(first)}, in "
+            f"{source.label}; name its columns with transaction= and item=, or say format='basket'"
+        )
+
+
+def _refuse_columns(wanted: str | None, options: ReadOptions) -> None:
+    """Refuse the name of a column with a format that has no such column."""
+    without = {"transaction": ("fimi", "basket"), "item": ("fimi", "basket", "onehot")}
+    for role, column in (("transaction", options.transaction), ("item", options.item)):
+        if column is not None and wanted in without[role]:
+            raise InvalidInputError(
+                f"expected no column of {role}s with format={wanted!r}, got {role}={column!r}; leave one out"
+            )
+
+
+def _refuse_foreign(source: Source, encoding: str) -> None:
+    wide = "16" in encoding or "32" in encoding
+    for what, begin in _FOREIGN.items():
+        if begin.match(source.head):
+            raise InvalidInputError(
+                f"expected {_EXPECTED}, got {what}: {source.label}; unpack it, or export it as CSV"
+            )
+    if source.head.startswith((b"\xff\xfe", b"\xfe\xff")) and not wide:
+        raise InvalidInputError(
+            f"expected {encoding} text, got UTF-16: {source.label}; try encoding='utf-16'"
+        )
+    for start, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if not wide and 2 * source.head[start::2].count(0) > len(source.head[start::2]):
+            raise InvalidInputError(
+                f"expected {encoding} text, got what looks like UTF-16: {source.label}; try encoding={name!r}"
+            )
+    if b"\x00" in source.head and not wide:
+        raise InvalidInputError(
+            f"expected {_EXPECTED}, got a binary file of no known kind: {source.label}; export it as CSV"
+        )
+
+
+def _first_lines(source: Source, encoding: str) -> list[str]:
+    """Return the lines at the beginning, a few at least, without the last one where it may be cut."""
+    is_whole = len(source.head) < HEAD_SIZE
+    while HEAD_SIZE <= len(source.head) < _LONGEST_HEAD and _line_ends(source.head) < _LINES_NEEDED:
+        if not source.look_further():
+            is_whole = True
+            break
+    text = source.head.decode(encoding, errors="ignore").removeprefix("\ufeff")
+    lines = list(io.StringIO(text, newline=""))
+    return lines if is_whole or text.endswith("\n") or len(lines) == 1 else lines[:-1]
+
+
+def _line_ends(head: bytes) -> int:
+    return max(head.count(b"\n"), head.count(b"\r"))
+
+
+def _is_json(lines: Sequence[str], *, certain: bool) -> bool:
+    first = next((line for line in lines if line.strip()), "")
+    if not first.lstrip().startswith(("[", "{")):
+        return False
+    if len(first) > HEAD_SIZE:  # to read all of it would take many times its memory
+        return certain or _JSON_BEGINNING.match(first) is not None
+    try:
+        json.loads(first)
+    except json.JSONDecodeError:
+        return certain
+    except (ValueError, RecursionError):  # too many digits, or nested too deeply
+        return True
+    return True
+
+
+def _is_fimi(lines: Sequence[str], *, certain: bool) -> bool:
+    """Whether most lines are numbers and blanks, and the others have no delimiter that makes them CSV."""
+    full = [line for line in lines if line.strip()]
+    others = [line for line in full if _NOT_FIMI.search(line)]
+    if any(mark in line for line in others for mark in DELIMITERS):
+        return False
+    if not certain and others == full[:1] and all(line.strip() in _YES_OR_NO for line in full[1:]):
+        return False  # the name of one item, and whether each transaction has it
+    return certain or len(others) <= (1 - _MOST) * len(full)
+
+
+def _sniffed_delimiter(lines: Sequence[str], label: str) -> str:
+    """Return the delimiter that most lines have outside quotes; a comma where there is none."""
+    if _TAB_ENDING.search(label):
+        return "\t"
+    bare = [re.sub(r'"[^"]*"', "", line) for line in lines[:_ROWS_LOOKED_AT]]
+    return max(DELIMITERS, key=lambda mark: sum(mark in line for line in bare))
+
+
+def _split(lines: Sequence[str], delimiter: str) -> tuple[list[list[str]], int]:
+    """Return the rows of cells without blanks around them, and how many lines the first row takes."""
+    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    found: list[list[str]] = []
+    first_lines = 1
+    with suppress(csv.Error):
+        for row in rows:
+            if not found:
+                first_lines = rows.line_num
+            if row:
+                found.append([cell.strip() for cell in row])
+            if len(found) > _ROWS_LOOKED_AT:
+                break
+    return found or [[""]], first_lines
+
+
+def _share_of_yes_or_no(cells: Sequence[str]) -> float:
+    return sum(cell.lower() in _YES_OR_NO for cell in cells) / len(cells)

@@ -1,0 +1,197 @@
+"""FIMI: one transaction a line, non-negative whole numbers separated by blanks.
+
+A few threads take turns: each reads the next block of whole lines, parses it while others read theirs, and
+appends its rows when those of the block before are there. Labels below DIRECT - 1 are their own codes until
+the end; larger ones are numbered from DIRECT on as they appear, so that an item 4000000000000 costs no table
+of that size.
+"""
+
+from __future__ import annotations
+
+import sys
+from threading import Condition, Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix._arrays import GrowingArray
+from itemix.core.encoding import Encoded
+from itemix.core.items import Items
+from itemix.errors import InvalidInputError
+from itemix.io.desk import DIRECT, Desk, Parsed
+from itemix.io.source import BLOCK_SIZE, HEAD_SIZE
+from itemix.io.text import Utf8Stream, is_plain
+from itemix.kernels import text as fimi
+from itemix.threads import Workers, count_threads
+
+if TYPE_CHECKING:
+    import io
+    from collections.abc import Iterator, Sequence
+
+    from itemix.io.source import Source
+
+_MOST_THREADS = 4
+_BLOCKS_OF_A_PIECE = 4
+_NO_LIMIT = sys.maxsize
+_SHOWN = 30
+
+
+def read_fimi(source: Source, encoding: str = "utf-8") -> Encoded:
+    """Read FIMI text; rows come out ascending and without repeated items.
+
+    Raises
+    ------
+    InvalidInputError
+        If a line has anything but non-negative whole numbers; the message names the line.
+    """
+    (whole,) = fimi_pieces(source, encoding, n_blocks=_NO_LIMIT)
+    return whole
+
+
+def fimi_pieces(source: Source, encoding: str, n_blocks: int = _BLOCKS_OF_A_PIECE) -> Iterator[Encoded]:
+    """Read FIMI text piece by piece, each of some blocks of lines and with items of its own.
+
+    Raises
+    ------
+    InvalidInputError
+        As in `read_fimi`.
+    """
+    is_small = len(source.head) < HEAD_SIZE or 0 < source.size < BLOCK_SIZE
+    n_threads = 1 if is_small else min(count_threads(-1), _MOST_THREADS)
+    text = source if is_plain(source, encoding) else Utf8Stream(source, encoding)
+    turns = _Turns(text)
+    desks = [Desk() for _ in range(n_threads)]
+    n_lines = 0
+    with Workers(n_threads) as workers:
+        while not turns.is_over:
+            rows = _Rows(source, n_lines, n_blocks)
+            turns.begin(rows, n_blocks)
+            try:
+                workers.map(lambda k: turns.work(desks[k]), n_threads)
+            except BaseException:  # Ctrl-C too: the threads should not read on
+                turns.stop()
+                raise
+            encoded = rows.encoded(desks, workers)
+            n_lines += len(encoded.indptr) - 1
+            yield encoded
+
+
+class _Turns:
+    """Who reads the next block, and whose rows are appended next."""
+
+    def __init__(self, text: io.RawIOBase) -> None:
+        self._text = text
+        self._rest = b""
+        self._n_read = 0
+        self._n_added = 0
+        self.is_over = False
+        self._failed = False
+        self._reading = Lock()
+        self._adding = Condition()
+
+    def begin(self, rows: _Rows, n_blocks: int) -> None:
+        """Have the rows of the next blocks appended to some others."""
+        self._rows = rows
+        self._stop = self._n_read + n_blocks
+
+    def work(self, desk: Desk) -> None:
+        """Read, parse and append blocks until there are no more, or as many as there should be."""
+        try:
+            while self._work_on_one_block(desk):
+                pass
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Let all threads end as soon as they can."""
+        with self._adding:
+            self._failed = self.is_over = True
+            self._adding.notify_all()
+
+    def _work_on_one_block(self, desk: Desk) -> bool:
+        with self._reading:
+            if self.is_over or self._n_read == self._stop:
+                return False
+            n, self._rest, more = desk.load(self._text, self._rest)
+            self.is_over = not more
+            number = self._n_read
+            self._n_read += 1
+        parsed = desk.parse(n)
+        with self._adding:
+            self._adding.wait_for(lambda: self._n_added == number or self._failed)
+            if self._failed:
+                return False
+            self._rows.add(parsed)
+            self._n_added += 1
+            self._adding.notify_all()
+        return True
+
+
+class _Rows:
+    """The rows of some blocks, in order; `n_lines` come before them."""
+
+    def __init__(self, source: Source, n_lines: int, n_blocks: int) -> None:
+        self._seen = np.zeros(DIRECT, dtype=np.uint8)
+        self._label = source.label
+        self._n_bytes = min(source.size, n_blocks * BLOCK_SIZE)
+        self._n_lines = n_lines
+        self._large: dict[int, int] = {}
+        self._codes = GrowingArray(np.int32)
+        self._indptr = GrowingArray(np.int64)
+        self._indptr.extend(np.zeros(1, dtype=np.int64))
+
+    def add(self, block: Parsed) -> None:
+        """Append the rows of the next block."""
+        if block.wrong is not None:
+            raise InvalidInputError(self._wrong(block.wrong, len(self._indptr) + len(block.ends)))
+        if len(self._codes) == 0 and self._n_bytes and block.n_bytes:
+            expected = 1.05 * self._n_bytes / block.n_bytes
+            self._codes.reserve(int(expected * len(block.labels)))
+            self._indptr.reserve(int(expected * len(block.ends)))
+        codes = block.labels if block.labels.dtype == np.int32 else self._number(block.labels)
+        self._indptr.extend(block.ends, plus=len(self._codes))
+        self._codes.extend(codes)
+
+    def encoded(self, desks: Sequence[Desk], workers: Workers) -> Encoded:
+        """Return the rows parsed on the desks, with items numbered in ascending order of their labels."""
+        for desk in desks:
+            self._seen |= desk.seen
+            desk.seen.fill(0)
+        direct = np.flatnonzero(self._seen[1:].view(np.bool_))
+        large = np.array(sorted(self._large), dtype=np.int64)
+        labels = np.concatenate([direct, large])
+        codes = self._codes.finish()
+        if len(labels) and labels[-1] != len(labels) - 1:
+            new_code = np.empty(DIRECT + len(large) if len(large) else direct[-1] + 1, dtype=np.int32)
+            new_code[direct] = np.arange(len(direct))
+            new_code[[self._large[label] for label in large.tolist()]] = np.arange(len(direct), len(labels))
+            parts = np.array_split(codes, len(desks))
+            workers.map(lambda k: fimi.rename(parts[k], new_code), len(parts))
+        return Encoded(self._indptr.finish(), codes, Items(labels))
+
+    def _number(self, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+        is_large = labels >= DIRECT - 1
+        self._seen[labels[~is_large] + 1] = 1
+        values, inverse = np.unique(labels[is_large], return_inverse=True)
+        numbers = [self._large.setdefault(value, DIRECT + len(self._large)) for value in values.tolist()]
+        codes = labels.astype(np.int32)
+        codes[is_large] = np.array(numbers, dtype=np.int32)[inverse]
+        return codes
+
+    def _wrong(self, word: str, line: int) -> str:
+        where = f"in line {self._n_lines + line:,} of {self._label}"
+        shown = word if len(word) <= _SHOWN else f"{word[:_SHOWN]}..."
+        if word.isdigit():
+            return (
+                f"expected item codes of at most 18 digits, got {shown} {where}; write them as names in a CSV"
+            )
+        if word.startswith("-") and word[1:].isdigit():
+            return (
+                f"expected item codes of 0 or more, got {shown} {where}; renumber the items, or write names"
+            )
+        return (
+            f"expected whole numbers separated by blanks (FIMI), got {shown!r} {where}; "
+            "if the file has item names, try format='basket', with delimiter=' ' if blanks separate them"
+        )

@@ -1,0 +1,315 @@
+"""Write transactions to files; what was written is read back by `read_transactions`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import warnings
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from itemix._checks import as_path
+from itemix._files import checked_target, replacing
+from itemix._runtime import interruptible
+from itemix.arrow import as_arrow
+from itemix.core.transactions import as_transactions
+from itemix.errors import InvalidInputError
+from itemix.inputs import is_regular
+from itemix.io.arrow import ITEMS_KEY
+from itemix.io.csv import MOST_DIGITS, labels_from_text
+from itemix.io.detect import DELIMITERS, recognise
+from itemix.io.options import ReadOptions, checked_delimiter
+from itemix.io.source import open_source
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+
+    from itemix.core.items import Items, Label
+    from itemix.core.transactions import Transactions
+
+ENDINGS = {
+    ".dat": "fimi", ".fimi": "fimi",
+    ".csv": "basket", ".tsv": "basket",
+    ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".parquet": "parquet", ".pq": "parquet",
+    ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
+}  # fmt: skip
+
+_AS_TEXT = ("fimi", "basket", "long", "onehot")
+_ROWS_AT_A_TIME = 20_000
+_GZIP_LEVEL = 6
+
+
+@interruptible()
+def write_transactions(
+    transactions: Any,  # noqa: ANN401 - transactions in any form
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word that users know
+    delimiter: str | None = None,
+) -> None:
+    """Write transactions to a file, in the format that its ending names; ``.gz`` compresses it.
+
+    An old file stays as it was until the new one is complete.
+
+    Parameters
+    ----------
+    transactions : Transactions, data frame, matrix or list of lists
+        What to write; a row that stands for several transactions is written as often.
+    path : str or path
+        Where to. The endings are ``.dat`` (FIMI), ``.csv`` and ``.tsv`` (basket CSV), ``.jsonl``,
+        ``.parquet`` and ``.arrow`` or ``.feather``, each also with ``.gz``.
+    format : {"fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl"}, optional
+        The format, where it is not that of the ending.
+    delimiter : str, optional
+        Between the cells of CSV: by default a comma, and a tab for ``.tsv``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the format cannot hold the data: FIMI has only integers for items, long CSV no empty transactions,
+        CSV no names with blanks at their ends, FIMI and CSV no integers below 0 or of more than 18 digits.
+    OutputError
+        If the file cannot be written.
+
+    Warns
+    -----
+    UserWarning
+        If `read_transactions` would take the file for something else, unless it is told the format.
+
+    Notes
+    -----
+    Parquet and Arrow files, and one-hot CSV, keep all items; the others those that occur.
+    """
+    transactions = as_transactions(transactions)
+    target = as_path(path)
+    kind = _format_by_ending(target) if format is None else format
+    if not isinstance(kind, str) or kind not in _WRITERS:
+        raise InvalidInputError(
+            f"expected a format, one of {', '.join(_WRITERS)}, got {kind!r}; leave it out to go by the ending"
+        )
+    _refuse_loss(transactions, kind)
+    mark = checked_delimiter(delimiter) or ("\t" if ".tsv" in target.suffixes else ",")
+    with replacing(target) as temporary:
+        with temporary.open("wb") as file:
+            if target.suffix == ".gz":
+                with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as compressed:
+                    _WRITERS[kind](transactions, cast("IO[bytes]", compressed), mark)
+            else:
+                _WRITERS[kind](transactions, file, mark)
+        said = _unlike(temporary, transactions, kind, mark) if is_regular(temporary) else None
+    if said is not None:
+        warnings.warn(
+            f"expected a file that is read back as it was written, got {target.name}, {said}", stacklevel=2
+        )
+
+
+def _unlike(path: Path, transactions: Transactions, kind: str, delimiter: str) -> str | None:
+    """Say why a file would be read back as something else, or None if it would not."""
+    if kind not in _AS_TEXT:
+        return None
+    labels = transactions.items.labels
+    written = labels if kind == "onehot" else labels[np.unique(transactions.indices)]
+    if labels.dtype.kind != "i" and labels_from_text(written.tolist()).dtype.kind == "i":
+        return "whose names would be taken for whole numbers; write .parquet"
+    try:
+        with open_source(path) as source:
+            found = recognise(source, ReadOptions())
+    except InvalidInputError:
+        return f"which is not recognised; read it with format={kind!r}"
+    said = None
+    # Numbers that stand alone in their lines are the same as FIMI.
+    is_same = kind == "basket" and found.format == "fimi" and transactions.lengths().max() <= 1
+    if found.format != kind and not is_same:
+        said = f"which is taken for {found.format}; read it with format={kind!r}"
+    elif kind == "onehot" and found.header_lines == 0:
+        said = f"whose names are taken for cells; read it with format={kind!r} and header=True"
+    elif kind != "fimi" and found.delimiter not in (None, delimiter) and len(labels) > 1:
+        said = f"which is split at {found.delimiter!r}; read it with delimiter={delimiter!r}"
+    return said
+
+
+def check_path(path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002 - as above
+    """Check that a file of this name can be written; call it first where the work before is long.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no format and the ending names none, or the folder does not exist.
+    """
+    if format is None:
+        _format_by_ending(Path(path))
+    checked_target(path)
+
+
+def _format_by_ending(path: Path) -> str:
+    endings = [ending.lower() for ending in path.suffixes]
+    ending = endings[-2] if len(endings) > 1 and endings[-1] == ".gz" else "".join(endings[-1:])
+    if ending not in ENDINGS:
+        raise InvalidInputError(
+            f"expected a file name that ends in one of {', '.join(ENDINGS)} (also with .gz), "
+            f"got {path.name!r}; rename it, or name a format="
+        )
+    return ENDINGS[ending]
+
+
+def _refuse_loss(transactions: Transactions, kind: str) -> None:
+    items = transactions.items
+    if kind in ("jsonl", "onehot") and transactions.n_transactions == 0:
+        raise InvalidInputError(
+            f"expected at least one transaction for {kind} files, got none; write .parquet"
+        )
+    if kind == "onehot" and transactions.n_items == 0:
+        raise InvalidInputError("expected at least one item for onehot files, got none; write .parquet")
+    if kind in ("fimi", "basket") and transactions.n_ones == 0:
+        raise InvalidInputError(
+            f"expected at least one item for {kind} files, got only empty transactions; write .parquet"
+        )
+    if kind == "fimi" and not items.are_integers:
+        raise InvalidInputError(
+            f"expected integer item names for FIMI, got {items[0]!r}; write .csv or .parquet"
+        )
+    _refuse_names(items, kind)
+    n_empty = int((transactions.lengths() == 0).sum()) if kind == "long" else 0
+    if n_empty:
+        raise InvalidInputError(
+            f"expected no empty transactions for long CSV, got {n_empty:,}; try drop_empty(), or .parquet"
+        )
+
+
+def _refuse_names(items: Items, kind: str) -> None:
+    """Refuse names that would come back as others, or not at all."""
+    if items.are_integers:
+        wrong = items.labels[(items.labels < 0) | (items.labels >= 10**MOST_DIGITS)]
+        if kind in _AS_TEXT and len(wrong):
+            raise InvalidInputError(
+                f"expected item codes of 0 or more with at most {MOST_DIGITS} digits for {kind} files, got "
+                f"{wrong[0]}; write .parquet or .jsonl"
+            )
+        return
+    try:
+        "".join(items.labels).encode()
+    except UnicodeEncodeError:
+        unfit = next(name for name in items.labels if any("\ud800" <= c <= "\udfff" for c in name))
+        raise InvalidInputError(
+            f"expected item names that are valid Unicode, got {unfit!r}; rename that item"
+        ) from None
+    unfit = next(filter(_is_unfit_for_csv, items), None) if kind in _AS_TEXT else None
+    if unfit is not None:
+        raise InvalidInputError(
+            f"expected names without blanks at their ends for CSV, got {unfit!r}; write .parquet"
+        )
+
+
+def _is_unfit_for_csv(label: Label) -> bool:
+    name = str(label)
+    return not name or name != name.strip() or "\0" in name or name.startswith("\ufeff")
+
+
+def _write_fimi(transactions: Transactions, file: IO[bytes], _: str) -> None:
+    for rows in _blocks_of_names(transactions, str):
+        file.write("".join([" ".join(row) + "\n" for row in rows]).encode())
+
+
+def _write_basket(transactions: Transactions, file: IO[bytes], delimiter: str) -> None:
+    for rows in _blocks_of_names(transactions, partial(_as_cell, delimiter)):
+        file.write("".join([delimiter.join(row) + "\n" for row in rows]).encode())
+
+
+def _write_long(transactions: Transactions, file: IO[bytes], delimiter: str) -> None:
+    file.write(f"transaction{delimiter}item\n".encode())
+    number = 0
+    for rows in _blocks_of_names(transactions, partial(_as_cell, delimiter)):
+        lines = [f"{number + t}{delimiter}{name}\n" for t, row in enumerate(rows) for name in row]
+        file.write("".join(lines).encode())
+        number += len(rows)
+
+
+def _write_onehot(transactions: Transactions, file: IO[bytes], delimiter: str) -> None:
+    header = [_as_cell(delimiter, label) for label in transactions.items]
+    file.write((delimiter.join(header) + "\n").encode())
+    line = np.full(2 * transactions.n_items, ord(delimiter), dtype=np.uint8)
+    line[::2], line[-1:] = ord("0"), ord("\n")
+    repeats = transactions.multiplicities
+    for t in range(transactions.n_rows):
+        ones = 2 * transactions.indices[transactions.indptr[t] : transactions.indptr[t + 1]]
+        line[ones] = ord("1")
+        file.write(line.tobytes() * (1 if repeats is None else int(repeats[t])))
+        line[ones] = ord("0")
+
+
+def _write_jsonl(transactions: Transactions, file: IO[bytes], _: str) -> None:
+    def as_json(label: Label) -> str:
+        return json.dumps(label, ensure_ascii=False)
+
+    for rows in _blocks_of_names(transactions, as_json):
+        file.write("".join([f"[{', '.join(row)}]\n" for row in rows]).encode())
+
+
+def _write_parquet(transactions: Transactions, file: IO[bytes], _: str) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(_as_table(transactions), file, compression="zstd")
+
+
+def _write_arrow(transactions: Transactions, file: IO[bytes], _: str) -> None:
+    import pyarrow as pa
+
+    table = _as_table(transactions)
+    with pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+_WRITERS: dict[str, Callable[[Transactions, IO[bytes], str], None]] = {
+    "fimi": _write_fimi,
+    "basket": _write_basket,
+    "long": _write_long,
+    "onehot": _write_onehot,
+    "parquet": _write_parquet,
+    "arrow": _write_arrow,
+    "jsonl": _write_jsonl,
+}
+
+
+def _as_cell(delimiter: str, label: Label) -> str:
+    """Return a name as a cell of CSV, in quotes where it holds what could be taken for a delimiter."""
+    name = str(label)
+    if any(mark in name for mark in f'{delimiter}{DELIMITERS}"\n\r'):
+        name = '"' + name.replace('"', '""') + '"'
+    return name
+
+
+def _as_table(transactions: Transactions) -> pa.Table:
+    """Return one list column, with the names of all items beside it."""
+    import pyarrow as pa
+
+    matrix = transactions.to_scipy()
+    labels = transactions.items.labels
+    values = as_arrow(labels).take(as_arrow(matrix.indices))
+    lists = pa.LargeListArray.from_arrays(as_arrow(matrix.indptr.astype(np.int64)), values)
+    field = pa.field("items", lists.type, metadata={ITEMS_KEY: json.dumps(labels.tolist()).encode()})
+    return pa.table([lists], schema=pa.schema([field]))
+
+
+def _blocks_of_names(
+    transactions: Transactions, as_text: Callable[[Label], str]
+) -> Iterator[list[list[str]]]:
+    """Yield the transactions as lists of names, many at a time."""
+    names = [as_text(label) for label in transactions.items]
+    repeats = transactions.multiplicities
+    for start in range(0, transactions.n_rows, _ROWS_AT_A_TIME):
+        stop = min(start + _ROWS_AT_A_TIME, transactions.n_rows)
+        ends = transactions.indptr[start : stop + 1]
+        flat = [names[code] for code in transactions.indices[ends[0] : ends[-1]].tolist()]
+        bounds = (ends - ends[0]).tolist()
+        rows = [flat[a:b] for a, b in pairwise(bounds)]
+        if repeats is not None:
+            rows = [row for row, n in zip(rows, repeats[start:stop].tolist(), strict=True) for _ in range(n)]
+        yield rows

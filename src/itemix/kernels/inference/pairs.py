@@ -1,0 +1,253 @@
+"""Weighted counts of pairs of items, and what an edge between two items would gain a tree.
+
+Shapes: rows in compressed form (`indptr` (N + 1,) int64, `indices` (nnz,) int32, ascending in each row).
+Pairs are listed by their larger item: others[starts[i]:starts[i + 1]], ascending, are the smaller items that
+i is paired with; `starts` (D + 1,) int64, `others` (P,) int32. If all pairs are listed, that of i and j has
+the place starts[i] + j, and nothing needs to be searched.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from itemix.kernels.jit import inlined, kernel
+
+if TYPE_CHECKING:
+    from itemix.kernels.mining.occurrences import RowIndex
+
+_ROUNDING = 1e-12
+
+
+@inlined
+def _n_log_n(n: float) -> float:
+    return n * math.log(n) if n > 0.0 else 0.0
+
+
+@inlined
+def _place(others: np.ndarray, low: int, high: int, item: int) -> int:
+    """Return where an item stands in others[low:high], or where it would."""
+    while low < high:
+        middle = (low + high) >> 1
+        if others[middle] < item:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def count_pairs(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    starts: np.ndarray,
+    others: np.ndarray,
+    first: int,
+    weights: np.ndarray,
+    singles: np.ndarray,
+    pairs: np.ndarray,
+) -> None:
+    """Add the counts of the rows from `first` on, one for each of `weights` (n,) float64.
+
+    `singles` (D,) and `pairs` (P,) are added to. Equivalent to C = X.T @ diag(weights) @ X; singles +=
+    diag(C); pairs += C[larger, smaller].
+    """
+    D = len(singles)
+    complete = len(others) == D * (D - 1) // 2
+    for m in range(len(weights)):
+        weight = weights[m]
+        if weight == 0.0:
+            continue
+        begin, end = indptr[first + m], indptr[first + m + 1]
+        for a in range(begin, end):
+            i = indices[a]
+            singles[i] += weight
+            if complete:
+                own = starts[i]
+                for b in range(begin, a):
+                    pairs[own + indices[b]] += weight
+            else:
+                low, high = starts[i], starts[i + 1]
+                for b in range(begin, a):
+                    low = _place(others, low, high, indices[b])
+                    if low == high:
+                        break
+                    if others[low] == indices[b]:
+                        pairs[low] += weight
+
+
+@kernel
+def list_pairs(
+    indptr: np.ndarray, indices: np.ndarray, starts: np.ndarray, others: np.ndarray, most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the listed pairs of all rows, compressed; both empty if they are more than `most`.
+
+    What is searched for once need not be searched for in every iteration.
+    """
+    n_rows = len(indptr) - 1
+    ends = np.zeros(n_rows + 1, dtype=np.int64)
+    found = np.empty(0, dtype=np.int32)
+    for fill in range(2):
+        n_found = 0
+        for t in range(n_rows):
+            begin, end = indptr[t], indptr[t + 1]
+            for a in range(begin, end):
+                low, high = starts[indices[a]], starts[indices[a] + 1]
+                for b in range(begin, a):
+                    low = _place(others, low, high, indices[b])
+                    if low == high:
+                        break
+                    if others[low] == indices[b]:
+                        if fill:
+                            found[n_found] = low
+                        n_found += 1
+            if n_found > most:
+                return np.zeros(0, dtype=np.int64), np.empty(0, dtype=np.int32)
+            ends[t + 1] = n_found
+        if not fill:
+            found = np.empty(n_found, dtype=np.int32)
+    return ends, found
+
+
+@kernel
+def count_listed(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    ends: np.ndarray,
+    places: np.ndarray,
+    first: int,
+    weights: np.ndarray,
+    singles: np.ndarray,
+    pairs: np.ndarray,
+) -> None:
+    """Add what `count_pairs` adds, of the places that `list_pairs` has returned."""
+    for m in range(len(weights)):
+        weight = weights[m]
+        if weight != 0.0:
+            for a in range(indptr[first + m], indptr[first + m + 1]):
+                singles[indices[a]] += weight
+            for a in range(ends[first + m], ends[first + m + 1]):
+                pairs[places[a]] += weight
+
+
+@inlined
+def _alone(singles: np.ndarray, total: float) -> np.ndarray:
+    """Return what each item has in a gain on its own."""
+    out = np.empty(len(singles))
+    for i in range(len(singles)):
+        out[i] = _n_log_n(singles[i]) + _n_log_n(total - singles[i])
+    return out
+
+
+@inlined
+def _together(total: float, n_i: float, n_j: float, both: float) -> float:
+    """Return what the four cells of a pair have in its gain.
+
+    The cells' sum less what the items have alone, plus n log n of the total, is `total` times the mutual
+    information.
+    """
+    one = _n_log_n(both) + _n_log_n(n_i - both)
+    return one + _n_log_n(n_j - both) + _n_log_n(total - n_i - n_j + both)
+
+
+@kernel
+def edge_gains(
+    singles: np.ndarray,
+    pairs: np.ndarray,
+    total: float,
+    starts: np.ndarray,
+    others: np.ndarray,
+    cost: float,
+    out: np.ndarray,
+) -> int:
+    """Write what each pair as an edge gains in log-likelihood, less its cost, to `out` (P,); 0 if nothing.
+
+    `singles` and `pairs` count the items and pairs in `total` transactions. Return how many gain.
+    Equivalent to max(total * mutual_information(pair) - cost, 0) for every pair.
+
+    Most pairs gain nothing, and are passed over without a logarithm: the gain is at most the chi-square
+    statistic of the pair, delta^2 total^3 / (n_i (total - n_i) n_j (total - n_j)) with delta its count less
+    the expected one.
+    """
+    alone = _alone(singles, total)
+    whole = _n_log_n(total)
+    least = cost + _ROUNDING * (total + abs(whole))
+    n_found = 0
+    scale = np.zeros(len(singles))
+    for i in range(len(singles)):
+        spread = singles[i] * (total - singles[i])
+        if spread > 0.0:
+            scale[i] = total * math.sqrt(total) / spread
+    for i in range(len(singles)):
+        for p in range(starts[i], starts[i + 1]):
+            j = others[p]
+            out[p] = 0.0
+            delta = pairs[p] - singles[i] * singles[j] / total
+            if delta * delta * scale[i] * scale[j] <= least:
+                continue
+            gain = _together(total, singles[i], singles[j], pairs[p]) - alone[i] - alone[j] + whole
+            if gain > least:
+                out[p] = gain - cost
+                n_found += 1
+    return n_found
+
+
+@kernel
+def strongest_partners(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    weights: np.ndarray,
+    index: RowIndex,
+    singles: np.ndarray,
+    total: float,
+    frequent: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write the partners of the highest mutual information of each item to `out` (D, m), -1 if there are few.
+
+    Looked at are the items that occur together with it and, whether or not they do, the `frequent` ones: of
+    the items that an item never meets, the most frequent ones tell most about it. `index` lists
+    the rows that hold each item; `weights` (N,) int64 or empty for ones.
+    """
+    rows_ptr, rows = index
+    D, n_kept = out.shape
+    both = np.zeros(D)
+    met = np.empty(D, dtype=np.int32)
+    best = np.empty(n_kept)
+    alone = _alone(singles, total)
+    for i in range(D):
+        n_met = 0
+        for j in frequent:
+            if j != i:
+                both[j] = 1e-300  # is met already, for nothing
+                met[n_met] = j
+                n_met += 1
+        for a in range(rows_ptr[i], rows_ptr[i + 1]):
+            t = rows[a]
+            weight = np.float64(weights[t]) if len(weights) else 1.0
+            for b in range(indptr[t], indptr[t + 1]):
+                j = indices[b]
+                if j != i:
+                    if both[j] == 0.0:
+                        met[n_met] = j
+                        n_met += 1
+                    both[j] += weight
+        for m in range(n_kept):
+            out[i, m] = -1
+            best[m] = -np.inf
+        for m in range(n_met):
+            j = met[m]
+            n_both = both[j] if both[j] >= 1.0 else 0.0
+            gain = _together(total, singles[i], singles[j], n_both) - alone[j]
+            both[j] = 0.0
+            place = n_kept
+            while place > 0 and gain > best[place - 1]:
+                place -= 1
+                if place + 1 < n_kept:
+                    best[place + 1] = best[place]
+                    out[i, place + 1] = out[i, place]
+            if place < n_kept:
+                best[place] = gain
+                out[i, place] = j

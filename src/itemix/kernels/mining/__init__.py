@@ -1,0 +1,1 @@
+"""Kernels that search: in data, in mixtures, and for rules."""

@@ -1,0 +1,323 @@
+"""Maximal frequent itemsets, depth first over bitsets.
+
+A set is maximal if no superset is frequent. A branch is left as soon as all it could still reach lies in a
+set already found, or as soon as one item outside of it could be added to all of it; and where all
+extensions of a set are frequent together, they are taken at once. What the branches of other threads have
+found is not needed: whether a set is maximal is asked of the data, by trying the items they begin with.
+
+The arguments are those of `closed.search`, and so is what is returned.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from itemix.kernels.bitsets import WORD_BITS, Bitsets, count_common, grown, intersect
+from itemix.kernels.intrinsics import fetch_add
+from itemix.kernels.jit import kernel
+from itemix.kernels.mining.closed import ThreadSets, no_sets, with_room, write_set
+from itemix.kernels.mining.control import N_ROOTS_DONE, RUNNING, STOP, SearchLimits, report
+from itemix.kernels.mining.eclat import Walk
+from itemix.kernels.mining.known import (
+    Known,
+    cover_all,
+    narrow,
+    note,
+    nothing_known,
+    with_more_levels,
+    with_more_sets,
+)
+from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
+from itemix.kernels.mining.witnesses import (
+    SetAtHand,
+    all_items,
+    companions_of,
+    flip,
+    has,
+    lies_in_another,
+    turned,
+)
+
+# Extensions of a level are ext[START:END], rarest first; those from CURSOR on, before STOP_AT, are still to
+# be visited, each with those behind it. ROWS is how much of the arena is in use, MEMBERS the size of the
+# set.
+_START, _END, _CURSOR, _STOP_AT, _ROWS, _MEMBERS = 0, 1, 2, 3, 4, 5
+_ITEM, _EXT_COUNT, _ROW = 0, 1, 2
+_DEPTH, _N_SETS, _N_CODES, _N_MEMBERS, _N_KNOWN, _HAS_FORGOTTEN = 0, 1, 2, 3, 4, 5
+_DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL, _KNOWN_FULL, _LEVELS_FULL = 0, 1, 2, 3, 4, 5
+
+
+@kernel
+def search(
+    control: np.ndarray,
+    limits: SearchLimits,
+    queue: np.ndarray,
+    first_root: int,
+    root_counts: np.ndarray,
+    bits: Bitsets,
+    companions: Companions,
+    projected: ProjectedRows,
+) -> ThreadSets:
+    """Find the maximal sets of the roots this thread gets."""
+    n_items = len(root_counts)
+    n_rows = len(bits.rows)
+    found = no_sets(n_items)
+    ext = np.empty((4 * n_items + 16, 3), dtype=np.int64)
+    walk = Walk(np.zeros((n_items + 2, 6), dtype=np.int64), ext, np.zeros(6, dtype=np.int64))
+    state = walk.state
+    arena = Bitsets(grown(bits.rows, 2 * n_rows + 2), bits.planes.copy(), bits.plane_words.copy())
+    at_hand = all_items(n_items, turned(bits.rows, n_rows), n_rows)
+    known = nothing_known(n_items)
+
+    while control[STOP] == RUNNING:
+        root = fetch_add(queue, 0, -1) - 1
+        if root < first_root:
+            break
+        n_sets, n_codes = state[_N_SETS], state[_N_CODES]
+        cover_all(known, state[_N_KNOWN])
+        if n_rows > 0:
+            _open_root(walk, root_counts, root)
+        else:
+            at_hand = companions_of(companions, root, at_hand)
+            arena = pack_entries(projected, root - first_root, len(at_hand.base_items), 2)
+            if len(found.ends) == state[_N_SETS] or len(found.ranks) < state[_N_CODES] + n_items:
+                found = with_room(found)
+            if state[_N_KNOWN] == WORD_BITS * known.holders.shape[1]:
+                known = _with_more_known(known, state)
+            _open_projected_root(walk, at_hand, companions, root, root_counts[root], known, found, limits)
+        state[_DEPTH] = 0
+        status = _OUT_FULL
+        while status != _DONE:
+            status = _descend(root, walk, arena, at_hand, known, found, control, limits)
+            if status == _OUT_FULL:
+                found = with_room(found)
+            elif status == _EXT_FULL:
+                walk = Walk(walk.levels, grown(walk.ext, 2 * len(walk.ext)), walk.state)
+            elif status == _ARENA_FULL:
+                arena = Bitsets(grown(arena.rows, 2 * len(arena.rows) + 2), arena.planes, arena.plane_words)
+            elif status == _KNOWN_FULL:
+                known = _with_more_known(known, state)
+            elif status == _LEVELS_FULL:
+                known = with_more_levels(known)
+            report(state[_N_SETS] - n_sets, state[_N_CODES] - n_codes, control, limits)
+            n_sets, n_codes = state[_N_SETS], state[_N_CODES]
+        for m in range(state[_N_MEMBERS]):
+            flip(at_hand.outside, at_hand.places[at_hand.members[m]])
+        state[_N_MEMBERS] = 0
+        known.is_done[root] = True
+        fetch_add(control, N_ROOTS_DONE, 1)
+    n_sets, n_codes = state[_N_SETS], state[_N_CODES]
+    return ThreadSets(found.ends[:n_sets], found.ranks[:n_codes], found.counts[:n_sets])
+
+
+@kernel
+def _with_more_known(known: Known, state: np.ndarray) -> Known:
+    more, n_forgotten = with_more_sets(known)
+    state[_N_KNOWN] -= n_forgotten
+    state[_HAS_FORGOTTEN] |= n_forgotten > 0
+    return more
+
+
+@kernel
+def _open_root(walk: Walk, root_counts: np.ndarray, root: int) -> None:
+    """List a root, which alone is to be visited, and the items before it, rarest first."""
+    levels, ext = walk.levels, walk.ext
+    for i in range(root + 1):
+        item = root - i
+        ext[i, _ITEM], ext[i, _EXT_COUNT], ext[i, _ROW] = item, root_counts[item], item
+    levels[0, _START], levels[0, _END], levels[0, _CURSOR], levels[0, _STOP_AT] = 0, root + 1, 0, 1
+    levels[0, _ROWS], levels[0, _MEMBERS] = len(root_counts), 0
+
+
+@kernel
+def _open_projected_root(
+    walk: Walk,
+    at_hand: SetAtHand,
+    companions: Companions,
+    root: int,
+    root_count: int,
+    known: Known,
+    found: ThreadSets,
+    limits: SearchLimits,
+) -> None:
+    """List the extensions of a root from the counts of its companions; write it if it has none."""
+    levels, ext, state = walk
+    members, base_items, places, outside, _ = at_hand
+    counts = companions.counts[companions.start[root] : companions.start[root + 1]]
+    members[0], n_members, n_new = root, 1, 0
+    is_anothers, n_outside = False, 0
+    for b in range(len(base_items)):
+        if counts[b] == root_count:
+            is_anothers |= base_items[b] > root
+            members[n_members] = base_items[b]
+            n_members += 1
+            continue
+        n_outside += 1
+        if base_items[b] < root:
+            ext[n_new, _ITEM], ext[n_new, _EXT_COUNT], ext[n_new, _ROW] = base_items[b], counts[b], b
+            n_new += 1
+    if is_anothers:
+        n_members, n_new = 0, 0
+    for m in range(n_members):
+        flip(outside, places[members[m]])
+    narrow(known, 0, 0, members, 0, n_members)
+    _sort_by_count(ext, 0, n_new)
+    levels[0, _START], levels[0, _END], levels[0, _CURSOR], levels[0, _STOP_AT] = 0, n_new, 0, n_new
+    levels[0, _ROWS], levels[0, _MEMBERS] = len(base_items), n_members
+    state[_N_MEMBERS] = n_members
+    if n_members > 0 and n_outside == 0:
+        _remember(members, n_members, root_count, 0, known, found, state, limits)
+
+
+@kernel
+def _descend(
+    root: int,
+    walk: Walk,
+    arena: Bitsets,
+    at_hand: SetAtHand,
+    known: Known,
+    found: ThreadSets,
+    control: np.ndarray,
+    limits: SearchLimits,
+) -> int:
+    """Search below one root until done, or until an array is full; calling again goes on from there."""
+    levels, ext, state = walk
+    bits, planes, plane_words = arena
+    members, _, places, outside, masks = at_hand
+    min_count = limits.min_count
+    depth, n_members = state[_DEPTH], state[_N_MEMBERS]
+    status = _DONE
+    while depth >= 0 and control[STOP] == RUNNING:
+        while n_members > levels[depth, _MEMBERS]:
+            n_members -= 1
+            flip(outside, places[members[n_members]])
+        j, end, used = levels[depth, _CURSOR], levels[depth, _END], levels[depth, _ROWS]
+        if j == levels[depth, _STOP_AT] or _is_covered(known, depth, ext, j, end):
+            depth -= 1
+            continue
+        if state[_N_SETS] == len(found.ends) or state[_N_CODES] + len(members) > len(found.ranks):
+            status = _OUT_FULL
+            break
+        if end + end - j > len(ext):
+            status = _EXT_FULL
+            break
+        if used + end - j + 1 > len(bits):
+            status = _ARENA_FULL
+            break
+        if state[_N_KNOWN] == WORD_BITS * known.holders.shape[1]:
+            status = _KNOWN_FULL
+            break
+        if depth + 2 > len(known.sizes):
+            status = _LEVELS_FULL
+            break
+        levels[depth, _CURSOR] = j + 1
+        count, row = ext[j, _EXT_COUNT], ext[j, _ROW]
+        members[n_members] = ext[j, _ITEM]
+        n_members += 1
+        n_new = 0
+        for i in range(j + 1, end):
+            common = intersect(bits, row, ext[i, _ROW], used + n_new, planes, plane_words)
+            if common == count:
+                members[n_members] = ext[i, _ITEM]
+                n_members += 1
+            elif common >= min_count:
+                new = end + n_new
+                ext[new, _ITEM], ext[new, _EXT_COUNT], ext[new, _ROW] = ext[i, _ITEM], common, used + n_new
+                n_new += 1
+        for m in range(levels[depth, _MEMBERS], n_members):
+            flip(outside, places[members[m]])
+        narrow(known, depth, depth + 1, members, levels[depth, _MEMBERS], n_members)
+        if _is_covered(known, depth + 1, ext, end, end + n_new):
+            continue
+        # An item outside of the set occurs wherever it does: it could be added to all of the branch.
+        if lies_in_another(bits, row, masks, outside, 0):
+            continue
+        all_row, all_count = row, count
+        for i in range(end, end + n_new):
+            all_count = intersect(bits, all_row, ext[i, _ROW], used + n_new, planes, plane_words)
+            all_row = used + n_new
+            if all_count < min_count:
+                break
+        if all_count < min_count:
+            _sort_by_count(ext, end, end + n_new)
+            depth += 1
+            levels[depth, _START], levels[depth, _END], levels[depth, _CURSOR] = end, end + n_new, end
+            levels[depth, _STOP_AT] = end + n_new
+            levels[depth, _ROWS], levels[depth, _MEMBERS] = used + n_new, n_members
+            continue
+        for i in range(end, end + n_new):
+            members[n_members] = ext[i, _ITEM]
+            flip(outside, places[ext[i, _ITEM]])
+            n_members += 1
+        first = 0 if state[_HAS_FORGOTTEN] else root + 1
+        if not _can_add(arena, all_row, min_count, at_hand, known, first):
+            _remember(members, n_members, all_count, depth, known, found, state, limits)
+    state[_DEPTH], state[_N_MEMBERS] = depth, n_members
+    return status
+
+
+@kernel
+def _is_covered(known: Known, level: int, ext: np.ndarray, start: int, stop: int) -> bool:
+    """Whether one set found before holds all members of a level and all extensions ext[start:stop]."""
+    for k in range(known.sizes[level]):
+        cover, place = known.covers[level, k], known.places[level, k]
+        i = start
+        while cover and i < stop:
+            cover &= known.holders[ext[i, _ITEM], place]
+            i += 1
+        if cover:
+            return True
+    return False
+
+
+@kernel
+def _can_add(arena: Bitsets, row: int, min_count: int, at_hand: SetAtHand, known: Known, first: int) -> bool:
+    """Whether a set stays frequent with some item outside of it, from the item `first` on.
+
+    Of the roots that were searched here, no set with that item would be known: it was asked for before.
+    """
+    bits, planes, plane_words = arena
+    base_items, outside, is_done = at_hand.base_items, at_hand.outside, known.is_done
+    for b in range(len(base_items) - 1, -1, -1):
+        item = base_items[b]
+        if item < first:
+            break
+        if first > 0 and is_done[item]:
+            continue
+        if has(outside, b) and count_common(bits, row, b, planes, plane_words) >= min_count:
+            return True
+    return False
+
+
+@kernel
+def _remember(
+    members: np.ndarray,
+    n_members: int,
+    count: int,
+    depth: int,
+    known: Known,
+    found: ThreadSets,
+    state: np.ndarray,
+    limits: SearchLimits,
+) -> None:
+    """Write a maximal set if its length is asked for, and note it for the branches to come."""
+    note(known, state[_N_KNOWN], members, n_members, depth)
+    state[_N_KNOWN] += 1
+    if limits.min_len <= n_members <= limits.max_len:
+        write_set(members, n_members, count, found, state)
+
+
+@kernel
+def _sort_by_count(ext: np.ndarray, start: int, stop: int) -> None:
+    """Sort extensions by count, rarest first; ties by rank, rarest first."""
+    for i in range(start + 1, stop):
+        item, count, row = ext[i, _ITEM], ext[i, _EXT_COUNT], ext[i, _ROW]
+        k = i
+        while k > start and (ext[k - 1, _EXT_COUNT], -ext[k - 1, _ITEM]) > (count, -item):
+            ext[k, _ITEM], ext[k, _EXT_COUNT], ext[k, _ROW] = (
+                ext[k - 1, _ITEM],
+                ext[k - 1, _EXT_COUNT],
+                ext[k - 1, _ROW],
+            )
+            k -= 1
+        ext[k, _ITEM], ext[k, _EXT_COUNT], ext[k, _ROW] = item, count, row

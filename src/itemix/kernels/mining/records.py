@@ -1,0 +1,143 @@
+"""From depth-first records to columns of itemsets, sorted by length.
+
+A record is a length, a last item and a count; the set is the path to it. The records of a root are
+contiguous, and roots are written in order, each length to its own stretch of the result, so that no two
+sets are compared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from itemix.kernels.intrinsics import BLOCK, copy_block
+from itemix.kernels.jit import kernel
+from itemix.kernels.mining.eclat import LENGTH_SHIFT, RANK_MASK, ThreadRecords
+
+
+@kernel
+def length_histogram(keys: np.ndarray, segments: np.ndarray, n_lengths: int) -> np.ndarray:
+    """Count the records of each length in each segment: (n_segments, n_lengths) int64."""
+    histogram = np.zeros((len(segments), n_lengths), dtype=np.int64)
+    for s in range(len(segments)):
+        for j in range(segments[s, 0], segments[s, 1]):
+            histogram[s, keys[j] >> LENGTH_SHIFT] += 1
+    return histogram
+
+
+@kernel
+def longest_record(keys: np.ndarray) -> int:
+    """Return the largest length of the records, 0 if there is none."""
+    largest = np.uint32(0)
+    for j in range(len(keys)):
+        largest = max(largest, keys[j])
+    return int(largest >> LENGTH_SHIFT)
+
+
+@kernel
+def place_records(
+    records: ThreadRecords,
+    positions: np.ndarray,
+    length_start: np.ndarray,
+    code_start: np.ndarray,
+    code_of: np.ndarray,
+    out_offsets: np.ndarray,
+    out_codes: np.ndarray,
+    out_counts: np.ndarray,
+) -> None:
+    """Write the records of one thread to their places in the columns, most frequent item first.
+
+    Parameters
+    ----------
+    records : ThreadRecords
+        The records.
+    positions : (n_roots + 1, longest + 1) int64
+        The position, among all sets, of a root's first set of each length; negative for lengths left out. The
+        next row says where they stop.
+    length_start, code_start : (longest + 1,) int64
+        The position of the first set of each length, and where its codes start.
+    code_of : (F,) int32
+        The item code of each rank.
+    out_offsets, out_codes, out_counts : int64, int32, int64
+        The columns; each thread writes other places of them.
+    """
+    keys, counts, segments = records
+    n_lengths = positions.shape[1]
+    # The path is kept backwards, at the end of the buffer, so that a set is one stretch of it.
+    path = np.zeros(n_lengths + BLOCK, dtype=np.int32)
+    at = np.empty(n_lengths, dtype=np.int64)
+    block_until = np.empty(n_lengths, dtype=np.int64)
+    for s in range(len(segments)):
+        for length in range(n_lengths):
+            at[length] = positions[s, length]
+            # A block is copied whatever the length, without a loop. It may run over the codes of the sets
+            # behind it, so the last ones are copied one by one.
+            block_until[length] = positions[s + 1, length] - BLOCK if 0 < length <= BLOCK else 0
+        for j in range(segments[s, 0], segments[s, 1]):
+            length = int(keys[j] >> LENGTH_SHIFT)
+            head = n_lengths - length
+            path[head] = code_of[keys[j] & RANK_MASK]
+            position = at[length]
+            if position < 0:
+                continue
+            at[length] = position + 1
+            code = code_start[length] + (position - length_start[length]) * length
+            out_offsets[position] = code
+            out_counts[position] = counts[j]
+            if position < block_until[length]:
+                copy_block(out_codes, code, path, head)
+            else:
+                for k in range(length):
+                    out_codes[code + k] = path[head + k]
+
+
+@kernel
+def link_records(
+    records: ThreadRecords,
+    positions: np.ndarray,
+    tail: np.ndarray,
+    first: np.ndarray,
+    out_values: np.ndarray,
+) -> None:
+    """Write the value of each set of one thread, its last item, and where its children start (`monotone`).
+
+    Arguments as those of `place_records`, with no length left out.
+    """
+    keys, values, segments = records
+    n_lengths = positions.shape[1]
+    at = np.full(n_lengths + 1, len(tail), dtype=np.int64)
+    for s in range(len(segments)):
+        at[:n_lengths] = positions[s]
+        for j in range(segments[s, 0], segments[s, 1]):
+            length = int(keys[j] >> LENGTH_SHIFT)
+            position = at[length]
+            at[length] = position + 1
+            tail[position] = keys[j] & RANK_MASK
+            first[position] = at[length + 1]
+            out_values[position] = values[j]
+
+
+@kernel
+def keep_records(records: ThreadRecords, positions: np.ndarray, low: np.ndarray, least: float) -> int:
+    """Give the records of one thread the values `low` of their sets, drop those below the least, in place.
+
+    Arguments as those of `link_records`. No set may have a higher value than its parent: what is left are
+    still paths. Return how many records are left.
+    """
+    keys, values, segments = records
+    at = np.empty(positions.shape[1], dtype=np.int64)
+    # Segments are written in the order in which a thread has searched the roots, the last root first.
+    n_kept = 0
+    for s in range(len(segments) - 1, -1, -1):
+        at[:] = positions[s]
+        start, stop = segments[s, 0], segments[s, 1]
+        if start == stop:
+            continue
+        segments[s, 0] = n_kept
+        for j in range(start, stop):
+            length = int(keys[j] >> LENGTH_SHIFT)
+            value = low[at[length]]
+            at[length] += 1
+            keys[n_kept], values[n_kept] = keys[j], value
+            n_kept += value >= least
+        segments[s, 1] = n_kept
+    return n_kept

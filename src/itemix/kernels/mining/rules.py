@@ -1,0 +1,281 @@
+"""Split itemsets into rules.
+
+Every set S is split into an antecedent A and a consequent C (the rest of S) by a depth-first search that
+grows C item by item. The hashes of A and C follow each step by one exclusive or, so that their supports are
+found by one look into the hash table of the known sets (see `lattice`). A branch ends as soon as the
+confidence, which only falls as C grows, is under what the threshold needs.
+
+The search can be left at any split and taken up again: it stops when `RuleBuffer` is full or its budget of
+splits is spent, and says where in `place`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from itemix.kernels.jit import inlined, kernel
+from itemix.kernels.lattice import lookup
+from itemix.kernels.mining.measures import least_confidence, measure
+
+ANTECEDENT = 1
+CONSEQUENT = 2
+
+# Where a search was left: the set, how many items were moved to the consequent (and which, of those that are
+# free to move), and one more than the item to try next; 0 there: the set has not been begun.
+PLACE_SET = 0
+PLACE_DEPTH = 1
+PLACE_NEXT = 2
+PLACE_STACK = 3
+
+
+class KnownSupports(NamedTuple):
+    """The sets whose support is known, with their hash table; `support` (n,) float64."""
+
+    table: np.ndarray
+    offsets: np.ndarray
+    codes: np.ndarray
+    keys: np.ndarray
+    support: np.ndarray
+
+
+class Wanted(NamedTuple):
+    """Which rules are wanted.
+
+    `sides` (n_items,) int8 says where an item may stand: ANTECEDENT, CONSEQUENT, their sum, or 0 for nowhere.
+    """
+
+    sides: np.ndarray
+    min_antecedent: int
+    max_antecedent: int
+    min_consequent: int
+    max_consequent: int
+    measure: int
+    threshold: float
+    n_transactions: float
+    support_only: bool
+
+
+class SplitSet(NamedTuple):
+    """The set that is split: codes[start:end] of all sets.
+
+    number: its position among them; support: its own; least: the confidence that its rules need.
+    """
+
+    number: int
+    start: int
+    end: int
+    support: float
+    least: float
+
+
+class Split(NamedTuple):
+    """A split of a set: the hashes of antecedent and consequent, and the length of the consequent."""
+
+    hash_a: np.uint64
+    hash_c: np.uint64
+    n_c: int
+
+
+class RuleBuffer(NamedTuple):
+    """Room for rules: their sets one after the other, the length of each, and the position of the itemset.
+
+    `missing` has room for sets whose support is not known, `missing_lengths` for their lengths; `sizes` (5,)
+    int64 says how many rules, antecedent codes, consequent codes, missing sets and missing codes there are.
+    """
+
+    itemset: np.ndarray
+    antecedent_lengths: np.ndarray
+    antecedents: np.ndarray
+    consequent_lengths: np.ndarray
+    consequents: np.ndarray
+    antecedent_support: np.ndarray
+    consequent_support: np.ndarray
+    missing_lengths: np.ndarray
+    missing: np.ndarray
+    sizes: np.ndarray
+
+
+def room_for(n_rules: int, longest: int) -> RuleBuffer:
+    """Make room for at least n_rules rules, or missing sets, from sets of at most `longest` items."""
+    n_codes = n_rules * max(longest, 1)
+    lengths = [np.empty(n_rules, dtype=np.int64) for _ in range(4)]
+    codes = [np.empty(n_codes, dtype=np.int32) for _ in range(3)]
+    supports = [np.empty(n_rules, dtype=np.float64) for _ in range(2)]
+    return RuleBuffer(
+        itemset=lengths[0],
+        antecedent_lengths=lengths[1],
+        antecedents=codes[0],
+        consequent_lengths=lengths[2],
+        consequents=codes[1],
+        antecedent_support=supports[0],
+        consequent_support=supports[1],
+        missing_lengths=lengths[3],
+        missing=codes[2],
+        sizes=np.zeros(5, dtype=np.int64),
+    )
+
+
+@inlined
+def _append_side(
+    codes: np.ndarray, start: int, end: int, side: np.ndarray, wanted: int, out: np.ndarray, position: int
+) -> int:
+    for j in range(start, end):
+        if side[codes[j]] == wanted:
+            out[position] = codes[j]
+            position += 1
+    return position
+
+
+@inlined
+def _note_missing(
+    codes: np.ndarray, start: int, end: int, side: np.ndarray, wanted: int, found: RuleBuffer
+) -> None:
+    sizes = found.sizes
+    before = sizes[4]
+    sizes[4] = _append_side(codes, start, end, side, wanted, found.missing, before)
+    found.missing_lengths[sizes[3]] = sizes[4] - before
+    sizes[3] += 1
+
+
+@inlined
+def _visit(
+    known: KnownSupports,
+    wanted: Wanted,
+    found: RuleBuffer,
+    codes: np.ndarray,
+    side: np.ndarray,
+    whole: SplitSet,
+    split: Split,
+) -> bool:
+    """Note the rule of one split if it is wanted, and say whether larger consequents can still give one."""
+    s, start, end, both, least = whole
+    hash_a, hash_c, n_c = split
+    n_a = end - start - n_c
+    a = np.nan
+    c = np.nan
+    if not wanted.support_only:
+        at = lookup(known.table, known.offsets, known.codes, hash_a, n_a, side, ANTECEDENT)
+        if at < 0:
+            _note_missing(codes, start, end, side, ANTECEDENT, found)
+            return False
+        a = known.support[at]
+        if both / a < least:
+            return False
+    if n_c < wanted.min_consequent or n_a > wanted.max_antecedent or n_a < wanted.min_antecedent:
+        return True
+    if not wanted.support_only:
+        at = lookup(known.table, known.offsets, known.codes, hash_c, n_c, side, CONSEQUENT)
+        if at < 0:
+            _note_missing(codes, start, end, side, CONSEQUENT, found)
+            return True
+        c = known.support[at]
+    if measure(wanted.measure, both, a, c, wanted.n_transactions) >= wanted.threshold:
+        sizes = found.sizes
+        r = sizes[0]
+        found.itemset[r] = s
+        sizes[1] = _append_side(codes, start, end, side, ANTECEDENT, found.antecedents, sizes[1])
+        sizes[2] = _append_side(codes, start, end, side, CONSEQUENT, found.consequents, sizes[2])
+        found.antecedent_lengths[r] = n_a
+        found.consequent_lengths[r] = n_c
+        found.antecedent_support[r] = a
+        found.consequent_support[r] = c
+        sizes[0] += 1
+    return True
+
+
+@kernel
+def split_sets(
+    known: KnownSupports,
+    wanted: Wanted,
+    found: RuleBuffer,
+    offsets: np.ndarray,
+    codes: np.ndarray,
+    support: np.ndarray,
+    place: np.ndarray,
+    budget: int,
+) -> bool:
+    """Append the wanted rules of the sets from `place` on to `found`; say whether the last set is done.
+
+    Where a support is not known, the set is appended to the missing ones and its branch is left.
+    `place` (longest + 3,) int64 starts as zeros. Rules come in the order of the sets; within a set, the
+    consequents come in lexicographic order of the positions of their items.
+
+    Equivalent to looking at all 2^length - 2 splits of every set.
+    """
+    side = np.zeros(len(known.keys), dtype=np.int8)
+    free = np.empty(len(place), dtype=np.int32)
+    room = len(found.itemset)
+    for s in range(place[PLACE_SET], len(offsets) - 1):
+        start = offsets[s]
+        end = offsets[s + 1]
+        place[PLACE_SET] = s
+        hash_a = np.uint64(0)
+        hash_c = np.uint64(0)
+        n_free = 0
+        n_c = 0
+        possible = end - start >= wanted.min_antecedent + wanted.min_consequent
+        for j in range(start, end):
+            i = codes[j]
+            may_stand = wanted.sides[i]
+            possible &= may_stand != 0
+            if may_stand == CONSEQUENT:
+                side[i] = CONSEQUENT
+                hash_c ^= known.keys[i]
+                n_c += 1
+            else:
+                side[i] = ANTECEDENT
+                hash_a ^= known.keys[i]
+                if may_stand != ANTECEDENT:
+                    free[n_free] = i
+                    n_free += 1
+        most_c = min(wanted.max_consequent, end - start - wanted.min_antecedent)
+        depth = place[PLACE_DEPTH]
+        following = max(place[PLACE_NEXT] - 1, 0)
+        least = least_confidence(wanted.measure, wanted.threshold, support[s])
+        whole = SplitSet(s, start, end, support[s], least)
+        if possible and n_c <= most_c:
+            if place[PLACE_NEXT] > 0:
+                for d in range(depth):
+                    i = free[place[PLACE_STACK + d]]
+                    side[i] = CONSEQUENT
+                    hash_a ^= known.keys[i]
+                    hash_c ^= known.keys[i]
+                    n_c += 1
+            elif n_c > 0:
+                if max(found.sizes[0], found.sizes[3]) >= room:
+                    return False
+                possible = _visit(known, wanted, found, codes, side, whole, Split(hash_a, hash_c, n_c))
+            while possible:
+                if following < n_free and n_c < most_c:
+                    budget -= 1
+                    if budget < 0 or max(found.sizes[0], found.sizes[3]) >= room:
+                        place[PLACE_DEPTH] = depth
+                        place[PLACE_NEXT] = following + 1
+                        return False
+                    i = free[following]
+                    side[i] = CONSEQUENT
+                    hash_a ^= known.keys[i]
+                    hash_c ^= known.keys[i]
+                    n_c += 1
+                    place[PLACE_STACK + depth] = following
+                    depth += 1
+                    following += 1
+                    if _visit(known, wanted, found, codes, side, whole, Split(hash_a, hash_c, n_c)):
+                        continue
+                elif depth == 0:
+                    break
+                depth -= 1
+                following = place[PLACE_STACK + depth] + 1
+                i = free[place[PLACE_STACK + depth]]
+                side[i] = ANTECEDENT
+                hash_a ^= known.keys[i]
+                hash_c ^= known.keys[i]
+                n_c -= 1
+        for j in range(start, end):
+            side[codes[j]] = 0
+        place[PLACE_DEPTH] = 0
+        place[PLACE_NEXT] = 0
+    place[PLACE_SET] = len(offsets) - 1
+    return True

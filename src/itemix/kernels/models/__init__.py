@@ -1,0 +1,1 @@
+"""Kernels that answer: probabilities under mixtures, corrections, trees and maximum entropy."""

@@ -1,0 +1,192 @@
+"""`mine`: frequent itemsets of transactions, or of a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from itemix._runtime import interruptible
+from itemix.core.itemsets import Itemsets
+from itemix.core.transactions import as_transactions
+from itemix.errors import InvalidInputError
+from itemix.mining.exact_search import ExactSearch
+from itemix.mining.level_search import LevelSearch
+from itemix.mining.mixture_search import CorrectedSearch, MixtureSearch
+from itemix.mining.model import ModelSearch, min_probability
+from itemix.mining.progress import search_progress
+from itemix.mining.search import SearchOptions, as_fraction, min_count
+from itemix.models.base import Model, as_model
+from itemix.models.corrected import CorrectedMixture
+from itemix.models.mixture import Mixture
+from itemix.threads import count_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from itemix.core.items import Label
+    from itemix.core.transactions import Transactions
+    from itemix.mining.columns import Columns
+
+T_contra = TypeVar("T_contra", int, float, contravariant=True)
+
+
+@interruptible()
+def mine(
+    source: Any,  # noqa: ANN401 - transactions in any form, or a model
+    min_support: float | None = None,
+    *,
+    target: str = "all",
+    min_len: int = 1,
+    max_len: int | None = None,
+    include: Iterable[Label] | Label | None = None,
+    exclude: Iterable[Label] | Label | None = None,
+    top_k: int | None = None,
+    max_itemsets: int | None = None,
+    verify: Any = None,  # noqa: ANN401 - transactions in any form, or chunks of them
+    n_jobs: int | None = -1,
+    progress: bool | Callable[[int, int], None] = False,
+) -> Itemsets:
+    """Find the frequent itemsets of transactions, exactly, or the probable ones of a model.
+
+    Parameters
+    ----------
+    source : Transactions, data frame, matrix, list of lists, or a model
+        Transactions, or what can be made into them; or a fitted estimator, or the model that it ends with.
+    min_support : float or int, optional
+        A float in (0, 1] is a fraction of the transactions, an int a number of them. Frequent means support
+        >= `min_support`. May be left out with `top_k`.
+    target : {"all", "closed", "maximal"}, default "all"
+        All frequent itemsets; those without a superset of the same support; those without a frequent
+        superset.
+    min_len, max_len : int, optional
+        Bounds of the number of items. They choose among the sets of the target: a closed set longer than
+        `max_len` is left out, not replaced by a shorter one.
+    include : names, optional
+        Items that every returned set must hold. Also chooses among the sets of the target.
+    exclude : names, optional
+        Items that are left out of the data before mining; closed and maximal are meant without them.
+    top_k : int, optional
+        Return only the k sets with the highest support (among those of at least `min_support`, if given).
+        Where sets tie for the last places, the first in the order of the result are taken.
+    max_itemsets : int, optional
+        The most sets to return (of maximal ones with `top_k`, the most to look through). By default, as many
+        as half of the free memory holds.
+    verify : transactions in any form, chunks of them, or a function that returns them, optional
+        Of a model: return exactly what mining this data returns. The model proposes sets, passes over the
+        data count them, until it is certain that none is missing. `itemix.mining.verification.verify` does
+        the same and tells how it went; it has more on the data, which may be larger than memory.
+    n_jobs : int, default -1
+        The number of threads; -1 uses all processors. The result does not depend on it.
+    progress : bool or function, default False
+        True shows a bar on standard error if it is a terminal; a function is told (done, total) now and then:
+        of the frequent items, or of the transactions with `verify`.
+
+    Returns
+    -------
+    Itemsets
+        Sorted by length, and within a length in colexicographic order of the items ranked by support.
+
+    Raises
+    ------
+    InvalidInputError
+        If an option has no meaning.
+    UnknownItemError
+        If an item to include or exclude is not in the data.
+    TooManyItemsetsError
+        If there are more than `max_itemsets` sets, or more than memory holds; raised before it is gone.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> baskets = [["milk", "bread"], ["milk", "butter"], ["milk", "bread", "butter"], ["bread"]]
+    >>> itemix.mine(baskets, 0.5)
+    Itemsets: 5 itemsets, support >= 50%, of 4 transactions
+      support  count  itemset
+       0.7500      3  {bread}
+       0.7500      3  {milk}
+       0.5000      2  {butter}
+       0.5000      2  {bread, milk}
+       0.5000      2  {milk, butter}
+    """
+    if min_support is None and top_k is None:
+        raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
+    if verify is not None:
+        from itemix.mining.verification import verify as verified
+
+        return verified(
+            source,
+            verify,
+            min_support,
+            target=target,
+            min_len=min_len,
+            max_len=max_len,
+            include=include,
+            exclude=exclude,
+            top_k=top_k,
+            max_itemsets=max_itemsets,
+            n_jobs=n_jobs,
+            progress=progress,
+        ).itemsets
+    model = as_model(source)
+    data = as_transactions(source) if model is None else model
+    options = SearchOptions.checked(
+        data.items,
+        target=target,
+        min_len=min_len,
+        max_len=max_len,
+        include=include,
+        exclude=exclude,
+        top_k=top_k,
+        max_itemsets=max_itemsets,
+    )
+    n_threads = count_threads(n_jobs)
+    with search_progress(progress) as on_progress:
+        found, fraction = _searched(data, min_support, options, n_threads, on_progress)
+    n = None if isinstance(data, Model) else data.n_transactions
+    is_whole = min_len == 1 and all(option is None for option in (max_len, include, exclude, top_k))
+    return Itemsets(
+        found.offsets,
+        found.codes,
+        found.values if n is None else found.values / max(n, 1),
+        data.items,
+        count=None if n is None else found.values,
+        n_transactions=n,
+        min_support=fraction or None,
+        target=target if is_whole else None,
+        check=False,
+    )
+
+
+def _searched(
+    data: Transactions | Model,
+    min_support: float | None,
+    options: SearchOptions,
+    n_threads: int,
+    on_progress: Callable[[int, int], None] | None,
+) -> tuple[Columns, float]:
+    """Return the sets that were asked for, and the threshold as a fraction, of a model 0 if there is none."""
+    search: ModelSearch | ExactSearch
+    if isinstance(data, Model):
+        fraction = 0.0 if min_support is None else min_probability(min_support)
+        search = _model_search(data, options)(data, options, n_threads, on_progress)
+        return _found(search, fraction, options.top_k), fraction
+    n, asked = data.n_transactions, 1 if min_support is None else min_support
+    threshold, fraction = min_count(asked, n), as_fraction(asked, n)
+    search = ExactSearch(data, options, n_threads, on_progress)
+    return _found(search, threshold, options.top_k), fraction
+
+
+def _model_search(model: Model, options: SearchOptions) -> type[ModelSearch]:
+    """Return the quickest search that a kind of model allows."""
+    if isinstance(model, Mixture):
+        return MixtureSearch
+    is_corrected = isinstance(model, CorrectedMixture) and len(options.include) == 0
+    return CorrectedSearch if is_corrected else LevelSearch
+
+
+class _Searcher(Protocol[T_contra]):
+    def frequent(self, threshold: T_contra) -> Columns: ...
+    def top(self, threshold: T_contra, k: int) -> Columns: ...
+
+
+def _found(search: _Searcher[T_contra], threshold: T_contra, top_k: int | None) -> Columns:
+    return search.frequent(threshold) if top_k is None else search.top(threshold, top_k)

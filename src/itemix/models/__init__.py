@@ -1,0 +1,1 @@
+"""The models: distributions over transactions, and the posterior of their parameters."""

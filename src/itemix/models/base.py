@@ -1,0 +1,237 @@
+"""Model: what mining, queries and evaluation ask of a distribution over transactions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix._runtime import still_wanted
+from itemix.errors import InvalidInputError
+from itemix.immutable import Immutable, protected
+from itemix.models.events import Names, encode_absent, encode_sets, few_names, no_sets, require_consistent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from itemix.core.items import Items
+    from itemix.core.itemsets import Itemsets
+    from itemix.core.transactions import Transactions
+    from itemix.models.events import Sets
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+_SETS_AT_A_TIME = 1 << 20
+# Logarithms of probabilities from which on quotients are taken of logarithms: the least number is near.
+NEAR_THE_LEAST = -600.0
+
+
+class Model(Immutable, ABC):
+    """A distribution over transactions: an immutable value that gives the probability of any itemset.
+
+    A kind of model says how probable sets of item codes are and how probable whole transactions, and draws
+    transactions; questions by name and conditional ones follow. Where a kind knows a quicker way to an answer
+    it gives that.
+    """
+
+    @property
+    @abstractmethod
+    def items(self) -> Items:
+        """The name of each item code."""
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """The number of free parameters."""
+
+    @abstractmethod
+    def probabilities_of_codes(
+        self,
+        offsets: npt.NDArray[np.int64],
+        codes: Codes,
+        absent_offsets: npt.NDArray[np.int64] | None = None,
+        absent_codes: Codes | None = None,
+    ) -> Floats:
+        """Return the probabilities of sets of item codes in compressed form, shape (n,)."""
+
+    @abstractmethod
+    def log_likelihood(self, transactions: Transactions) -> Floats:
+        """Return the log-probability of each transaction, shape (n_transactions,); -inf if impossible."""
+
+    @abstractmethod
+    def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
+        """Draw n transactions from the model."""
+
+    @property
+    def prefers_families(self) -> bool:
+        """Whether many sets are answered much quicker when all their subsets are asked for with them."""
+        return False
+
+    @property
+    def n_items(self) -> int:
+        """The number of items."""
+        return len(self.items)
+
+    @property
+    def has_likelihood(self) -> bool:
+        """Whether the model can tell how probable whole transactions are."""
+        return True
+
+    @cached_property
+    def item_probabilities(self) -> Floats:
+        """The probability of each item on its own, shape (n_items,)."""
+        everything = np.arange(self.n_items, dtype=np.int32)
+        return protected(self.probabilities_of_codes(np.arange(self.n_items + 1, dtype=np.int64), everything))
+
+    def probability(
+        self, itemset: Names, *, absent: Names = (), given: Names = (), given_absent: Names = ()
+    ) -> float:
+        """Return the probability that a transaction holds an itemset.
+
+        Parameters
+        ----------
+        itemset : names
+            Items that are present.
+        absent : names
+            Items that are absent, as part of the same event.
+        given, given_absent : names
+            Items that are known to be present, and to be absent: the probability is conditional on them.
+        """
+        return float(
+            self.probabilities([itemset], absent=[absent], given=given, given_absent=given_absent)[0]
+        )
+
+    def probabilities(
+        self,
+        itemsets: Itemsets | Iterable[Names],
+        *,
+        absent: Iterable[Names] | None = None,
+        given: Names = (),
+        given_absent: Names = (),
+    ) -> Floats:
+        """Return the probabilities of many itemsets, shape (n,); parameters as in `probability`.
+
+        Parameters
+        ----------
+        itemsets : Itemsets or iterable of names
+            The events' present items; `Itemsets` of the same items need no look-up of names.
+        absent : iterable of names, optional
+            The absent items of each event, as many as there are itemsets.
+        given, given_absent : names
+            One condition for all events.
+        """
+        present = encode_sets(self.items, itemsets)
+        n = len(present[0]) - 1
+        against = encode_absent(self.items, absent, n)
+        held, missing = self.items.codes(given), self.items.codes(given_absent)
+        require_consistent(self.items, present, against, held, missing)
+        if len(held) == len(missing) == 0:
+            return self.probabilities_of_codes(*present, *against)
+        return self._conditional(present, against, held, missing)
+
+    def _conditional(self, present: Sets, against: Sets, held: Codes, missing: Codes) -> Floats:
+        """Return the probabilities of sets given that some items are present and others absent."""
+        condition = self._log_probability_of_condition(held, missing)
+        joint = _with_codes(*present, held), _with_codes(*against, missing)
+        if condition > NEAR_THE_LEAST:
+            found = self.probabilities_of_codes(*joint[0], *joint[1]) / np.exp(condition)
+        else:
+            sets = zip(*([codes[i:j] for i, j in pairwise(ends)] for ends, codes in joint), strict=True)
+            logs = [self.log_probability_of_codes(np.unique(own), np.unique(other)) for own, other in sets]
+            found = np.exp(np.array(logs) - condition)
+        bounded: Floats = np.minimum(found, 1.0)
+        return bounded
+
+    def _log_probability_of_condition(self, held: Codes, missing: Codes) -> float:
+        """Return the log-probability that some items are present and others absent, if that is possible."""
+        found = self.log_probability_of_codes(held, missing)
+        if not found > -np.inf:
+            names = [*self.items.names(held), *(f"not {name}" for name in self.items.names(missing))]
+            raise InvalidInputError(
+                "expected a condition of positive probability, got one that the model rules out "
+                f"({few_names(names)}); leave out one of these items"
+            )
+        return found
+
+    def log_probability_of_codes(self, held: Codes, missing: Codes) -> float:
+        """Return the log-probability that some items are present and others absent; -inf if impossible.
+
+        Mixtures, trees and models of maximum entropy give it also where the probability itself is less than
+        the least number.
+        """
+        found = self.probabilities_of_codes(*one_set(held), *one_set(missing))[0]
+        return float(np.log(found)) if found > 0 else -np.inf
+
+    def pair_probabilities(self, codes: Codes) -> Floats:
+        """Return the probability of some items with each of all items, shape (len(codes), n_items)."""
+        D = self.n_items
+        out = np.empty((len(codes), D))
+        step = max(1, _SETS_AT_A_TIME // max(D, 1))
+        for first in range(0, len(codes), step):
+            still_wanted()
+            rows = codes[first : first + step]
+            pairs = np.empty((len(rows), D, 2), dtype=np.int32)
+            pairs[:, :, 0], pairs[:, :, 1] = rows[:, None], np.arange(D)
+            offsets = 2 * np.arange(len(rows) * D + 1, dtype=np.int64)
+            out[first : first + step] = self.probabilities_of_codes(offsets, pairs.ravel()).reshape(-1, D)
+        return out
+
+    def items_given(self, held: Codes, missing: Codes) -> Floats:
+        """Return the probability of each item given some present and others absent, shape (n_items,).
+
+        Raises
+        ------
+        InvalidInputError
+            If the model rules the condition out.
+        """
+        found = self._conditional(
+            (np.arange(self.n_items + 1, dtype=np.int64), np.arange(self.n_items, dtype=np.int32)),
+            no_sets(self.n_items),
+            held,
+            missing,
+        )
+        found[held], found[missing] = 1.0, 0.0
+        return found
+
+    def items_given_each(self, offsets: npt.NDArray[np.int64], codes: Codes) -> Floats:
+        """Return the probability of each item given each of some baskets, shape (n_baskets, n_items).
+
+        Raises
+        ------
+        InvalidInputError
+            If the model rules a basket out.
+        """
+        baskets = (codes[first:last] for first, last in pairwise(offsets))
+        rows = [self.items_given(basket, codes[:0]) for basket in baskets]
+        return np.array(rows).reshape(-1, self.n_items)
+
+
+def as_model(source: Any) -> Model | None:  # noqa: ANN401 - anything at all
+    """Return the model that something is, or that it has learned; None if it is no model."""
+    model = source if isinstance(source, Model) else getattr(source, "model_", None)
+    return model if isinstance(model, Model) else None
+
+
+def one_set(codes: Codes) -> Sets:
+    """Return one set of codes in compressed form."""
+    return np.array([0, len(codes)], dtype=np.int64), codes.astype(np.int32)
+
+
+def _with_codes(offsets: npt.NDArray[np.int64], codes: Codes, more: Codes) -> Sets:
+    """Return sets with some codes added to each."""
+    if len(more) == 0:
+        return offsets, codes
+    n = len(offsets) - 1
+    new_offsets = offsets + len(more) * np.arange(n + 1)
+    new_codes = np.empty(int(new_offsets[-1]), dtype=np.int32)
+    added = (new_offsets[:-1, None] + np.arange(len(more))).ravel()
+    new_codes[added] = np.tile(more, n)
+    own = np.ones(len(new_codes), dtype=bool)
+    own[added] = False
+    new_codes[own] = codes
+    return new_offsets, new_codes

@@ -1,0 +1,340 @@
+"""MaxEntropy: as little structure as the supports of some itemsets allow."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix._checks import as_generator, check_whole
+from itemix._runtime import still_wanted
+from itemix.core.compressed import each_transaction
+from itemix.core.sets import readonly
+from itemix.core.transactions import Transactions, as_transactions
+from itemix.errors import InvalidInputError
+from itemix.kernels import csr
+from itemix.kernels.models import maxent
+from itemix.models.base import Model, one_set
+from itemix.models.events import no_sets, require_same_items
+from itemix.models.known_sets import KnownSets
+
+if TYPE_CHECKING:
+    import os
+
+    from itemix.core.items import Items
+    from itemix.core.sets import Sets
+    from itemix.models import events
+
+Floats = npt.NDArray[np.float64]
+Offsets = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+
+MOST_ITEMS = 14
+# So many states of parts are worked on until somebody may say that it is enough.
+_STATES_AT_A_TIME = 1 << 16
+
+
+class MaxEntropy(Model):
+    """The distribution of the highest entropy among those that have some supports: an immutable value.
+
+    Items hang together if an itemset has both, or through other items. Items that do not are independent.
+
+    Where at most 14 of all items hang together, there is one distribution over their states, and all answers
+    come from it: the probabilities of itemsets and of whole transactions, conditional ones, samples. They
+    agree with each other, and with the supports, to 1e-9.
+
+    Where more do, their states are too many, and a question is answered from the itemsets inside its own
+    items alone, of which at most 14 can hang together. Answers to questions about different items then come
+    from different small distributions: each agrees with the supports of all itemsets inside it, but a set can
+    come out a little more probable than one of its subsets where neither is known. Conditional probabilities
+    have one distribution for condition and event.
+
+    Parameters
+    ----------
+    frequencies : array of float, shape (n_items,)
+        The probability of each item.
+    itemsets : Sets
+        Sets of two items or more. With a set, all its subsets of two items or more must be there.
+    supports : array of float, shape (n_itemsets,)
+        The probability of each. Supports that no distribution has are refused when a question meets them.
+
+    Examples
+    --------
+    >>> from itemix.core.items import Items
+    >>> from itemix.models.maxent import MaxEntropy
+    >>> from itemix.core.sets import Sets
+    >>> pairs = Sets.from_names([["a", "b"], ["b", "c"]], Items(["a", "b", "c"]))
+    >>> model = MaxEntropy([0.5, 0.5, 0.5], pairs, [0.4, 0.4])
+    >>> round(model.probability(["a", "b", "c"]), 6)
+    0.32
+    """
+
+    def __init__(self, frequencies: npt.ArrayLike, itemsets: Sets, supports: npt.ArrayLike) -> None:
+        self._known = KnownSets.checked(frequencies, itemsets, supports)
+
+    @property
+    def items(self) -> Items:
+        """The name of each item code."""
+        return self._known.sets.items
+
+    @property
+    def frequencies(self) -> Floats:
+        """The probability of each item, shape (n_items,), read-only."""
+        return self._known.frequencies
+
+    @property
+    def itemsets(self) -> Sets:
+        """The itemsets whose supports are known, the shorter first."""
+        return self._known.sets
+
+    @property
+    def supports(self) -> Floats:
+        """Their probabilities, shape (n_itemsets,), read-only."""
+        return self._known.supports
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters: one for each item and each itemset."""
+        return self.n_items + len(self.itemsets)
+
+    @property
+    def item_probabilities(self) -> Floats:
+        """The probability of each item on its own, shape (n_items,)."""
+        return self.frequencies
+
+    @property
+    def has_likelihood(self) -> bool:
+        """Whether no more than 14 of all items hang together: only then transactions have a probability."""
+        return self._most <= MOST_ITEMS
+
+    @cached_property
+    def _most(self) -> int:
+        """The most items that hang together."""
+        return int(np.diff(self._known.parts[0]).max(initial=0))
+
+    def __eq__(self, other: object) -> bool:
+        return self._known == other._known if isinstance(other, MaxEntropy) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"MaxEntropy({len(self.itemsets):,} itemsets, {self.n_items:,} items)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MaxEntropy, (self.frequencies, self.itemsets, self.supports)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file; `itemix.load` reads it back."""
+        from itemix.files import save
+
+        save(self, path)
+
+    def probabilities_of_codes(
+        self,
+        offsets: Offsets,
+        codes: Codes,
+        absent_offsets: Offsets | None = None,
+        absent_codes: Codes | None = None,
+    ) -> Floats:
+        """Return the probabilities of sets of item codes in compressed form, shape (n,).
+
+        Raises
+        ------
+        InvalidInputError
+            If more than 14 items of a set hang together.
+        """
+        if absent_offsets is None or absent_codes is None:
+            absent_offsets, absent_codes = no_sets(len(offsets) - 1)
+        asked = (offsets, codes), (absent_offsets, absent_codes)
+        owner, found = self._answers(*asked, codes[:0], codes[:0])
+        return _products(owner, found[:, 0], len(offsets) - 1)
+
+    def log_probability_of_codes(self, held: Codes, missing: Codes) -> float:
+        """Return the log-probability that some items are present and others absent; -inf if impossible."""
+        _, found = self._answers(one_set(held), one_set(missing), held[:0], held[:0])
+        with np.errstate(divide="ignore"):
+            return float(np.log(found[:, 0]).sum())
+
+    def _conditional(self, present: events.Sets, against: events.Sets, held: Codes, missing: Codes) -> Floats:
+        self._log_probability_of_condition(held, missing)
+        owner, found = self._answers(present, against, held, missing)
+        joint, condition = found.T
+        ratio = np.divide(joint, condition, out=np.zeros_like(joint), where=condition > 0)
+        return _products(owner, ratio, len(present[0]) - 1)
+
+    def _answers(
+        self, present: events.Sets, against: events.Sets, held: Codes, missing: Codes
+    ) -> tuple[Offsets, Floats]:
+        """Return the events that parts belong to, and the parts' probabilities, with and without the event.
+
+        Shapes are (n_parts,) and (n_parts, 2); an event's probability is the product of those of its parts.
+        """
+        owner, asked = self._parts(*_questions(present, against, held, missing))
+        found = np.empty((len(owner), 2))
+        # An item alone has its frequency, which needs no states.
+        joint = self._joint if np.diff(asked.offsets).max(initial=0) > 1 else self._without_states
+        leader = csr.group_equal_rows(asked.offsets, asked.codes)[0]
+        order = np.argsort(leader, kind="stable")
+        # Equal parts follow each other, and the first of them has the work.
+        is_first = np.diff(leader[order], prepend=-1) != 0
+        work = np.cumsum(np.where(is_first, 1 << np.diff(asked.offsets)[order], 1))
+        for some in np.split(order, np.flatnonzero(np.diff(work // _STATES_AT_A_TIME)) + 1):
+            still_wanted()
+            maxent.part_probabilities(self._known.trie, joint, asked, leader, some, found)
+        _require_possible(found)
+        return owner, found
+
+    def _parts(
+        self, offsets: Offsets, codes: Codes, status: npt.NDArray[np.int8]
+    ) -> tuple[Offsets, maxent.Asked]:
+        """Take questions apart into items that hang together; return the question of each part too."""
+        place = np.empty(len(codes), dtype=np.int64)
+        maxent.join_items(self._known.trie, offsets, codes, place)
+        maxent.join_parts(offsets, codes, self._small_part_of, place)
+        order = np.argsort(place, kind="stable")
+        begins, lengths = np.unique(place, return_counts=True)
+        most = int(lengths.max(initial=0))
+        if most > MOST_ITEMS:
+            raise InvalidInputError(
+                f"expected a question in which at most {MOST_ITEMS} items hang together by the model's "
+                f"itemsets, got {most}; ask for fewer items (to mine: max_len={MOST_ITEMS}, target='all')"
+            )
+        owner = np.searchsorted(offsets, begins, side="right") - 1
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        return owner, maxent.Asked(ends, codes[order], status[order])
+
+    @cached_property
+    def _small_part_of(self) -> Codes:
+        """The part of each item, -1 if it has too many for states, shape (n_items,)."""
+        n_items = np.diff(self._known.parts[0])
+        is_small = n_items[self._known.part_of] <= MOST_ITEMS
+        return readonly(np.where(is_small, self._known.part_of, -1), np.int32, copy=False)
+
+    def pair_probabilities(self, codes: Codes) -> Floats:
+        """Return the probability of some items with each of all items, shape (len(codes), n_items)."""
+        out = self.frequencies[codes][:, None] * self.frequencies
+        one, other, support = self._known.pairs()
+        for a, b in ((one, other), (other, one)):
+            order = np.argsort(a, kind="stable")
+            low, high = np.searchsorted(a[order], codes), np.searchsorted(a[order], codes, side="right")
+            for row, own in enumerate(map(slice, low, high)):
+                out[row, b[order[own]]] = support[order[own]]
+        part_of = self._small_part_of
+        rows, others = np.nonzero((part_of[codes][:, None] == part_of) & (part_of >= 0))
+        pairs = np.stack([codes[rows], others], axis=1).astype(np.int32)
+        out[rows, others] = self.probabilities_of_codes(2 * np.arange(len(pairs) + 1), pairs.ravel())
+        out[np.arange(len(codes)), codes] = self.frequencies[codes]
+        return out
+
+    def log_likelihood(self, transactions: Transactions) -> Floats:
+        """Return the log-probability of each transaction, shape (n_transactions,); -inf if impossible.
+
+        Raises
+        ------
+        InvalidInputError
+            If more than 14 of all items hang together.
+        """
+        transactions = as_transactions(transactions)
+        require_same_items(self.items, transactions.items)
+        self._require_likelihood()
+        with np.errstate(divide="ignore"):
+            logs = np.log(self._joint.states)
+        values = np.empty(transactions.n_rows)
+        maxent.row_log_probabilities(transactions.indptr, transactions.indices, self._joint, logs, values)
+        return each_transaction(transactions, values)
+
+    def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
+        """Draw n transactions from the model.
+
+        Raises
+        ------
+        InvalidInputError
+            If more than 14 of all items hang together.
+        """
+        n = check_whole("n", n, 100, least=0)
+        rng = as_generator(random_state)
+        rows, codes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
+        self._require_likelihood()
+        offsets, items = self._known.parts
+        tables = np.split(self._joint.states, self._joint.starts[1:-1])
+        for table, own in zip(tables, np.split(items, offsets[1:-1]), strict=True):
+            drawn = rng.choice(len(table), size=n, p=table / table.sum())
+            row, bit = np.nonzero(drawn[:, None] >> np.arange(len(own)) & 1)
+            rows.append(row)
+            codes.append(own[bit])
+        indptr, indices = csr.rows_of_pairs(np.concatenate(rows), np.concatenate(codes), n)
+        return Transactions(indptr, indices, self.items)
+
+    def _require_likelihood(self) -> None:
+        if not self.has_likelihood:
+            raise InvalidInputError(
+                f"expected a model in which at most {MOST_ITEMS} items hang together by its itemsets, got "
+                f"{self._most}, too many to tell the probability of whole transactions; fit it with a higher "
+                "support, or use another model"
+            )
+
+    @cached_property
+    def _without_states(self) -> maxent.Joint:
+        """The parts, as if all had too many items."""
+        offsets, codes = self._known.parts
+        place = np.arange(len(codes)) - np.repeat(offsets[:-1], np.diff(offsets))
+        bit_of = np.zeros(len(codes), dtype=np.int64)
+        bit_of[codes] = 1 << np.minimum(place, MOST_ITEMS)
+        starts = np.zeros(len(offsets), dtype=np.int64)
+        return maxent.Joint(self._known.part_of, bit_of, starts, np.empty(0))
+
+    @cached_property
+    def _joint(self) -> maxent.Joint:
+        """The probabilities of the states of each part that has few enough items."""
+        offsets, codes = self._known.parts
+        n_items = np.diff(offsets)
+        sizes = np.where(n_items <= MOST_ITEMS, 1 << np.minimum(n_items, MOST_ITEMS), 0)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        states = np.empty(starts[-1])
+        for part in np.flatnonzero(sizes):
+            own = codes[offsets[part] : offsets[part + 1]]
+            states[starts[part] : starts[part + 1]] = maxent.state_probabilities(self._known.trie, own)
+        _require_possible(states)
+        return self._without_states._replace(starts=starts, states=states)
+
+
+def _require_possible(probabilities: Floats) -> None:
+    if np.isnan(probabilities).any():
+        raise InvalidInputError(
+            "expected supports that some distribution has, got some that contradict each other; count all of "
+            "them in the same data, and do not round them"
+        )
+
+
+def _products(owner: Offsets, values: Floats, n: int) -> Floats:
+    """Return the product of the values of each of n owners, 1 where there are none."""
+    out = np.ones(n)
+    np.multiply.at(out, owner, values)
+    return out
+
+
+def _questions(
+    present: events.Sets, against: events.Sets, held: Codes, missing: Codes
+) -> tuple[Offsets, Codes, npt.NDArray[np.int8]]:
+    """Return what each question asks for as compressed rows: items ascending, each once, with its status."""
+    n = len(present[0]) - 1
+    every = np.arange(n)
+    owner = [np.repeat(every, len(held) + len(missing))]
+    codes = [np.tile(np.concatenate([held, missing]), n)]
+    known = np.repeat([maxent.GIVEN_PRESENT, maxent.GIVEN_ABSENT], [len(held), len(missing)])
+    status = [np.tile(known, n)]
+    for (offsets, own), what in ((present, maxent.PRESENT), (against, maxent.ABSENT)):
+        owner.append(np.repeat(every, np.diff(offsets)))
+        codes.append(own)
+        status.append(np.full(len(own), what))
+    all_owners, all_codes = np.concatenate(owner), np.concatenate(codes)
+    # What is given comes first, and of equal codes the first stays.
+    order = np.lexsort((all_codes, all_owners))
+    all_owners, all_codes = all_owners[order], all_codes[order]
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = (np.diff(all_owners) != 0) | (np.diff(all_codes) != 0)
+    kept = order[is_new]
+    ends = np.searchsorted(all_owners[is_new], np.arange(n + 1))
+    return ends, all_codes[is_new].astype(np.int32), np.concatenate(status)[kept].astype(np.int8)

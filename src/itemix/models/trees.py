@@ -1,0 +1,330 @@
+"""TreeMixture: a mixture of distributions in which each item depends on one other, as a tree."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix._checks import as_generator, check_whole
+from itemix.core.compressed import each_transaction
+from itemix.core.items import Items, Label
+from itemix.core.sets import readonly
+from itemix.core.transactions import Transactions, as_transactions
+from itemix.errors import InvalidInputError
+from itemix.immutable import protected
+from itemix.kernels.models import trees
+from itemix.kernels.models.probability import AskedSets
+from itemix.models.base import Model, one_set
+from itemix.models.events import no_sets, require_same_items
+from itemix.models.mixture import checked_weights
+from itemix.models.tree_tables import shares, tables_of_trees
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from itemix.models.events import Sets
+    from itemix.models.tree_tables import Sums
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+_CELLS_AT_A_TIME = 4_000_000
+
+
+class TreeMixture(Model):
+    """A mixture of trees: an immutable value.
+
+    A transaction comes from component k with probability ``weights[k]``. In that component each item depends
+    on at most one other, its parent: it is present with probability ``probs[k, i, 0]`` if the parent is
+    absent and ``probs[k, i, 1]`` if it is present. An item without a parent is a root. Probabilities of 0
+    and 1 are exact. A single tree is a mixture of one component.
+
+    Parameters
+    ----------
+    weights : array of float, shape (n_components,)
+        Not negative; they sum to one.
+    parents : array of int, shape (n_components, n_items)
+        The code of each item's parent, -1 for a root; no item is its own ancestor.
+    probs : array of float, shape (n_components, n_items, 2)
+        From 0 to 1. Of a root, only the first counts.
+    items : Items or iterable of str or int
+        The name of each item code.
+
+    Examples
+    --------
+    >>> from itemix.models.trees import TreeMixture
+    >>> tree = TreeMixture([1.0], [[-1, 0]], [[[0.5, 0.5], [0.1, 0.8]]], ["bread", "butter"])
+    >>> round(tree.probability(["bread", "butter"]), 12)
+    0.4
+    >>> round(tree.probability(["butter"]), 12)
+    0.45
+    """
+
+    def __init__(
+        self,
+        weights: npt.ArrayLike,
+        parents: npt.ArrayLike,
+        probs: npt.ArrayLike,
+        items: Items | Iterable[Label],
+    ) -> None:
+        self._items = items if isinstance(items, Items) else Items(items)
+        self._weights = checked_weights(weights)
+        shape = len(self._weights), len(self._items)
+        self._parents = _checked_parents(parents, shape)
+        self._probs = _checked_probs(probs, self._parents)
+        self._order, self._rank, self._marginals = _ordered(self._parents, self._probs)
+
+    @classmethod
+    def stack(cls, mixtures: Sequence[TreeMixture]) -> TreeMixture:
+        """Return the average of several models of the same items: all their components."""
+        if not mixtures:
+            raise InvalidInputError("expected at least one mixture to stack, got none; pass a list of them")
+        for mixture in mixtures:
+            require_same_items(mixtures[0].items, mixture.items)
+        return cls(
+            np.concatenate([mixture.weights / len(mixtures) for mixture in mixtures]),
+            np.concatenate([mixture.parents for mixture in mixtures]),
+            np.concatenate([mixture.probs for mixture in mixtures]),
+            mixtures[0].items,
+        )
+
+    @property
+    def weights(self) -> Floats:
+        """The probability of each component, shape (n_components,), read-only."""
+        return self._weights
+
+    @property
+    def parents(self) -> Codes:
+        """The code of each item's parent in each component, -1 for none, (n_components, n_items)."""
+        return self._parents
+
+    @property
+    def probs(self) -> Floats:
+        """The probability of each item without and with its parent, (n_components, n_items, 2)."""
+        return self._probs
+
+    @property
+    def items(self) -> Items:
+        """The name of each item code."""
+        return self._items
+
+    @property
+    def n_components(self) -> int:
+        """The number of components."""
+        return len(self._weights)
+
+    @property
+    def n_edges(self) -> int:
+        """The number of edges of all trees."""
+        return int((self._parents >= 0).sum())
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters: the weights, one for each item and one more for each edge."""
+        return self.n_components * (self.n_items + 1) - 1 + self.n_edges
+
+    @property
+    def component_probabilities(self) -> Floats:
+        """The probability of each item on its own in each component, shape (n_components, n_items)."""
+        return self._marginals
+
+    @cached_property
+    def item_probabilities(self) -> Floats:
+        """The probability of each item on its own, shape (n_items,)."""
+        return protected(self._weights @ self._marginals)
+
+    @cached_property
+    def _tables(self) -> Sums:
+        return tables_of_trees(self._weights, self._parents, self._probs)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TreeMixture):
+            return NotImplemented
+        return (
+            self._items == other._items
+            and np.array_equal(self._weights, other._weights)
+            and np.array_equal(self._parents, other._parents)
+            and np.array_equal(self._probs, other._probs)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return (
+            f"TreeMixture({self.n_components:,} components, {self.n_items:,} items, {self.n_edges:,} edges)"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TreeMixture, (self._weights, self._parents, self._probs, self._items)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the mixture to a file; `itemix.load` reads it back."""
+        from itemix.files import save
+
+        save(self, path)
+
+    def edges(self, component: int = 0) -> list[tuple[Label, Label]]:
+        """Return the edges of a component's tree, each as (parent, item) by name."""
+        if not 0 <= check_whole("component", component, 0) < self.n_components:
+            raise InvalidInputError(
+                f"expected a component from 0 to {self.n_components - 1}, got {component!r}; try 0"
+            )
+        parents = self._parents[component]
+        return [(self._items[int(parents[i])], self._items[int(i)]) for i in np.flatnonzero(parents >= 0)]
+
+    def probabilities_of_codes(
+        self,
+        offsets: npt.NDArray[np.int64],
+        codes: Codes,
+        absent_offsets: npt.NDArray[np.int64] | None = None,
+        absent_codes: Codes | None = None,
+    ) -> Floats:
+        """Return the probabilities of sets of item codes in compressed form, shape (n,)."""
+        if absent_offsets is None or absent_codes is None:
+            absent_offsets, absent_codes = no_sets(len(offsets) - 1)
+        out = np.empty(len(offsets) - 1)
+        asked = AskedSets(*_protected(offsets, codes), *_protected(absent_offsets, absent_codes))
+        model = self._weights, self._parents, self._rank, self._probs, self._marginals
+        trees.itemset_probabilities(asked, *model, out)
+        return out
+
+    def log_likelihood(self, transactions: Transactions) -> Floats:
+        """Return the log-probability of each transaction, shape (n_transactions,); -inf if impossible."""
+        transactions = as_transactions(transactions)
+        values = np.empty(transactions.n_rows)
+        for _ in self._passes(transactions, values):
+            pass
+        return each_transaction(transactions, values)
+
+    def responsibilities(self, transactions: Transactions) -> Floats:
+        """Return the probability of each component given each transaction, shape (n_transactions, K).
+
+        A transaction that no component allows is shared equally among them. Shares below 1e-8 are 0.
+        """
+        transactions = as_transactions(transactions)
+        out = np.empty((transactions.n_rows, self.n_components))
+        for first, resp in self._passes(transactions, np.empty(transactions.n_rows)):
+            out[first : first + len(resp)] = resp
+        return each_transaction(transactions, out)
+
+    def _passes(self, transactions: Transactions, values: Floats) -> Iterator[tuple[int, Floats]]:
+        require_same_items(self._items, transactions.items)
+        step = max(1, _CELLS_AT_A_TIME // self.n_components)
+        for first in range(0, transactions.n_rows, step):
+            own = values[first : first + step]
+            yield first, shares(transactions, first, self._tables, own)
+
+    def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
+        """Draw n transactions from the model."""
+        n = check_whole("n", n, 100, least=0)
+        rng = as_generator(random_state)
+        labels = rng.choice(self.n_components, size=n, p=self._weights)
+        step = max(1, _CELLS_AT_A_TIME // max(self.n_items, 1))
+        lengths = np.zeros(n, dtype=np.int64)
+        parts = [np.empty(0, dtype=np.int32)]
+        for first in range(0, n, step):
+            own = labels[first : first + step]
+            held = np.zeros((len(own), self.n_items), dtype=np.bool_)
+            trees.draw_rows(own, rng.random(held.shape), self._parents, self._order, self._probs, held)
+            lengths[first : first + step] = held.sum(axis=1)
+            parts.append(np.nonzero(held)[1].astype(np.int32))
+        return Transactions(np.concatenate([[0], np.cumsum(lengths)]), np.concatenate(parts), self._items)
+
+    def pair_probabilities(self, codes: Codes) -> Floats:
+        """Return the probability of some items with each of all items, shape (len(codes), n_items)."""
+        offsets = np.arange(len(codes) + 1, dtype=np.int64)
+        out = np.zeros((len(codes), self.n_items))
+        self._given(offsets, codes.astype(np.int32), *no_sets(len(codes)), out)
+        out *= self.item_probabilities[codes][:, None]
+        return out
+
+    def log_probability_of_codes(self, held: Codes, missing: Codes) -> float:
+        """Return the log-probability that some items are present and others absent; -inf if impossible."""
+        return float(self._given(*one_set(held), *one_set(missing), np.empty((1, self.n_items)))[0])
+
+    def items_given(self, held: Codes, missing: Codes) -> Floats:
+        """Return the probability of each item given some present and others absent, shape (n_items,)."""
+        out = np.empty((1, self.n_items))
+        values = self._given(*one_set(held), *one_set(missing), out)
+        if np.isneginf(values[0]):
+            self._log_probability_of_condition(held, missing)
+        found: Floats = out[0]
+        return found
+
+    def items_given_each(self, offsets: npt.NDArray[np.int64], codes: Codes) -> Floats:
+        """Return the probability of each item given each of some baskets, shape (n_baskets, n_items)."""
+        out = np.empty((len(offsets) - 1, self.n_items))
+        values = self._given(offsets, codes, *no_sets(len(out)), out)
+        for impossible in np.flatnonzero(np.isneginf(values)):
+            own = codes[offsets[impossible] : offsets[impossible + 1]]
+            self._log_probability_of_condition(own, codes[:0])
+        return out
+
+    def _given(
+        self,
+        offsets: npt.NDArray[np.int64],
+        codes: Codes,
+        absent_offsets: npt.NDArray[np.int64],
+        absent_codes: Codes,
+        out: Floats,
+    ) -> Floats:
+        """Write the probability of each item given each set to `out`; return the sets' log-probabilities."""
+        values = np.empty(len(out))
+        asked = AskedSets(*_protected(offsets, codes), *_protected(absent_offsets, absent_codes))
+        model = self._weights, self._parents, self._order, self._probs
+        trees.items_given(asked, *model, values, out)
+        return values
+
+
+def _protected(offsets: npt.NDArray[np.int64], codes: Codes) -> Sets:
+    """Return read-only views, so that kernels compile once."""
+    return readonly(offsets[:], np.int64, copy=False), readonly(codes[:], np.int32, copy=False)
+
+
+def _checked_parents(parents: npt.ArrayLike, shape: tuple[int, int]) -> Codes:
+    array = np.asarray(parents)
+    if array.shape != shape or (array.size and array.dtype.kind not in "iu"):
+        raise InvalidInputError(
+            f"expected parents as whole numbers of shape {shape}, components by items, got {array.dtype} of "
+            f"shape {array.shape}; give a row for each weight and a column for each item"
+        )
+    if array.size and not -1 <= int(array.min()) <= int(array.max()) < shape[1]:
+        raise InvalidInputError(
+            f"expected parents from -1 to {shape[1] - 1}, got {int(array.min())} to {int(array.max())}; "
+            "use item codes, and -1 for roots"
+        )
+    out = np.array(array, dtype=np.int32, order="C")
+    out.setflags(write=False)
+    return out
+
+
+def _checked_probs(probs: npt.ArrayLike, parents: Codes) -> Floats:
+    array = np.array(probs, dtype=np.float64, order="C")
+    if array.shape != (*parents.shape, 2):
+        raise InvalidInputError(
+            f"expected probs of shape {(*parents.shape, 2)}, components by items by 2, got {array.shape}; "
+            "give each item a probability without and with its parent"
+        )
+    roots = parents < 0
+    array[roots, 1] = array[roots, 0]
+    if not ((array >= 0) & (array <= 1)).all():
+        raise InvalidInputError("expected probabilities from 0 to 1, got others (or NaN); check the probs")
+    array.setflags(write=False)
+    return array
+
+
+def _ordered(parents: Codes, probs: Floats) -> tuple[Codes, Codes, Floats]:
+    order, rank = np.empty_like(parents), np.empty_like(parents)
+    marginals = np.empty(parents.shape)
+    if not trees.order_trees(parents, probs, order, rank, marginals):
+        raise InvalidInputError(
+            "expected parents that make a tree, got items that are their own ancestors; leave out an edge of "
+            "the circle"
+        )
+    for array in (order, rank, marginals):
+        array.setflags(write=False)
+    return order, rank, marginals

@@ -1,0 +1,153 @@
+"""The picture of a fit: what it climbed or sampled, iteration by iteration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.core.display import plural
+from itemix.errors import InvalidInputError
+from itemix.plot import canvas
+from itemix.plot.models import model_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = npt.NDArray[np.float64]
+Quantity = Literal["bound", "n_components", "alpha"]
+
+_CLIMBED = {"BernoulliMixture": "Log-likelihood", "ChowLiuMixture": "Log-posterior"}
+_QUANTITIES = ("bound", "n_components", "alpha")
+
+
+class Trace(NamedTuple):
+    """What was traced during a fit.
+
+    Attributes
+    ----------
+    name : str
+        What it is.
+    lines : list of arrays, each of shape (n_iter,)
+        Its value at every iteration, for every chain.
+    n_burn : list of int
+        How many iterations of each chain were burn-in; 0 where nothing was sampled.
+    """
+
+    name: str
+    lines: list[Floats]
+    n_burn: list[int]
+
+
+def trace(
+    model: Any,  # noqa: ANN401 - a fitted estimator
+    quantity: Quantity = "bound",
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how a fit went: what it climbed, or what its chains sampled, at every iteration.
+
+    A fit has converged where the line is flat. Of chains, the part after burn-in matters, and all of them
+    should be at the same height there.
+
+    Parameters
+    ----------
+    model : fitted mixture estimator
+        Also one that was loaded from a file.
+    quantity : {"bound", "n_components", "alpha"}
+        The log-likelihood (EM), the evidence lower bound (variational inference) or the joint log-probability
+        of labels and data (sampling), a transaction; of chains also the number of components, or the
+        concentration of their weights.
+    ax : matplotlib Axes, optional
+        Where to draw; by default new ones.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> tx = itemix.datasets.load("grocery_store")
+    >>> model = itemix.BayesianMixture(n_components=12, random_state=0).fit(tx)
+    >>> ax = itemix.plot.trace(model)
+    >>> ax.get_title(loc="left")
+    'Evidence lower bound a transaction'
+    """
+    traced = trace_of(model, quantity)
+    ax = canvas.axes_of(ax, 6.4, 3.2)
+    from matplotlib.ticker import MaxNLocator
+
+    palette = canvas.palette_of(ax)
+    canvas.entitle(ax, palette, traced.name)
+    canvas.frame(ax, palette, grid="y")
+    longest = max(len(line) for line in traced.lines)
+    colours = (
+        canvas.spread(palette.steps[1:], len(traced.lines)) if len(traced.lines) > 1 else [palette.positive]
+    )
+    for line, colour in zip(traced.lines, colours, strict=True):
+        ax.plot(np.arange(1, len(line) + 1), line, color=colour, linewidth=1.6, zorder=3)
+    if max(traced.n_burn) > 1:
+        _mark_burn_in(ax, max(traced.n_burn))
+    last = float(np.mean([line[-1] for line in traced.lines]))
+    canvas.beside(ax, (longest, last), f"{last:,.4g}".replace("-", "\N{MINUS SIGN}"), color=palette.ink)
+    ax.set_xlim(1, max(longest, 2))
+    ax.set_ylim(*_limits(traced.lines))
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    if quantity == "n_components":
+        ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    ax.set_xlabel("iteration")
+    return ax
+
+
+def trace_of(model: Any, quantity: Quantity = "bound") -> Trace:  # noqa: ANN401 - a fitted estimator
+    """Return what was traced during a fit.
+
+    Raises
+    ------
+    InvalidInputError
+        If the fit has no such trace.
+    """
+    model_of(model)
+    if quantity not in _QUANTITIES:
+        raise InvalidInputError(
+            f"expected a quantity that is one of {', '.join(_QUANTITIES)}, got {quantity!r}; try 'bound'"
+        )
+    if hasattr(model, "chains_"):
+        return _of_chains(model, quantity)
+    if quantity != "bound" or not hasattr(model, "lower_bounds_"):
+        raise InvalidInputError(
+            f"expected a model with a trace of {quantity!r}, got {type(model).__name__}, which has none; try "
+            "one that was fitted with inference='gibbs'"
+        )
+    usual = "Evidence lower bound" if getattr(model, "posteriors_", ()) else "Bound"
+    what = _CLIMBED.get(type(model).__name__, usual)
+    return Trace(f"{what} a transaction", [model.lower_bounds_], [0])
+
+
+def _of_chains(model: Any, quantity: Quantity) -> Trace:  # noqa: ANN401 - as above
+    chains = model.chains_.chains
+    n_burn = [chain.n_burn for chain in chains]
+    if quantity == "bound":
+        n = model.counts_.n_transactions
+        lines = [chain.log_joint / n for chain in chains]
+        return Trace("Joint log-probability a transaction", lines, n_burn)
+    name = {"n_components": "Number of components", "alpha": "Concentration of the weights"}[quantity]
+    return Trace(name, [np.asarray(getattr(chain, quantity), dtype=np.float64) for chain in chains], n_burn)
+
+
+def _limits(lines: list[Floats]) -> tuple[float, float]:
+    """Return the ends of the y axis: the first tenth of the iterations may begin below it."""
+    settled = np.concatenate([line[len(line) // 10 :] for line in lines])
+    low, high = float(settled.min()), float(max(line.max() for line in lines))
+    margin = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
+    return low - margin, high + margin
+
+
+def _mark_burn_in(ax: Axes, n_burn: int) -> None:
+    palette = canvas.palette_of(ax)
+    ax.axvspan(1, n_burn, color=palette.faint, alpha=0.5, linewidth=0, zorder=1)
+    where = {"xycoords": ("data", "axes fraction"), "va": "bottom", "ha": "right", "color": palette.muted}
+    canvas.beside(ax, (n_burn, 0), f"burn-in: {plural(n_burn, 'iteration')}", by=(-5, 5), **where)

@@ -1,0 +1,240 @@
+"""Pictures of itemsets: how many there are by support and by length, and the top ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix.core.display import plural
+from itemix.plot import canvas
+from itemix.plot.agreement_picture import exact_supports
+from itemix.plot.models import require_itemsets
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from itemix.core.itemsets import Itemsets
+    from itemix.plot.canvas import Palette
+
+Floats = npt.NDArray[np.float64]
+
+_THRESHOLDS = 300
+_LENGTHS_NAMED = 5
+_BARS_NAMED = 12
+
+
+def support_distribution(itemsets: Itemsets, *, ax: Axes | None = None) -> Axes:
+    """Draw how many itemsets have at least a support, for every support: all of them, and by length.
+
+    The threshold falls from left to right, so that the lines rise to what was found at the lowest one, where
+    they are labelled. Both axes are logarithmic.
+
+    Parameters
+    ----------
+    itemsets : Itemsets
+        From data or from a model.
+    ax : matplotlib Axes, optional
+        Where to draw; by default new ones.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> tx = itemix.datasets.load("grocery_store")
+    >>> ax = itemix.plot.support_distribution(itemix.mine(tx, 0.01))
+    >>> ax.get_xlabel()
+    'least support'
+    """
+    require_itemsets(itemsets)
+    ax = canvas.axes_of(ax, 6.4, 3.8)
+    palette = canvas.palette_of(ax)
+    low, high = float(itemsets.support.min()), float(itemsets.support.max())
+    lengths = np.unique(itemsets.lengths).tolist()
+    lines = [("all", itemsets.support, palette.ink, 2.2)]
+    if len(lengths) > 1:
+        shades = canvas.spread(palette.steps, len(lengths))
+        lines += [
+            (plural(length, "item"), itemsets.support[itemsets.lengths == length], shade, 1.6)
+            for length, shade in zip(lengths, shades, strict=True)
+        ]
+    canvas.entitle(ax, palette, "Itemsets by least support")
+    canvas.frame(ax, palette, grid="xy")
+    for _, support, colour, width in lines:
+        ax.step(*_counts_at_least(support, low), where="post", color=colour, linewidth=width)
+    canvas.log_shares(ax, "x", high, low)
+    ax.set_xlabel("least support")
+    ax.set_yscale("log")
+    ax.set_ylim(0.8, len(itemsets) * 1.5)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    ax.yaxis.set_minor_formatter(lambda *_: "")
+    _label_ends(ax, palette, low, [(name, len(support)) for name, support, *_ in lines])
+    return ax
+
+
+def length_distribution(itemsets: Itemsets, *, ax: Axes | None = None) -> Axes:
+    """Draw how many itemsets there are of each length.
+
+    Parameters
+    ----------
+    itemsets : Itemsets
+        From data or from a model.
+    ax : matplotlib Axes, optional
+        Where to draw; by default new ones.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> tx = itemix.datasets.load("grocery_store")
+    >>> ax = itemix.plot.length_distribution(itemix.mine(tx, 0.01))
+    >>> ax.get_xlabel()
+    'items in the set'
+    """
+    require_itemsets(itemsets)
+    ax = canvas.axes_of(ax, 6.4, 3.2)
+    palette = canvas.palette_of(ax)
+    lengths, counts = np.unique(itemsets.lengths, return_counts=True)
+    canvas.entitle(ax, palette, "Itemsets by length")
+    canvas.frame(ax, palette)
+    ax.bar(lengths, counts, width=0.72, color=palette.positive)
+    size = "small" if len(lengths) <= _BARS_NAMED else "xx-small"
+    for length, count in zip(lengths.tolist(), counts.tolist(), strict=True):
+        canvas.beside(
+            ax, (length, count), f"{count:,}", by=(0, 3), ha="center", va="bottom", fontsize=size,
+            color=palette.ink,
+        )  # fmt: skip
+    ax.set_xticks(lengths)
+    ax.set_xlim(lengths[0] - 0.9, max(lengths[-1] + 0.9, lengths[0] + 2.9))
+    ax.set_ylim(0, counts.max() * 1.12)
+    ax.set_yticks([])
+    ax.set_xlabel("items in the set")
+    return ax
+
+
+def top_itemsets(
+    itemsets: Itemsets,
+    n: int = 15,
+    *,
+    min_len: int = 1,
+    data: Any = None,  # noqa: ANN401 - transactions in any form
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the itemsets of the highest support, with their intervals where they have them.
+
+    Parameters
+    ----------
+    itemsets : Itemsets
+        From data or from a model; `lower` and `upper` are drawn as a line through the support.
+    n : int, default 15
+        How many, at most 40.
+    min_len : int, default 1
+        The fewest items of a set.
+    data : Transactions, data frame, matrix or list of lists, optional
+        Where the exact supports are counted, to be marked beside those of a model.
+    ax : matplotlib Axes, optional
+        Where to draw; by default new ones.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> tx = itemix.datasets.load("grocery_store")
+    >>> ax = itemix.plot.top_itemsets(itemix.mine(tx, 0.02), 8, min_len=2)
+    >>> len(ax.get_yticks())
+    8
+    """
+    require_itemsets(itemsets)
+    shown = itemsets.top(min(n, 40), min_len=min_len)
+    require_itemsets(shown)
+    ax = canvas.axes_of(ax, 6.4, 1.1 + 0.24 * len(shown))
+    palette = canvas.palette_of(ax)
+    places = np.arange(len(shown))[::-1]
+    ends = shown.support if shown.upper is None else np.maximum(shown.support, shown.upper)
+    canvas.frame(ax, palette, grid="y")
+    if shown.lower is not None and shown.upper is not None:
+        line: dict[str, Any] = {"color": palette.positive, "linewidth": 5, "alpha": 0.4, "label": "interval"}
+        ax.hlines(places, shown.lower, shown.upper, zorder=2, **line)
+    ax.plot(shown.support, places, "o", color=palette.positive, markersize=6, label="support", zorder=3)
+    if data is not None:
+        ends = np.maximum(ends, _mark_exact(ax, palette, shown, data, places))
+    for place, end, support in zip(places.tolist(), ends.tolist(), shown.support.tolist(), strict=True):
+        canvas.beside(ax, (end, place), f"{support:.1%}", by=(7, 0), color=palette.ink)
+    canvas.name_ticks(ax, "y", places, _names_of(shown, canvas.name_width(ax)))
+    ax.set_xlim(0, float(ends.max()) * 1.14)
+    ax.set_ylim(-0.7, len(shown) - 0.3)
+    ax.xaxis.set_major_formatter(canvas.as_percent)
+    ax.set_xlabel("support")
+    title = f"The {plural(len(shown), 'top itemset')}" + (
+        f" of {min_len} items or more" if min_len > 1 else ""
+    )
+    canvas.entitle(ax, palette, title, rows=int(data is not None))
+    return ax
+
+
+def _counts_at_least(support: Floats, low: float) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Return thresholds, highest first, and how many supports are at least as high."""
+    ordered = np.sort(support)
+    thresholds = np.unique(ordered)
+    if len(thresholds) > _THRESHOLDS:
+        thresholds = np.geomspace(ordered[0], ordered[-1], _THRESHOLDS)
+        thresholds[0], thresholds[-1] = ordered[0], ordered[-1]
+    counts = len(ordered) - np.searchsorted(ordered, thresholds)
+    return np.append(thresholds[::-1], low), np.append(counts[::-1], len(ordered))
+
+
+def _label_ends(ax: Axes, palette: Palette, low: float, ends: list[tuple[str, int]]) -> None:
+    """Write beside the ends of lines what they are; where there is no room for all, beside the highest."""
+    whole, *others = ends
+    named = [whole, *sorted(others, key=lambda end: -end[1])[:_LENGTHS_NAMED]]
+    heights = canvas.apart([float(np.log10(count)) for _, count in named], _line_in_decades(ax), 0.0)
+    for (name, count), height in zip(named, heights, strict=True):
+        is_whole = name == whole[0]
+        canvas.beside(
+            ax,
+            (low, 10**height),
+            f"{count:,} {'in all' if is_whole else f'of {name}'}",
+            color=palette.ink if is_whole else palette.muted,
+            fontweight="bold" if is_whole else "normal",
+        )
+
+
+def _line_in_decades(ax: Axes) -> float:
+    """Return the height of a line of text on the logarithmic y axis."""
+    bottom, top = np.log10(ax.get_ylim())
+    return float(top - bottom) / canvas.size_in_characters(ax)[1]
+
+
+def _mark_exact(
+    ax: Axes,
+    palette: Palette,
+    shown: Itemsets,
+    data: Any,  # noqa: ANN401 - transactions in any form
+    places: npt.NDArray[np.int64],
+) -> Floats:
+    exact = exact_supports(shown, data)
+    mark: dict[str, Any] = {"markersize": 11, "markeredgewidth": 2, "color": palette.negative}
+    ax.plot(exact, places, "|", label="in the data", zorder=4, **mark)
+    # Above the names there is room for it.
+    canvas.legend(ax, palette, columns=3, loc="lower right", bbox_to_anchor=(1, 1))
+    return exact
+
+
+def _names_of(itemsets: Itemsets, width: int) -> list[str]:
+    """Return the sets for the side of a picture; an item alone needs no braces."""
+    if itemsets.lengths.max() == 1:
+        return canvas.short((names[0] for names in itemsets.sets), width)
+    return [canvas.short_sets([names], width * 3 // 2)[0] for names in itemsets.sets]

@@ -1,0 +1,66 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import rules as naive
+
+from itemix.kernels.mining import measures
+from itemix.mining.measures import MEASURES
+
+CODES = list(enumerate(MEASURES[:-1]))
+BOUNDED = ["confidence", "lift", "leverage", "conviction", "jaccard", "certainty", "kulczynski"]
+
+
+@st.composite
+def tables(draw):
+    """Draw a table of counts; give the supports of both sides and of each, and the total."""
+    both, only_a, only_c, neither = draw(st.tuples(*[st.integers(0, 50)] * 4).filter(lambda t: t[0] > 0))
+    n = both + only_a + only_c + neither
+    return both / n, (both + only_a) / n, (both + only_c) / n, n
+
+
+@pytest.mark.parametrize(("code", "name"), CODES)
+@given(table=tables())
+def test_measures_follow_their_definitions(code, name, table):
+    """Every measure is what the textbook says, on every table with at least one transaction in common."""
+    both, a, c, n = table
+    computed = measures.measure_all(code, *(np.array([x]) for x in (both, a, c)), float(n))[0]
+    assert computed == pytest.approx(naive.measure(name, both, a, c, n), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(("code", "name"), CODES)
+@given(table=tables(), threshold=st.floats(-2, 5))
+def test_no_rule_lies_under_the_bound_of_its_confidence(code, name, table, threshold):
+    """The search may stop under the bound: no rule that reaches the threshold has a lower confidence."""
+    both, a, c, n = table
+    reached = measures.measure_all(code, *(np.array([x]) for x in (both, a, c)), float(n))[0] >= threshold
+    assert not reached or both / a >= measures.least_confidence(code, threshold, both), name
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@settings(max_examples=40)
+@given(both=st.floats(0.05, 0.95), threshold=st.floats(-0.5, 1) | st.floats(1, 6))
+def test_the_bound_of_the_confidence_is_the_least_one(name, both, threshold):
+    """Of the measures that bound it, some rule comes as near to the bound as tried supports allow."""
+    bound = measures.least_confidence(MEASURES.index(name), threshold, both)
+    least = naive.least_confidence(name, threshold, both)
+    # The next support of A that was not tried lies a step of 1 / 30 of all that is left above it.
+    step = (1 - both) / 30
+    if least is None:
+        assert bound > both / (both + step)
+    else:
+        assert bound <= least
+        assert max(bound, both) >= both / (both / least + step) * (1 - 1e-6)
+
+
+@pytest.mark.parametrize(("code", "name"), CODES)
+def test_what_is_not_known_stays_unknown(code, name):
+    """Without the supports of the sides there is only the support; without n there is no significance."""
+    one = np.array([0.5])
+    nan = np.array([np.nan])
+    without_sides = measures.measure_all(code, one, nan, nan, 10.0)[0]
+    assert math.isnan(without_sides) == (name != "support")
+    without_n = measures.measure_all(code, one, one, one, np.nan)[0]
+    assert math.isnan(without_n) == (name in ("chi_squared", "p_value"))

@@ -1,0 +1,48 @@
+"""Rows of bits turned round, and whether a row lies in one of several others."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import bitsets as naive
+
+from itemix.kernels.mining import witnesses
+
+N_WORDS = 8
+
+
+def random_rows(n_rows, rng):
+    """Return sets of positions, some of which lie in others."""
+    rows = [set(np.flatnonzero(rng.random(64 * N_WORDS) < share).tolist()) for share in rng.random(n_rows)]
+    return [row | rows[int(rng.integers(k))] if k % 3 == 2 else row for k, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 63, 64, 65, 130])
+def test_rows_turned_round(n_rows):
+    """Bit r of the words of a position says whether row r holds it."""
+    rows = random_rows(n_rows, np.random.default_rng(n_rows))
+    masks = witnesses.turned(naive.as_arena(rows, N_WORDS, n_free=2), n_rows)
+    assert masks.shape == (n_rows // 64 + 1, 64 * N_WORDS)
+    for position in range(64 * N_WORDS):
+        assert naive.as_positions(masks[:, position]) == {r for r in range(n_rows) if position in rows[r]}
+
+
+@pytest.mark.parametrize("with_witnesses", [True, False])
+@pytest.mark.parametrize("n_rows", [3, 64, 130])
+@given(st.integers(0, 2**32), st.floats(0, 1))
+def test_lies_in_another(with_witnesses, n_rows, seed, share):
+    """A row is compared with the rows outside from one on, and with no others."""
+    rng = np.random.default_rng(seed)
+    rows = random_rows(n_rows, rng)
+    row = rows[int(rng.integers(n_rows))] & rows[int(rng.integers(n_rows))] or {0}
+    arena = naive.as_arena([*rows, row], N_WORDS)
+    outside = witnesses.all_outside(n_rows)
+    assert naive.as_positions(outside) == set(range(n_rows))
+    inside = set(np.flatnonzero(rng.random(n_rows) < share).tolist())
+    for position in inside:
+        witnesses.flip(outside, position)
+    assert [witnesses.has(outside, r) for r in range(n_rows)] == [r not in inside for r in range(n_rows)]
+    masks = witnesses.turned(arena, n_rows) if with_witnesses else witnesses.unturned(n_rows)
+    for first in {0, n_rows // 2, n_rows}:
+        expected = any(row <= rows[r] for r in range(first, n_rows) if r not in inside)
+        assert witnesses.lies_in_another(arena, n_rows, masks, outside, first) == expected
