@@ -29,13 +29,13 @@ import numpy.typing as npt
 from mining import machine
 
 import itemix
+from itemix._runtime import Workers, count_threads
 from itemix.inference.em import EM
 from itemix.inference.priors import make_prior
 from itemix.inference.start import starter
 from itemix.inference.variational import Variational
-from itemix.models.expectation import Rows
+from itemix.models.counts import Rows
 from itemix.models.mixture import Mixture
-from itemix.threads import Workers, count_threads
 
 if TYPE_CHECKING:
     from itemix.models.counts import Counts

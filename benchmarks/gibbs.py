@@ -19,14 +19,13 @@ from mining import machine
 from sklearn.exceptions import ConvergenceWarning
 
 import itemix
+from itemix._runtime import Workers
 from itemix.inference.em import EM
 from itemix.inference.gibbs import GibbsSampler
-from itemix.inference.labels import label_starter
 from itemix.inference.priors import make_prior
-from itemix.inference.start import starter
-from itemix.models.expectation import Rows
+from itemix.inference.start import label_starter, starter
+from itemix.models.counts import Rows
 from itemix.models.mixture import Mixture
-from itemix.threads import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

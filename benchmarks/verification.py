@@ -18,8 +18,7 @@ from mining import machine
 from pages import page_parser, parse, publish
 
 import itemix
-from itemix.mining.slack import own_slack, uncertain
-from itemix.mining.verification import verify
+from itemix.mining.verification import own_slack, uncertain, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ import itemix
 PAGE = Path(__file__).with_name("members.md")
 # Classes of what public functions return, which have no name of their own in `itemix`.
 RETURNED = (
-    "itemix.core.description.Description",
+    "itemix.core.transactions.Description",
     "itemix.data.catalogue.DatasetInfo",
     "itemix.core.sets.Sets",
     "itemix.core.itemsets.Itemset",
@@ -37,7 +37,7 @@ RETURNED = (
     "itemix.models.counts.Counts",
     "itemix.inference.selection.Selection",
     "itemix.inference.chains.Chains",
-    "itemix.correction.choosing.Choice",
+    "itemix.correction.Choice",
 )
 _BEGINNING = """# Members of the public classes
 

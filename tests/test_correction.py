@@ -10,9 +10,17 @@ from naive.models import random_mixture
 
 import itemix
 from itemix.core.transactions import Transactions
-from itemix.correction import Choice, Way, choose, correct
-from itemix.correction.choosing import _AS_GOOD, _Judge
-from itemix.correction.counting import _MOST_PRODUCTS, _least_probability, likely_sets
+from itemix.correction import (
+    _AS_GOOD,
+    _MOST_PRODUCTS,
+    Choice,
+    Way,
+    _Judge,
+    _least_probability,
+    choose,
+    correct,
+    likely_sets,
+)
 from itemix.errors import InvalidInputError, ModelFileError, TooManyItemsetsError, UnknownItemError
 from itemix.files import container, save
 from itemix.files.stored import StoredModel

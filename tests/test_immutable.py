@@ -11,11 +11,11 @@ import pytest
 from naive.models import OnlyProbabilities
 
 from itemix import Transactions
+from itemix._arrays import Immutable
 from itemix.core.items import Items
 from itemix.core.itemsets import Itemsets
 from itemix.core.sets import Sets
 from itemix.estimators import DirichletProcessMixture
-from itemix.immutable import Immutable
 from itemix.mining.mine import mine
 from itemix.mining.rules import rules
 from itemix.models.counts import Counts

@@ -9,7 +9,7 @@ import pytest
 
 import itemix
 from itemix import InvalidInputError, Transactions
-from itemix.inputs import is_regular, is_stream
+from itemix._files import is_regular, is_stream
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 

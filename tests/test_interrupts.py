@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from itemix import _runtime
-from itemix._runtime import interruptible
+from itemix._runtime import Workers, interruptible
 from itemix.cli import ctrl_c
 from itemix.kernels import csr
-from itemix.threads import Workers
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX timer")
 

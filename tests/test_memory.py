@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from itemix import NotEnoughMemoryError
-from itemix.memory import free_memory, require_memory
+from itemix._runtime import free_memory, require_memory
 
 MEMORY_FILES = {
     "machine": ({"proc/meminfo": "MemTotal:  900 kB\nMemFree: 5 kB\nMemAvailable:   600 kB\n"}, 600 * 1024),

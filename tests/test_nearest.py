@@ -2,7 +2,7 @@
 
 import pytest
 
-from itemix.nearest import did_you_mean, nearest
+from itemix._checks import did_you_mean, nearest
 
 NAMES = ["bottled beer", "canned beer", "beef", "UHT-milk", "whole milk", "butter milk", "yogurt", "soda"]
 

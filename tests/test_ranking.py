@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from itemix.mining.ranking import ranked_part
+from itemix._arrays import ranked_part
 
 KEYS = st.one_of(
     arrays(np.float64, st.integers(0, 30), elements=st.sampled_from([0.0, 0.25, 0.5, np.inf, np.nan])),

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
+from itemix._runtime import Workers, count_threads
 from itemix.errors import InvalidInputError
-from itemix.threads import Workers, count_threads
 
 
 def test_numbers_of_threads():

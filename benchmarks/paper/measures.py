@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import itemix
 from itemix.data import synthetic
-from itemix.evaluation.predictions import predict
+from itemix.evaluation.criteria import predict
 
 from . import timing
 from .inputs import INPUTS, alike_halves, divisions, halves, thirds, whole

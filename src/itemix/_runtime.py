@@ -12,15 +12,110 @@ function that `still_wanted` calls in that thread, and that raises an error to e
 
 from __future__ import annotations
 
+import operator
+import os
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from itemix.errors import InvalidInputError, NotEnoughMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import FrameType
+    from types import FrameType, TracebackType
+
+
+# How much memory this process may still take: what the machine, its limits and its control groups leave.
+
+_IF_UNKNOWN = 4 << 30
+# Version 1 of control groups says "no limit" with a number near 2^63.
+_NO_LIMIT = 1 << 60
+_LEAST_REFUSED = 1 << 30
+
+
+def require_memory(n_bytes: float, what: str, advice: str) -> None:
+    """Refuse work for which there is not enough memory, before it begins.
+
+    Less than a gigabyte is never refused: it may still be found, and what is free is not known so exactly.
+
+    Raises
+    ------
+    NotEnoughMemoryError
+        If it takes more than this process may still take.
+    """
+    if n_bytes < _LEAST_REFUSED:
+        return
+    free = free_memory()
+    if n_bytes > free:
+        raise NotEnoughMemoryError(
+            f"expected {n_bytes / 2**30:,.1f} GiB of memory for {what}, got {free / 2**30:,.1f} GiB; {advice}"
+        )
+
+
+def free_memory(root: Path = Path("/")) -> int:
+    """Return about how many bytes of memory this process may still take.
+
+    It is the least of what the machine has free, of what ``ulimit`` leaves, and of what each control group
+    leaves that the process is in. Files that are cached in memory count as free: the system gives them up
+    when asked. Where the system does not say (it is not Linux), a few gigabytes are assumed.
+    """
+    kilobytes = _field(root / "proc/meminfo", "MemAvailable:")
+    free = _IF_UNKNOWN if kilobytes is None else 1024 * kilobytes
+    return max(0, min([free, *_left_by_limits(root / "proc/self"), *_left_by_groups(root)]))
+
+
+def _left_by_limits(process: Path) -> Iterator[int]:
+    """Yield what the limits of the process leave: for addresses (``ulimit -v``) and data (``ulimit -d``)."""
+    for limit, used in (("Max address space", "VmSize:"), ("Max data size", "VmData:")):
+        most = _field(process / "limits", limit)
+        if most is not None:
+            yield most - 1024 * (_field(process / "status", used) or 0)
+
+
+def _left_by_groups(root: Path) -> Iterator[int]:
+    """Yield what the control groups leave, of both versions: that of the process and all above it."""
+    text = _text(root / "proc/self/cgroup") or "0::/\n0:memory:/"
+    mounted = root / "sys/fs/cgroup"
+    for line in text.splitlines():
+        _, controllers, path = line.split(":", 2)
+        group = Path(path.strip("/"))
+        for inner in (group, *group.parents):
+            if not controllers:
+                for folder in (mounted / inner, mounted / "unified" / inner):
+                    for limit in ("memory.max", "memory.high"):
+                        yield from _left_by_group(folder, limit, "memory.current", "")
+            elif "memory" in controllers.split(","):
+                yield from _left_by_group(
+                    mounted / "memory" / inner, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"
+                )
+
+
+def _left_by_group(folder: Path, limit: str, usage: str, prefix: str) -> Iterator[int]:
+    most = _field(folder / limit, "")
+    if most is not None and most < _NO_LIMIT:
+        cached = sum(
+            _field(folder / "memory.stat", f"{prefix}{kind}_file ") or 0 for kind in ("active", "inactive")
+        )
+        yield most - max(0, (_field(folder / usage, "") or 0) - cached)
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return file.read_text()
+    except OSError:
+        return None
+
+
+def _field(file: Path, name: str) -> int | None:
+    """Return the number after a name at the beginning of a line, None if there is none, or no number."""
+    _, found, rest = f"\n{_text(file) or ''}".partition(f"\n{name}")
+    words = rest.split(maxsplit=1) if found else []
+    return int(words[0]) if words and words[0].isdigit() else None
+
 
 _noted = threading.Event()
 _ask: ContextVar[Callable[[], None] | None] = ContextVar("_ask", default=None)
@@ -98,3 +193,85 @@ def _is_ours(frame: FrameType | None) -> bool:
     """Return whether code of this library runs; not that of kernels, which the compiler calls."""
     name = "" if frame is None else str(frame.f_globals.get("__name__"))
     return name.startswith("itemix.") and not name.startswith("itemix.kernels.")
+
+
+# Threads over kernels that release the GIL: work in blocks, results in the order of the blocks.
+
+R = TypeVar("R")
+
+_MOST_THREADS = 1024
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return how many threads `n_jobs` asks for: None is one, -1 all processors, -2 all but one.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is zero or not a whole number.
+    """
+    if n_jobs is None:
+        return 1
+    try:
+        number = 0 if isinstance(n_jobs, bool) else operator.index(n_jobs)
+    except TypeError:
+        number = 0
+    if number == 0:
+        raise InvalidInputError(
+            f"expected n_jobs as a number of threads, got {n_jobs!r}; try -1 for all processors"
+        )
+    if number > 0:
+        return min(number, _MOST_THREADS)
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    return max(1, available + 1 + number)
+
+
+class Workers:
+    """A pool of threads, or no thread at all where one is enough.
+
+    Parameters
+    ----------
+    n_threads : int
+        How many threads work at a time. The result never depends on it.
+    """
+
+    def __init__(self, n_threads: int = 1) -> None:
+        self._n_helpers = n_threads - 1
+        self._pool = ThreadPoolExecutor(self._n_helpers) if n_threads > 1 else None
+
+    def map(self, function: Callable[[int], R], n_blocks: int) -> list[R]:
+        """Return function(0), ..., function(n_blocks - 1), in this order; the calling thread works too."""
+        if self._pool is None or n_blocks == 1:
+            return [self._checked(function, block) for block in range(n_blocks)]
+        results: dict[int, R] = {}
+        blocks = iter(range(n_blocks))
+
+        def work() -> None:
+            for block in blocks:
+                results[block] = self._checked(function, block)
+
+        helpers = [self._pool.submit(work) for _ in range(min(self._n_helpers, n_blocks - 1))]
+        try:
+            work()
+        finally:
+            for _ in blocks:  # after an error nobody takes another one
+                pass
+            begun = [helper for helper in helpers if not helper.cancel()]
+            wait(begun)
+        for helper in begun:
+            helper.result()
+        return [results[block] for block in range(n_blocks)]
+
+    @staticmethod
+    def _checked(function: Callable[[int], R], block: int) -> R:
+        still_wanted()
+        return function(block)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)

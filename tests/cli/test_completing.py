@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from itemix.data.registry import CATALOGUE
+from itemix.data.catalogue import CATALOGUE
 
 
 def offered(run, monkeypatch, *words):

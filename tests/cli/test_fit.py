@@ -10,8 +10,7 @@ import time
 import pytest
 
 import itemix
-from itemix.cli.fit_display import _progress
-from itemix.cli.fitting import CRITERIA, INITS, METHODS, Fitting
+from itemix.cli.fit import CRITERIA, INITS, METHODS, Fitting, _progress
 from itemix.data.synthetic import grocery_store
 from itemix.files import load
 

@@ -5,7 +5,7 @@ import pytest
 import itemix
 from itemix.cli.output import cell
 from itemix.cli.rules import MEASURES, METRICS
-from itemix.mining import measures, rule_options
+from itemix.mining import measures, rules
 
 
 def rules_of(path, min_support=1, **arguments):
@@ -141,7 +141,7 @@ def test_maximal_itemsets_need_the_data(run, baskets, tmp_path):
 def test_measures_are_those_of_the_library():
     """What completion offers is what rules have."""
     assert sorted(MEASURES) == sorted(name.replace(" ", "_") for name in measures.MEASURES)
-    assert sorted(METRICS) == sorted(name.replace(" ", "_") for name in rule_options.METRICS)
+    assert sorted(METRICS) == sorted(name.replace(" ", "_") for name in rules.METRICS)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from itemix.arrow import as_arrow, joined, lists_joined, names_as_arrow
+from itemix._arrays import as_arrow, joined, lists_joined, names_as_arrow
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from itemix import InvalidInputError, Transactions
-from itemix.core.frames import encode_arrow_values, number_values
+from itemix.core.encoding import encode_arrow_values, number_values
 
 ONEHOT = {"milk": [1, 0, 1], "bread": [0, 0, 1], "beer": [1, 0, 0]}
 BASKETS = [["milk", "beer"], [], ["milk", "bread"]]

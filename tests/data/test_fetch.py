@@ -8,7 +8,7 @@ import pytest
 from itemix import DatasetUnavailableError, InvalidInputError, Transactions, read_transactions
 from itemix.data import datasets, fetch
 from itemix.data.catalogue import DataFile, DatasetInfo
-from itemix.data.msweb import read_msweb, read_uci
+from itemix.data.datasets import read_msweb, read_uci
 
 UCI = """I,4,"www.microsoft.com","created by getlog.pl"
 A,1288,1,"library","/library"

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from itemix import InvalidInputError, Mixture, evaluate, mine
-from itemix.data.mixtures import MIN_SUPPORT, NAMES
-from itemix.data.synthetic import from_mixture, paper_data, paper_mixture, random_mixture
+from itemix.data.synthetic import MIN_SUPPORT, NAMES, from_mixture, paper_data, paper_mixture, random_mixture
 
 # Frequent itemsets of each mixture, and of its data, at 30%.
 N_ITEMSETS = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import itemix
 from itemix import InvalidInputError
-from itemix.data import quest as generator
+from itemix.data import synthetic as generator
 from itemix.data.synthetic import quest
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from itemix import Transactions
 from itemix.errors import InvalidInputError, TooManyItemsetsError
-from itemix.estimators.constraints import constraint_sets
+from itemix.estimators.maxent import constraint_sets
 
 
 @settings(max_examples=40)

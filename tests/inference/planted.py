@@ -3,10 +3,10 @@
 import numpy as np
 
 from itemix import Transactions
+from itemix._runtime import Workers
 from itemix.inference.start import starter
-from itemix.models.expectation import Rows
+from itemix.models.counts import Rows
 from itemix.models.mixture import Mixture
-from itemix.threads import Workers
 
 
 def random_data(seed, n_rows=60, n_items=6, density=0.4):

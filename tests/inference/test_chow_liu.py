@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from naive import trees as naive
 
 from itemix import ChowLiuTree, Transactions
-from itemix.inference.tree_mixture import Prior, TreeEM
-from itemix.inference.tree_rows import TreeRows
-from itemix.inference.tree_start import tree_starter
-from itemix.threads import Workers
+from itemix._runtime import Workers
+from itemix.inference.trees import TreeEM, TreePrior, TreeRows, tree_starter
 
 seeds = st.integers(0, 10_000)
 
@@ -77,7 +75,7 @@ def test_where_items_are_many_the_strongest_pairs_are_enough():
     data = naive.random_trees(5, 1, 30).sample(3000, random_state=0)
     rows = TreeRows(data, 10**6, Workers())
     assert 4 * 30 <= len(rows.index.others) < 30 * 29 // 2
-    prior = Prior(smoothing=1.0, pooling=0.0, edge_cost=0.5 * np.log(3000))
+    prior = TreePrior(smoothing=1.0, pooling=0.0, edge_cost=0.5 * np.log(3000))
     algorithm = TreeEM(rows, 1, prior, tree_starter("random", rows, 1))
     found = algorithm.finish(algorithm.init(np.random.default_rng(0)))
     assert found == ChowLiuTree().fit(data).trees_

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itemix.inference.diagnostics import effective_sample_size, r_hat
+from itemix.inference.chains import effective_sample_size, r_hat
 
 
 def autoregressive(rho, n_chains, n_draws, seed=0):

@@ -5,13 +5,13 @@ import pytest
 from naive import gibbs as naive
 
 from itemix import InvalidInputError, Transactions
-from itemix.inference import collapsed, hyper
-from itemix.inference.diagnostics import effective_sample_size
+from itemix.inference import gibbs as collapsed
+from itemix.inference import gibbs as hyper
+from itemix.inference.chains import Schedule, effective_sample_size, sample
 from itemix.inference.gibbs import GibbsSampler
-from itemix.inference.labels import label_starter
 from itemix.inference.loop import Settings, run
 from itemix.inference.priors import Prior, make_prior
-from itemix.inference.sampling import Schedule, sample
+from itemix.inference.start import label_starter
 from itemix.kernels.inference import gibbs, splitmerge
 from itemix.kernels.inference.components import Points
 from itemix.models.mixture import Mixture

@@ -14,7 +14,7 @@ from itemix import (
     DirichletProcessMixture,
     NotEnoughMemoryError,
     Transactions,
-    memory,
+    _runtime,
 )
 
 SCRIPT = """
@@ -90,7 +90,7 @@ K, N_ITEMS = 5_000, 1_000_000
 )
 def test_a_model_that_does_not_fit_is_refused_before_it_is_made(estimator, needed, monkeypatch):
     """The message says what is needed, what there is, and what to lower."""
-    monkeypatch.setattr(memory, "free_memory", lambda: 8 << 30)
+    monkeypatch.setattr(_runtime, "free_memory", lambda: 8 << 30)
     data = Transactions(np.arange(K + 1), np.arange(K, dtype=np.int32), range(N_ITEMS))
     message = (
         f"expected {needed} GiB of memory for 5,000 components of 1,000,000 items, got 8.0 GiB; lower "

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from itemix import Transactions
+from itemix.inference.chains import Schedule, _Flags, _Running, has_settled, sample
 from itemix.inference.gibbs import GibbsSampler
-from itemix.inference.labels import label_starter
 from itemix.inference.priors import make_prior
-from itemix.inference.sampling import Schedule, _Flags, _Running, has_settled, sample
+from itemix.inference.start import label_starter
 from itemix.models.mixture import Mixture
 
 SHORT = Schedule(n_chains=3, max_iter=6, n_samples=2, thin=3)

@@ -10,12 +10,10 @@ from naive import trees as naive
 from sklearn.exceptions import ConvergenceWarning
 
 from itemix import BernoulliMixture, ChowLiuMixture, ChowLiuTree, Mixture, Transactions
+from itemix._runtime import Workers
 from itemix.errors import InvalidInputError
 from itemix.inference.loop import Settings, run
-from itemix.inference.tree_mixture import Prior, TreeEM
-from itemix.inference.tree_rows import TreeRows
-from itemix.inference.tree_start import tree_starter
-from itemix.threads import Workers
+from itemix.inference.trees import TreeEM, TreePrior, TreeRows, tree_starter
 
 seeds = st.integers(0, 10_000)
 
@@ -121,7 +119,7 @@ def test_where_items_are_many():
     data = naive.random_trees(5, 2, 30).sample(1000, random_state=0)
     rows = TreeRows(data, 10**6, Workers())
     assert len(rows.index.others) < 30 * 29 // 2
-    algorithm = TreeEM(rows, 2, Prior(1.0, 20.0, 3.0), tree_starter("mixture", rows, 2))
+    algorithm = TreeEM(rows, 2, TreePrior(1.0, 20.0, 3.0), tree_starter("mixture", rows, 2))
     result = run(algorithm, len(data), Settings(), 0)
     assert (np.diff(result.bounds) > -1e-6).all()
     complete = fit(data, 2, edge_cost=3.0).score(data)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from itemix.inference.trying import Scores, try_candidates
+from itemix.inference.selection import Scores, try_candidates
 
 SCORES = {1: 0.0, 2: 3.0, 3: 2.0, 4: 1.0, 6: 9.0}
 

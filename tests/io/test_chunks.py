@@ -21,8 +21,8 @@ from itemix import InvalidInputError, MissingFileError, read_chunks, read_transa
 from itemix.core.encoding import Encoded
 from itemix.core.items import Items
 from itemix.correction import correct
+from itemix.io.chunks import gathered
 from itemix.io.fimi import fimi_pieces, read_fimi
-from itemix.io.gathering import gathered
 from itemix.io.source import open_source
 from itemix.mining.verification import verify
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from itemix.core.encoding import Encoded
 from itemix.core.items import Items
-from itemix.io.cutting import cut
+from itemix.io.chunks import cut
 
 rows_in_pieces = st.lists(st.lists(st.lists(st.integers(0, 9), max_size=6), max_size=6), max_size=5)
 

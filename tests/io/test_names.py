@@ -3,7 +3,7 @@ import io
 import pytest
 
 from itemix import InvalidInputError, read_transactions
-from itemix.io.names import read_names
+from itemix.io.read import read_names
 
 CODES = b"1000 1001\n1002\n"
 

@@ -10,8 +10,7 @@ import pytest
 from terminals import run_on_terminal
 
 from itemix._arrays import GrowingArray
-from itemix.io.source import HEAD_SIZE, open_source
-from itemix.io.text import Utf8Stream, line_blocks, text_lines
+from itemix.io.source import HEAD_SIZE, Utf8Stream, line_blocks, open_source, text_lines
 
 
 @pytest.mark.parametrize("size", [0, 10, HEAD_SIZE, HEAD_SIZE + 1, 3 * HEAD_SIZE])

@@ -6,13 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from naive import mining, projection
 
-from itemix.immutable import protected
+from itemix._arrays import protected
 from itemix.kernels import bitsets
 from itemix.kernels.bitsets import Bitsets
-from itemix.kernels.mining import control, prepare
 from itemix.kernels.mining import projection as kernels
-from itemix.kernels.mining.control import SearchLimits
+from itemix.kernels.mining import projection as prepare
+from itemix.kernels.mining import records
 from itemix.kernels.mining.projection import Companions, ProjectedRows, RankRows
+from itemix.kernels.mining.records import SearchLimits
 
 UNBOUNDED = 2**62 - 1
 
@@ -52,7 +53,7 @@ def search(kernel, data, *, sparse, cuts=(), min_len=1, max_len=UNBOUNDED, most=
         layout = _sparse_layout(data, first, stop, kernel) if sparse else _dense_layout(data)
         queue = np.array([stop], dtype=np.int64)
         parts.append(kernel(shared, limits, queue, first, root_counts, *layout))
-    assert shared[control.STOP] != control.RUNNING or shared[control.N_ROOTS_DONE] == n_roots
+    assert shared[records.STOP] != records.RUNNING or shared[records.N_ROOTS_DONE] == n_roots
     return parts, shared
 
 

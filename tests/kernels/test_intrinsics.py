@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itemix.kernels import intrinsics
-from itemix.kernels.intrinsics import (
+from itemix.kernels import jit
+from itemix.kernels.jit import (
     BLOCK,
     bits_of,
     copy_block,
@@ -68,15 +68,15 @@ def test_bits(word):
     digits = f"{word:b}"
     expected = digits.count("1"), len(digits) - 1 - digits.rindex("1")
     assert compiled_bits(np.uint64(word)) == expected
-    assert (intrinsics.popcount(np.uint64(word)), intrinsics.trailing_zeros(np.uint64(word))) == expected
+    assert (jit.popcount(np.uint64(word)), jit.trailing_zeros(np.uint64(word))) == expected
 
 
 def test_no_bits():
     """A word of zeros has no ones."""
-    assert compiled_bits(np.uint64(0))[0] == intrinsics.popcount(np.uint64(0)) == 0
+    assert compiled_bits(np.uint64(0))[0] == jit.popcount(np.uint64(0)) == 0
 
 
-@pytest.mark.parametrize("copy", [intrinsics.copy_block, compiled_copy], ids=["python", "compiled"])
+@pytest.mark.parametrize("copy", [jit.copy_block, compiled_copy], ids=["python", "compiled"])
 @pytest.mark.parametrize(("to", "start"), [(0, 20), (7, 3), (3, 7)])
 def test_block(copy, to, start):
     """A block is copied whole, also where it overlaps its source."""
@@ -92,12 +92,12 @@ def test_flags(values, start):
     """Bytes that are not 0 become bits, the first the lowest, compiled and not."""
     flags = np.array(values, dtype=np.uint8)
     expected = sum(1 << j for j in range(64) if values[start + j])
-    assert compiled_flags(flags, start) == intrinsics.flag_bits(flags, start) == expected
+    assert compiled_flags(flags, start) == jit.flag_bits(flags, start) == expected
 
 
 def test_additions_return_what_was_there():
     """An addition changes one place and returns its old value, compiled and not."""
-    for add in (intrinsics.fetch_add, lambda *arguments: compiled_additions(*arguments, 1)):
+    for add in (jit.fetch_add, lambda *arguments: compiled_additions(*arguments, 1)):
         array = np.array([5, 7, 9], dtype=np.int64)
         assert add(array, 1, -3) == 7
         assert array.tolist() == [5, 4, 9]

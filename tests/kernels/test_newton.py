@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from naive import scaling as naive
 from naive.trees import event, states
 
-from itemix.kernels.models.newton import refine_states
+from itemix.kernels.models.maxent import refine_states
 
 
 def start(n_items, supports):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import text as naive
 
-from itemix.kernels import onehot
+from itemix.kernels import text as onehot
 
 words = st.sampled_from([*onehot.TRUE_WORDS, *onehot.FALSE_WORDS, "TRUE", "False", '"1"', " 0 "])
 

@@ -13,8 +13,8 @@ import pytest
 
 import itemix
 from itemix import InvalidInputError, TooManyItemsetsError, Transactions
-from itemix.kernels.mining.control import SearchLimits
-from itemix.mining import exact, parallel
+from itemix.kernels.mining.records import SearchLimits
+from itemix.mining import exact, search
 from itemix.mining.search import UNBOUNDED
 
 TARGETS = ("all", "closed", "maximal")
@@ -98,7 +98,7 @@ def test_steps_take_memory_too(sparse):
     tx = Transactions.from_lists(lacking_one(20, n_empty=250 if sparse else 0))
     wanted = limits(min_count=10, min_len=11)
     assert exact.mine_exact(tx, "all", wanted, 1).n_sets == 0
-    with pytest.raises(parallel.SearchStopped):
+    with pytest.raises(search.SearchStopped):
         exact.mine_exact(tx, "all", wanted._replace(max_bytes=10**6), 1)
 
 
@@ -136,7 +136,7 @@ def test_explosions_take_no_memory():
 @every_target
 def test_limit_in_bytes(target, sparse):
     """A search stops when what it has found would take more bytes than it may."""
-    with pytest.raises(parallel.SearchStopped) as stopped:
+    with pytest.raises(search.SearchStopped) as stopped:
         exact.mine_exact(explosive(sparse), target, limits(min_count=30, max_bytes=2 * 10**6), 1)
     assert 5000 < stopped.value.n_found < 250_000
 

@@ -10,7 +10,7 @@ from naive.models import OnlyProbabilities, random_mixture
 
 import itemix
 from itemix.errors import TooManyItemsetsError
-from itemix.mining import level_search
+from itemix.mining import model
 
 
 def names(itemsets):
@@ -46,7 +46,7 @@ def test_blocks_do_not_change_the_result(monkeypatch):
     """Sets are asked for some at a time; how many is not seen in the result."""
     mixture = random_mixture(1, n_items=12)
     expected = itemix.mine(OnlyProbabilities(mixture), 0.02)
-    monkeypatch.setattr(level_search, "_BLOCK", 5)
+    monkeypatch.setattr(model, "_BLOCK", 5)
     found = itemix.mine(OnlyProbabilities(mixture), 0.02)
     assert names(found) == names(expected)
 

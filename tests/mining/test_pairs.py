@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import itemix
-from itemix.mining import pairs
+from itemix.mining import query
 from itemix.models.mixture import Mixture
 
 
@@ -41,7 +41,7 @@ def sparse_mixture(seed, n_items=24):
 def test_what_is_left_out_is_weaker(seed, n, sign):
     """Bounds and blocks leave out no pair that belongs to the strongest ones."""
     model = sparse_mixture(seed)
-    found = pairs.strongest_pairs(model, n, sign=sign)
+    found = query.strongest_pairs(model, n, sign=sign)
     # Of items that are independent but for rounding, the sign is rounding too.
     values = [pair.information for pair in found if pair.information > 1e-12]
     expected = [e[0] for e in every_pair(model, sign)[:n] if e[0] > 1e-12]
@@ -53,7 +53,7 @@ def test_what_is_left_out_is_weaker(seed, n, sign):
 def test_bounds_hold(seed):
     """No pair shares more than its bounds say."""
     model = sparse_mixture(seed, 12)
-    bounds = pairs.Bounds.of(model)
+    bounds = query.Bounds.of(model)
     for information, i, j in every_pair(model):
         assert information <= np.log2(1 + bounds.together[i] * bounds.together[j]) + 1e-12
         assert information <= min(bounds.alone[i], bounds.alone[j]) + 1e-12
@@ -62,7 +62,7 @@ def test_bounds_hold(seed):
 def test_more_items_than_are_looked_at_together():
     """Items are taken some hundreds at a time: across these, no pair is lost or found twice."""
     model = sparse_mixture(3, 700)
-    found = pairs.strongest_pairs(model, 40)
+    found = query.strongest_pairs(model, 40)
     expected = every_pair(model)[:40]
     assert [(pair.item, pair.other) for pair in found] == [(i, j) for _, i, j in expected]
     assert [pair.information for pair in found] == pytest.approx(
@@ -81,7 +81,7 @@ def test_other_models(kind):
     }
     fitted = made[kind].fit(data)
     model = fitted.corrected_ if kind == "corrected" else fitted.model_
-    found = pairs.strongest_pairs(model, 20)
+    found = query.strongest_pairs(model, 20)
     assert [pair.information for pair in found] == pytest.approx([e[0] for e in every_pair(model)[:20]])
 
 
@@ -89,11 +89,11 @@ def test_some_items_and_among_some():
     """A wanted item comes first in its pairs; among some items there are no others."""
     model = sparse_mixture(1)
     wanted = np.array([3, 17], dtype=np.int32)
-    found = pairs.strongest_pairs(model, 1000, wanted=wanted)
+    found = query.strongest_pairs(model, 1000, wanted=wanted)
     assert len(found) == 2 * model.n_items - 3
     assert all(pair.item in wanted for pair in found)
     among = np.array([1, 3, 5, 7], dtype=np.int32)
-    assert {(p.item, p.other) for p in pairs.strongest_pairs(model, 99, among=among)} == set(
+    assert {(p.item, p.other) for p in query.strongest_pairs(model, 99, among=among)} == set(
         itertools.combinations([1, 3, 5, 7], 2)
     )
-    assert pairs.strongest_pairs(model, 0) == []
+    assert query.strongest_pairs(model, 0) == []

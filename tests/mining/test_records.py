@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 from naive.records import as_keys
 
 from itemix.kernels.mining.eclat import ThreadRecords
-from itemix.mining.parallel import Search
-from itemix.mining.records import Records
-from itemix.models.lowering import lower_to_subsets
+from itemix.mining.search import Records, Search
+from itemix.models.corrected import lower_to_subsets
 
 N_RANKS = 6
 

@@ -11,8 +11,7 @@ from naive import rules as naive
 import itemix
 from itemix import InvalidInputError, Itemsets, TooManyItemsetsError, Transactions, UnknownItemError
 from itemix.mining.measures import MLXTEND
-from itemix.mining.rule_options import METRICS
-from itemix.mining.rules import rules
+from itemix.mining.rules import METRICS, rules
 
 BASKETS = [["milk", "bread"], ["milk", "bread", "beer"], ["milk", "bread"], ["beer"], ["milk"]]
 baskets = st.lists(st.sets(st.sampled_from("abcde")), min_size=1, max_size=12).filter(any)

@@ -19,8 +19,7 @@ from itemix import (
 )
 from itemix.data.synthetic import grocery_store
 from itemix.mining.intervals import intervals
-from itemix.mining.slack import own_slack, uncertain
-from itemix.mining.verification import verify
+from itemix.mining.verification import own_slack, uncertain, verify
 from itemix.models.posterior import Posterior
 
 THRESHOLDS = (0.01, 0.03, 0.1, 0.3)

@@ -17,11 +17,9 @@ from itemix import (
     Transactions,
     mine,
 )
-from itemix.mining.reading import Reader
-from itemix.mining.rounds import Rounds
+from itemix.mining.passes import Reader, Stream
 from itemix.mining.search import SearchOptions
-from itemix.mining.streams import Stream
-from itemix.mining.verification import verify
+from itemix.mining.verification import Rounds, verify
 
 NAMES = "abcdefgh"
 FORMS = ("rows", "merged", "list of chunks", "function", "chunks again and again")

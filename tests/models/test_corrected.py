@@ -15,12 +15,9 @@ from naive.residuals import all_probabilities
 import itemix
 from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions
-from itemix.correction import correct
-from itemix.correction.counting import count_sets
-from itemix.correction.fitting import fit_correction
+from itemix.correction import correct, count_sets, fit_correction
 from itemix.errors import InvalidInputError
-from itemix.models.corrected import CorrectedMixture, Correction
-from itemix.models.residuals import Residuals, Trie
+from itemix.models.corrected import CorrectedMixture, Correction, Residuals, ResidualTrie
 
 
 def data_of(seed, n_items=6, n=40):
@@ -210,7 +207,7 @@ def test_truncated_residuals_are_those_of_a_lower_order():
     low, _ = corrected(8, order=2)
     (first, item), shift = high.correction.residuals.trie, high.correction.residuals.shift
     n = int((high.correction.residuals.lengths <= 2).sum())
-    truncated = Residuals(Trie(np.minimum(first[: n + 1], n), item[:n]), shift[:n])
+    truncated = Residuals(ResidualTrie(np.minimum(first[: n + 1], n), item[:n]), shift[:n])
     assert truncated.pruned() == low.correction.residuals
 
 

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of kernels/models/monotone.py, on dictionaries of sets of ranks."""
+"""Slow, obvious twins of kernels/models/corrected.py, on dictionaries of sets of ranks."""
 
 
 def lowered(family, values, n_pivots):

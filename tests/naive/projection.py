@@ -1,4 +1,4 @@
-"""Slow, obvious twins of kernels/mining/prepare.py and kernels/mining/projection.py, on lists of ranks.
+"""Slow, obvious twins of kernels/mining/projection.py and kernels/mining/projection.py, on lists of ranks.
 
 A row is a list of codes (or of ranks); rows may come with weights, one by default.
 """

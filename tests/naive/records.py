@@ -1,4 +1,4 @@
-"""Slow, obvious twins of kernels/mining/records.py and kernels/sorting.py, on lists.
+"""Slow, obvious twins of kernels/mining/records.py and kernels/lattice.py, on lists.
 
 A record is (length, rank, count), in depth-first order: its set is the last rank of each length up to its
 own.

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of kernels/text.py and kernels/onehot.py, on text."""
+"""Slow, obvious twins of kernels/text.py and kernels/text.py, on text."""
 
 YES = {"1", "true", "t", "yes", "y", "1.0"}
 NO = {"0", "false", "f", "no", "n", "0.0"}

@@ -10,7 +10,7 @@ import itemix
 from itemix import plot
 from itemix.mining import query
 from itemix.plot.canvas import LIGHT
-from itemix.plot.ordering import along_a_line, around_a_circle
+from itemix.plot.dependencies import along_a_line, around_a_circle
 
 MIXTURE = itemix.Mixture(
     [0.3, 0.5, 0.2],

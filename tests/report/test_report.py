@@ -12,12 +12,10 @@ from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items
 from itemix.plot.models import components_of
 from itemix.report import render_report, write_report
-from itemix.report.components import components
-from itemix.report.dependencies import _items_of
 from itemix.report.findings import _rounded_up, find
-from itemix.report.markup import as_percent
-from itemix.report.overview import summary
-from itemix.report.patterns import itemsets
+from itemix.report.overview import components, summary
+from itemix.report.page import as_percent
+from itemix.report.patterns import _items_of, itemsets
 
 KEYS = ["summary", "components", "itemsets", "dependencies", "rules", "diagnostics"]
 HOSTILE = [

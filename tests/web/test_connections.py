@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from itemix.web.connections import ConnectionLimits
+from itemix.web.server import ConnectionLimits
 
 HEAD = b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n"
 

@@ -18,7 +18,7 @@ from itemix._runtime import deadline
 from itemix.web.app import make_app
 from itemix.web.limits import Limits
 from itemix.web.served import Served
-from itemix.web.views import ask, dependencies, patterns, rules
+from itemix.web.views import ask, patterns
 
 
 @pytest.fixture(scope="module")
@@ -110,10 +110,8 @@ LOOPS = {
     ),
     "influences": lambda served, names: ask.influences(served, ask.InfluencesQuestion(present=names[:2])),
     "itemsets": lambda served, names: patterns.itemsets(served, patterns.ItemsetsQuestion(min_support=0.05)),
-    "rules": lambda served, names: rules.rules(served, rules.RulesQuestion(min_support=0.05)),
-    "dependencies": lambda served, names: dependencies.dependencies(
-        served, dependencies.DependenciesQuestion()
-    ),
+    "rules": lambda served, names: patterns.rules(served, patterns.RulesQuestion(min_support=0.05)),
+    "dependencies": lambda served, names: patterns.dependencies(served, patterns.DependenciesQuestion()),
 }
 
 

@@ -16,10 +16,9 @@ from itemix.cli.demo import demo
 from itemix.cli.evaluate import evaluate
 from itemix.cli.explore import explore
 from itemix.cli.fit import fit
-from itemix.cli.grouping import grouped
-from itemix.cli.help import SectionedCommand
 from itemix.cli.messages import in_options, of_usage_error
 from itemix.cli.mine import mine
+from itemix.cli.options import SectionedCommand, grouped
 from itemix.cli.query import query
 from itemix.cli.recommend import recommend
 from itemix.cli.report import report

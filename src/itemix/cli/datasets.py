@@ -4,12 +4,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itemix.cli.completing import DATASET_PREFIX, dataset_names, one_of
-from itemix.cli.fetching import load_dataset, where_is
-from itemix.cli.help import SectionedCommand
-from itemix.cli.options import FORMATS, check_choice, option
+from itemix.cli.options import (
+    DATASET_PREFIX,
+    FORMATS,
+    SectionedCommand,
+    check_choice,
+    dataset_names,
+    one_of,
+    option,
+)
 from itemix.cli.output import on_terminal, write_lines
-from itemix.cli.sources import summary
+from itemix.cli.sources import load_dataset, source_summary, where_is
 
 if TYPE_CHECKING:
     from itemix.data.catalogue import DatasetInfo
@@ -34,7 +39,7 @@ def datasets(context: typer.Context) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from itemix.data.registry import CATALOGUE
+    from itemix.data.catalogue import CATALOGUE
 
     entries = list(CATALOGUE.values())
     if on_terminal():
@@ -110,7 +115,7 @@ def fetch(
     if output is not None:
         check_path(output, format)
     transactions = load_dataset(name, part)
-    typer.echo(summary(transactions), err=True)
+    typer.echo(source_summary(transactions), err=True)
     if output is None:
         source = f"{DATASET_PREFIX}{name}{f':{part}' if part else ''}"
         typer.echo(f"it is here now: try itemix mine {source} --top-k 20", err=True)
@@ -120,7 +125,7 @@ def fetch(
 
 
 def _draw(entries: "list[DatasetInfo]") -> None:
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.display import Table
 
     rows = tuple(

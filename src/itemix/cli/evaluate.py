@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from itemix.cli.compiling import stopwatch
-from itemix.cli.completing import data_sources
-from itemix.cli.options import Quiet, Reading, as_support, option
-from itemix.cli.output import note, on_terminal, write_lines
+from itemix._files import refuse_repeated
+from itemix.cli.options import Quiet, Reading, as_support, data_sources, option
+from itemix.cli.output import note, on_terminal, stopwatch, write_lines
 from itemix.cli.sources import opened, read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
-from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
     from itemix.core.itemsets import Itemsets
@@ -169,7 +167,7 @@ def _draw(evaluation: "Evaluation") -> None:
     """Draw one table, or two where there is no room for the floor beside the model."""
     from dataclasses import replace
 
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
 
     page, table = Page(), evaluation.table()
     header_line = table.as_text().splitlines()[1]

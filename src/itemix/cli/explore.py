@@ -5,16 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from itemix.cli.compiling import stopwatch
-from itemix.cli.completing import DATASET_PREFIX
+from itemix._files import is_standard_input, refuse_repeated
 from itemix.cli.ctrl_c import leave_to_server
-from itemix.cli.fit import fitted, refuse_fitting
-from itemix.cli.fitting import Fitting
-from itemix.cli.options import ModelOrData, Quiet, Reading, option
-from itemix.cli.output import note
+from itemix.cli.fit import Fitting, fitted, refuse_fitting
+from itemix.cli.options import DATASET_PREFIX, ModelOrData, Quiet, Reading, option
+from itemix.cli.output import note, stopwatch
 from itemix.cli.sources import opened, read_data, read_source, whole
 from itemix.errors import InvalidInputError
-from itemix.inputs import is_standard_input, refuse_repeated
 
 if TYPE_CHECKING:
     import socket
@@ -66,7 +63,7 @@ def explore(
     require_extra()
     from itemix.web.app import make_app
     from itemix.web.server import address_of, serve, warm_up
-    from itemix.web.views.about import lowest_threshold
+    from itemix.web.views.model import lowest_threshold
 
     with _listening(port) as listening:
         served = _served(source, data, fitting, output, reading=reading, quiet=quiet)

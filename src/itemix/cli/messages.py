@@ -86,7 +86,7 @@ def _of_command(text: str, command: str) -> tuple[str, str]:
 
 
 def _is_dataset(name: str, command: str) -> bool:
-    from itemix.data.registry import CATALOGUE
+    from itemix.data.catalogue import CATALOGUE
 
     return command == "itemix datasets" and name in CATALOGUE
 

@@ -3,21 +3,28 @@
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from itemix.cli.compiling import Stopwatch, stopwatch
-from itemix.cli.completing import data_sources, one_of
-from itemix.cli.options import ModelOrData, Output, Reading, Searching, as_support, check_choice, option
-from itemix.cli.output import check_output, note, save
-from itemix.cli.results import SORTS, show_itemsets
+from itemix._files import refuse_repeated
+from itemix.cli.options import (
+    ModelOrData,
+    Output,
+    Reading,
+    Searching,
+    as_support,
+    check_choice,
+    data_sources,
+    one_of,
+    option,
+)
+from itemix.cli.output import SORTS, Stopwatch, check_output, note, save, show_itemsets, stopwatch
 from itemix.cli.sources import opened, read_for_passes, read_model_or_data
 from itemix.errors import InvalidInputError
-from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
     from itemix.files.stored import StoredModel
     from itemix.io.chunks import Chunks
-    from itemix.mining.intervals import Source as Uncertain
+    from itemix.mining.intervals import ErrorSource as Uncertain
 
 
 def mine(
@@ -125,8 +132,7 @@ def _verified(
     model: "StoredModel", data: "Transactions | Chunks", search: Searching, output: Output, watch: Stopwatch
 ) -> "Itemsets":
     """Find the itemsets that a model proposes and all that it misses, and say how that went."""
-    from itemix.mining.slack import own_slack
-    from itemix.mining.verification import verify
+    from itemix.mining.verification import own_slack, verify
 
     began, asked = watch.seconds(), search.as_arguments()
     slack = partial(own_slack, model.uncertain, model.model, n_jobs=asked["n_jobs"])

@@ -1,16 +1,118 @@
 """The options that several commands share, in groups; `grouping.grouped` unfolds them for typer."""
 
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
-from itemix.cli.completing import data_sources, one_of
+from itemix._files import is_stream
 from itemix.errors import InvalidInputError
-from itemix.inputs import is_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+# What the shell offers when a word is completed; where nothing is offered, it offers file names.
+
+DATASET_PREFIX = "dataset:"
+
+
+def one_of(choices: Iterable[str]) -> Callable[[], list[str]]:
+    """Return a function that offers a few words; typer keeps those that fit."""
+    words = list(choices)
+    return lambda: words
+
+
+def dataset_names() -> list[tuple[str, str]]:
+    """Offer the names of all data sets, each with what it is."""
+    from itemix.data.catalogue import CATALOGUE
+
+    return [(name, entry.description) for name, entry in CATALOGUE.items()]
+
+
+def data_sources(incomplete: str) -> list[tuple[str, str]]:
+    """Offer data sets after ``dataset``, and file names (by offering nothing) otherwise."""
+    if not incomplete.startswith(DATASET_PREFIX.removesuffix(":")):
+        return []
+    return [(f"{DATASET_PREFIX}{name}", what) for name, what in dataset_names()]
+
+
+# Help that shows the arguments of a command by their names, and its options in sections.
+
+
+class SectionedCommand(TyperCommand):
+    """A command whose help has a section for each panel that its options name."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - of typer's own click
+        """Return what the line of usage names: the options, then the arguments in their order."""
+        arguments: list[Any] = [p for p in self.get_params(ctx) if p.param_type_name == "argument"]
+        return ["[OPTIONS]", *(a.metavar if a.required else f"[{a.metavar}]" for a in arguments)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - as above
+        """Write the arguments, and the options section by section."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        parameters: list[Any] = self.get_params(ctx)
+        for parameter in parameters:
+            if parameter.param_type_name == "argument":
+                sections.setdefault("Arguments", []).append((parameter.metavar, parameter.help))
+                continue
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                title = getattr(parameter, "rich_help_panel", None) or "Options"
+                sections.setdefault(title, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+# Options that several commands share, declared once: a dataclass stands for its fields.
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Make a command for typer of a function some of whose parameters are dataclasses of options.
+
+    Typer sees every field as an option of its own; the function gets the dataclass.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if dataclasses.is_dataclass(hints[name]):
+            groups[name] = hints[name]
+            parameters += _fields(hints[name])
+        else:
+            parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hints[name]))
+
+    @functools.wraps(command)
+    def flat(**values: Any) -> None:  # noqa: ANN401 - whatever typer has parsed
+        for name, group in groups.items():
+            values[name] = group(
+                **{field.name: values.pop(field.name) for field in dataclasses.fields(group)}
+            )
+        command(**values)
+
+    flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    flat.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return flat
+
+
+def _fields(group: Any) -> list[inspect.Parameter]:  # noqa: ANN401 - any dataclass
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+        for field in dataclasses.fields(group)
+    ]
+
 
 TARGETS = ("all", "closed", "maximal")
 FORMATS = ("fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl")
@@ -25,7 +127,7 @@ def option(*names: str, panel: str, **more: Any) -> Any:  # noqa: ANN401 - what 
     return typer.Option(*names, rich_help_panel=panel, show_default=False, **more)
 
 
-Source = Annotated[
+SourceArgument = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
@@ -123,7 +225,7 @@ class Reading:
         """The file of names; or the names that a stream holds, which several sources may need."""
         if self.names is None or not is_stream(self.names):
             return self.names
-        from itemix.io.names import read_names
+        from itemix.io.read import read_names
 
         return read_names(self.names, self.encoding)
 
@@ -214,9 +316,9 @@ class Searching:
         """
         if self.min_support is None and self.top_k is None:
             raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
+        from itemix._runtime import count_threads
         from itemix.core.items import Items
         from itemix.mining.search import SearchOptions, check_support
-        from itemix.threads import count_threads
 
         if self.min_support is not None:
             check_support(as_support(self.min_support))

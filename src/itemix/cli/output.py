@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
+import time
+from contextlib import contextmanager
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from itemix.core.display import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from rich.console import RenderableType
 
     from itemix.cli.options import Output
+    from itemix.core.display import Table
     from itemix.core.itemsets import Itemsets
     from itemix.core.sets import Sets
     from itemix.mining.rules import Rules
+
 
 ROWS_ON_TERMINAL = 20
 _LINES_AT_ONCE = 1000
@@ -84,3 +98,251 @@ def names_of(sets: Sets) -> Iterator[str]:
     codes, offsets = sets.codes.tolist(), sets.offsets.tolist()
     for start, stop in pairwise(offsets):
         yield ", ".join([names[code] for code in codes[start:stop]])
+
+
+# What people read: headings, sentences and tables, drawn by rich on a terminal, plain text in a pipe.
+
+_WIDTH_IN_PIPES = 100
+_ACCENT = "cyan"
+_BAR_WIDTH = 16
+_PADDING = 2
+_LEAST_CROPPED = 10
+_LEAST_FOLDED = 16
+_LEAST_BESIDE_BARS = 30
+
+
+class Page:
+    """Writes to standard output, with colours and lines on a terminal and without any elsewhere."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False)
+        self._is_plain = not self._console.is_terminal
+        self._draws_bars = not self._is_plain and self._console.encoding.startswith("utf")
+        if self._is_plain:
+            self._console = Console(highlight=False, width=_WIDTH_IN_PIPES, color_system=None)
+
+    def heading(self, text: str, aside: str = "") -> None:
+        """Begin a section; what is aside comes after the heading in a quieter tone."""
+        self._print(Text.assemble("\n", (text, f"bold {_ACCENT}"), (f"   {aside}" if aside else "", "dim")))
+
+    def text(self, markup: str) -> None:
+        """Write a sentence; it may have rich's markup."""
+        self._print(Padding(Text.from_markup(markup), (0, 0, 0, 1)))
+
+    def command(self, line: str, why: str) -> None:
+        """Show a command to try, and what it is for."""
+        self._print(Text.assemble((f"  # {why}\n", "dim"), ("  $ ", "dim"), (line, "bold")))
+
+    def table(
+        self, table: Table, bars: Sequence[float] = (), *, words: Collection[str] = (), crop: bool = False
+    ) -> None:
+        """Draw a table.
+
+        Parameters
+        ----------
+        table : Table
+            What to draw; its last column is of words, the others are of numbers.
+        bars : sequence of float
+            On a terminal with room for them, how long the bar of each row is, as a fraction.
+        words : names of columns
+            Other columns of words.
+        crop : bool
+            Whether the last column is cut where the line ends, or left out where there is no room for it.
+        """
+        if not table.rows:
+            self.text("none")
+            return
+        *others, last = table.headers
+        cells = list(zip(*table.rows, strict=True))
+        columns = [
+            [header, *texts] if header in words else aligned(header, texts)
+            for header, texts in zip(others, cells, strict=False)
+        ]
+        widths = [max(map(len, column)) for column in columns]
+        room = self._console.width - sum(widths) - _PADDING * (len(widths) + 1)
+        has_bars = bool(bars) and self._draws_bars and room - _BAR_WIDTH - _PADDING >= _LEAST_BESIDE_BARS
+        if has_bars:
+            columns.append(["", *map(_bar, bars)])
+            widths.append(_BAR_WIDTH)
+        if not crop and room < _LEAST_FOLDED:
+            self._draw_in_two_lines(columns, (last, *cells[-1]))
+        else:
+            self._draw(columns, (last, *cells[-1]), widths, has_bars=has_bars, room=room if crop else None)
+        if table.footer:
+            self._print(Text(f" {table.footer}", style="dim"))
+
+    def _draw(
+        self,
+        columns: Sequence[Sequence[str]],
+        names: Sequence[str],
+        widths: Sequence[int],
+        *,
+        has_bars: bool,
+        room: int | None,
+    ) -> None:
+        """Draw columns of numbers and one of names, which are cropped where there is only some room."""
+        drawn = RichTable(box=None, header_style="dim")
+        for column, width in zip(columns, widths, strict=True):
+            is_bar = has_bars and column is columns[-1]
+            drawn.add_column(column[0], style=_ACCENT if is_bar else "", no_wrap=True, min_width=width)
+        is_named = room is None or room >= _LEAST_CROPPED
+        if is_named:
+            drawn.add_column(names[0], overflow="fold")
+        for position, name in enumerate(names[1:], start=1):
+            last = [Text(name if room is None else _cropped(name, room))] if is_named else []
+            drawn.add_row(*(Text(column[position]) for column in columns), *last)
+        self._print(drawn)
+
+    def _draw_in_two_lines(self, columns: Sequence[Sequence[str]], names: Sequence[str]) -> None:
+        """Draw each row as its numbers, and its names on the next lines: for narrow terminals."""
+        for position, name in enumerate(names):
+            style = "" if position else "dim"
+            self._print(Text(" " + "  ".join(column[position] for column in columns), style=style))
+            self._print(Padding(Text(name, style=style), (0, 0, 0, 3)))
+
+    def _print(self, what: RenderableType) -> None:
+        if not self._is_plain:
+            self._console.print(what)
+            return
+        with self._console.capture() as captured:
+            self._console.print(what)
+        sys.stdout.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
+
+
+def _cropped(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _bar(fraction: float) -> str:
+    halves = round(min(max(fraction, 0.0), 1.0) * _BAR_WIDTH * 2)
+    return "━" * (halves // 2) + "╸" * (halves % 2)
+
+
+# Itemsets and rules as people and pipes get them: a table on a terminal, lines with tabs elsewhere.
+
+SORTS = ("support", "length", "order")
+
+
+def show_itemsets(itemsets: Itemsets, limit: int | None, sort: str = "order") -> None:
+    """Show the first itemsets in some order."""
+    n = rows_shown(len(itemsets), limit)
+    shown = _sorted(itemsets, sort, n)
+    if on_terminal():
+        # MOVED
+
+        table = dataclasses.replace(shown.table(n), title="", footer=more_rows(len(itemsets) - n))
+        Page().table(table, bars=(shown.support / max(shown.support.max(initial=0), 1e-300)).tolist())
+        return
+    numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper}
+    columns = {
+        name: [f"{value:.6g}" for value in values.tolist()]
+        for name, values in numbers.items()
+        if values is not None
+    }
+    if shown.count is not None:
+        columns["count"] = [str(value) for value in shown.count.tolist()]
+    write_lines([*columns, "itemset"], zip(*columns.values(), names_of(shown.sets), strict=True))
+
+
+def show_rules(rules: Rules, limit: int | None) -> None:
+    """Show the first rules, with the measure that selected them."""
+    from itemix.mining.ruleset import usual_measures
+
+    n = rows_shown(len(rules), limit)
+    shown = rules[:n]
+    usual = usual_measures(shown)
+    extra = [name for name in (rules.metric,) if name is not None and name not in usual]
+    if on_terminal():
+        _draw_rules(shown, extra, len(rules) - n)
+        return
+    columns = {name: [f"{value:.6g}" for value in shown.measure(name).tolist()] for name in (*usual, *extra)}
+    if shown.count is not None:
+        columns["count"] = [str(value) for value in shown.count.tolist()]
+    write_lines(
+        [*columns, "antecedents", "consequents"],
+        zip(*columns.values(), names_of(shown.antecedents), names_of(shown.consequents), strict=True),
+    )
+
+
+def _draw_rules(shown: Rules, extra: list[str], n_left_out: int) -> None:
+    # MOVED
+    from itemix.core.display import format_number
+
+    table = shown.table(len(shown))
+    cells = [[format_number(value) for value in shown.measure(name)] for name in extra]
+    rows = tuple((*(column[r] for column in cells), *row) for r, row in enumerate(table.rows))
+    headers = (*extra, *table.headers)
+    Page().table(
+        dataclasses.replace(table, title="", headers=headers, rows=rows, footer=more_rows(n_left_out))
+    )
+
+
+def _sorted(itemsets: Itemsets, sort: str, n: int) -> Itemsets:
+    """Return the first n itemsets in some order."""
+    import numpy as np
+
+    if sort == "support":
+        return itemsets.top(n)
+    if sort == "length":
+        return itemsets.take(np.lexsort((-itemsets.support, -itemsets.lengths))[:n])
+    return itemsets[:n]
+
+
+# Kernels that must be compiled first: say so on the terminal, and do not count it as time of the work.
+
+_NOTICE = "compiling for this machine; that is kept, and later runs start at once\n"
+
+
+class Stopwatch:
+    """Measures time, without the time in which kernels are compiled.
+
+    Parameters
+    ----------
+    compiling : numba.core.event.TimingListener
+        Which numba tells when it compiles.
+    """
+
+    def __init__(self, compiling: Any) -> None:  # noqa: ANN401 - numba has no types
+        self._began = time.perf_counter()
+        self._compiling = compiling
+
+    def seconds(self) -> float:
+        """Return the seconds so far that were not spent on compiling."""
+        compiled: float = self._compiling.duration if self._compiling.done else 0.0
+        return max(time.perf_counter() - self._began - compiled, 0.0)
+
+
+@contextmanager
+def stopwatch(*, quiet: bool) -> Iterator[Stopwatch]:
+    """Yield a stopwatch that starts now; on a terminal, say it when kernels have to be compiled."""
+    from numba.core import event
+
+    _forgo_matrix_products()
+
+    class Compiling(event.TimingListener):
+        is_said = quiet or not sys.stderr.isatty()
+
+        def on_start(self, started: Any) -> None:  # noqa: ANN401 - numba's Event
+            if not self.is_said:
+                sys.stderr.write(_NOTICE)
+            self.is_said = True
+            super().on_start(started)  # type: ignore[no-untyped-call]
+
+    with event.install_listener("numba:compile", Compiling()) as compiling:  # type: ignore[no-untyped-call]
+        yield Stopwatch(compiling)
+
+
+def _forgo_matrix_products() -> None:
+    """Load what Numba loads for any kernel, but let it believe that there is no BLAS.
+
+    To see whether there is one, it imports all of SciPy's linear algebra, a tenth of a command's time; no
+    kernel of ours multiplies matrices.
+    """
+    blas = "scipy.linalg.cython_blas"
+    if blas in sys.modules:
+        return
+    sys.modules[blas] = None  # type: ignore[assignment]
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        del sys.modules[blas]

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from itemix._files import refuse_repeated
 from itemix.cli.options import ModelOrData, Quiet, Reading, option
 from itemix.cli.output import on_terminal, write_lines
 from itemix.cli.sources import opened, read_model_or_data
 from itemix.errors import InvalidInputError
-from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
     from itemix.core.transactions import Transactions
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _EVENT = "The question"
 
-Event = dict[str, list[str]]
+EventNames = dict[str, list[str]]
 
 
 def query(
@@ -62,8 +62,8 @@ def query(
     the probability that the items are present together (and others absent), given the items that are known;
     with a condition also the probability without it, and the lift: how many times as large it is with it.
     """
-    event: Event = {"itemset": items or [], "absent": absent or []}
-    condition: Event = {"given": given or [], "given_absent": given_absent or []}
+    event: EventNames = {"itemset": items or [], "absent": absent or []}
+    condition: EventNames = {"given": given or [], "given_absent": given_absent or []}
     if not any(event.values()):
         raise InvalidInputError(
             "expected items to ask for, got none; try itemix query SOURCE milk --given bread"
@@ -83,7 +83,7 @@ def query(
 
 
 def _answer(
-    asked: "StoredModel | Transactions", event: Event, condition: Event, level: float
+    asked: "StoredModel | Transactions", event: EventNames, condition: EventNames, level: float
 ) -> dict[str, float]:
     """Return the numbers to show, by the headers of their columns."""
     from itemix.files.stored import StoredModel
@@ -108,7 +108,7 @@ def _answer(
     return row
 
 
-def _counted(transactions: "Transactions", event: Event, condition: Event) -> "Mixture":
+def _counted(transactions: "Transactions", event: EventNames, condition: EventNames) -> "Mixture":
     """Return the data as a mixture: of the few items that are asked for, few transactions are different."""
     from itemix.models.mixture import Mixture
 
@@ -123,7 +123,7 @@ def _counted(transactions: "Transactions", event: Event, condition: Event) -> "M
 
 
 def _draw(row: dict[str, float], event: str, condition: str) -> None:
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.display import Table, format_number
 
     question = f"P({event} | {condition})" if condition else f"P({event})"

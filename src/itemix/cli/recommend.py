@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
 import typer
 
+from itemix._files import refuse_repeated
 from itemix.cli.options import ModelOrData, Quiet, Reading, option
 from itemix.cli.output import cell, note, on_terminal, write_lines
 from itemix.cli.sources import opened, read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
-from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,7 +197,7 @@ def _applied(rules: "Rules", baskets: "Transactions | list[list[Label]]", n: int
 
 
 def _draw(offers: list[Offer]) -> None:
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.display import Table, format_number
 
     rows = tuple((format_number(p), format_number(lift), item) for p, lift, item in offers)

@@ -3,14 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from itemix.cli.completing import DATASET_PREFIX
-from itemix.cli.fit import fitted, refuse_fitting
-from itemix.cli.fitting import Fitting
-from itemix.cli.options import ModelOrData, Quiet, Reading, as_support, option
+from itemix._files import is_standard_input, refuse_repeated
+from itemix.cli.fit import Fitting, fitted, refuse_fitting
+from itemix.cli.options import DATASET_PREFIX, ModelOrData, Quiet, Reading, as_support, option
 from itemix.cli.output import note
 from itemix.cli.sources import opened, read_data, read_model_or_data, read_source, whole
 from itemix.errors import InvalidInputError
-from itemix.inputs import is_standard_input, refuse_repeated
 
 if TYPE_CHECKING:
     from itemix.core.transactions import Transactions

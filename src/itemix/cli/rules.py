@@ -4,15 +4,21 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, Annotated, Any
 
-from itemix.cli.compiling import stopwatch
-from itemix.cli.completing import one_of
+from itemix._files import refuse_repeated
 from itemix.cli.mine import mined
-from itemix.cli.options import ModelOrData, Output, Reading, Searching, as_support, check_choice, option
-from itemix.cli.output import check_output, note, save
-from itemix.cli.results import show_rules
+from itemix.cli.options import (
+    ModelOrData,
+    Output,
+    Reading,
+    Searching,
+    as_support,
+    check_choice,
+    one_of,
+    option,
+)
+from itemix.cli.output import check_output, note, save, show_rules, stopwatch
 from itemix.cli.sources import opened, read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
-from itemix.inputs import refuse_repeated
 
 if TYPE_CHECKING:
     from itemix.core.itemsets import Itemsets
@@ -120,7 +126,7 @@ class Splitting:
         InvalidInputError
             If an option has no meaning.
         """
-        from itemix.mining.rule_options import RuleOptions
+        from itemix.mining.rules import RuleOptions
 
         RuleOptions.checked(**self._options())
 

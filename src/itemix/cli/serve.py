@@ -5,14 +5,13 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from itemix.cli.compiling import stopwatch
+from itemix._files import refuse_repeated
 from itemix.cli.ctrl_c import leave_to_server
 from itemix.cli.options import Quiet, option
-from itemix.cli.output import note
+from itemix.cli.output import note, stopwatch
 from itemix.cli.sources import opened, whole
 from itemix.core.display import plural
 from itemix.errors import InvalidInputError
-from itemix.inputs import refuse_repeated
 
 N = TypeVar("N", int, float)
 

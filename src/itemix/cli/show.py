@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itemix.cli import models
+from itemix._files import is_regular, is_stream
+from itemix.cli import sources
 from itemix.cli.options import Quiet, option
 from itemix.cli.output import note, on_terminal, write_lines
 from itemix.cli.sources import Opened, opened, read_model, read_result
 from itemix.errors import InvalidInputError
-from itemix.inputs import is_regular, is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,14 +63,14 @@ def show(
             _show_result(file, result, limit, quiet)
             return
         model = _read_model(found)
-    note(models.summary(model), quiet=quiet)
+    note(sources.model_summary(model), quiet=quiet)
     if "strength" in model.training:
-        note(models.prior(model), quiet=quiet)
+        note(sources.prior(model), quiet=quiet)
     components = model.components
     if components.n_components == 1:
         _show_pairs(model, limit, quiet=quiet)
         return
-    order = (-components.weights[: models.n_holding(model)]).argsort(kind="stable")
+    order = (-components.weights[: sources.n_holding(model)]).argsort(kind="stable")
     shown = order[: len(order) if limit == 0 else limit].tolist()
     if on_terminal():
         _draw(components, shown, items, len(order) - len(shown))
@@ -113,7 +113,7 @@ def _show_pairs(model: "StoredModel", limit: int, *, quiet: bool) -> None:
             ),
         )
         return
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
 
     rows = tuple(
         (
@@ -128,7 +128,7 @@ def _show_pairs(model: "StoredModel", limit: int, *, quiet: bool) -> None:
 
 def _show_items(model: "StoredModel", limit: int) -> None:
     """Show the most probable items."""
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.display import Table, format_name, format_number
 
     probability, items = model.model.item_probabilities, model.model.items
@@ -145,7 +145,7 @@ def _show_items(model: "StoredModel", limit: int) -> None:
 
 
 def _show_result(file: str, result: "Itemsets | Rules", limit: int, quiet: bool) -> None:
-    from itemix.cli.results import show_itemsets, show_rules
+    from itemix.cli.output import show_itemsets, show_rules
     from itemix.core.itemsets import Itemsets
 
     note(f"{file}: {result.table(0).title.partition(': ')[2]}", quiet=quiet)
@@ -165,7 +165,7 @@ def _read_model(source: Opened) -> "StoredModel":
 
 
 def _draw(components: "Mixture", shown: list[int], n_items: int, n_left_out: int) -> None:
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.display import Table
 
     rows = tuple(

@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from itemix.cli import models
-from itemix.cli.completing import DATASET_PREFIX
-from itemix.cli.fetching import load_dataset
+from itemix._files import Held, is_regular, is_stream
+from itemix.cli.options import DATASET_PREFIX
 from itemix.cli.output import note
 from itemix.errors import InvalidInputError, MissingFileError
-from itemix.inputs import Held, is_regular, is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,10 +18,132 @@ if TYPE_CHECKING:
     from itemix.cli.options import Reading
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
+    from itemix.correction import Choice
+    from itemix.data.catalogue import DatasetInfo
     from itemix.files.stored import StoredModel
     from itemix.io.chunks import Chunks
     from itemix.io.source import Source
     from itemix.mining.rules import Rules
+    from itemix.models.base import Model
+    from itemix.models.corrected import CorrectedMixture
+    from itemix.models.posterior import Posterior
+
+
+# Models that were saved, as the commands name and describe them.
+
+SUFFIX = ".itemix"
+
+
+def is_model(source: str) -> bool:
+    """Whether a source is a file with a model, or is called like one."""
+    from itemix.files.container import is_model_file
+
+    return source.endswith(SUFFIX) or is_model_file(source)
+
+
+def model_summary(model: StoredModel) -> str:
+    """Say what a file holds."""
+    from itemix.core.display import joined, plural
+
+    n = model.training.get("n_transactions")
+    n_components = n_holding(model) if hasattr(model.value, "n_components") else 0
+    parts = [
+        "a model" if model.method is None else model.method,
+        components(n_components, len(model.posteriors)) if n_components else "",
+        structure(model.value),
+        plural(model.value.n_items, "item"),
+        correction(model.corrected, model.choice),
+        "" if n is None else f"fitted on {plural(n, 'transaction')}",
+    ]
+    return f"{model.path.name}: {joined(parts)}"
+
+
+def prior(model: StoredModel) -> str:
+    """Say what a Bayesian model assumes, given or learned."""
+    alpha, strength = (model.training[name] for name in ("alpha", "strength"))
+    transactions = "transaction" if strength == 1 else "transactions"
+    return f"prior: alpha {alpha:.3g}, and the weight of {strength:.3g} {transactions} in each component"
+
+
+def n_holding(model: StoredModel) -> int:
+    """Return how many components hold transactions.
+
+    The last component of a sample of the Dirichlet process stands for all that hold none yet.
+    """
+    return model.components.n_components - (model.method == "gsdpm")
+
+
+def found(model: Any) -> str:  # noqa: ANN401 - an estimator that was fitted
+    """Say what a fit has found: components, corrections, edges of trees, itemsets."""
+    from itemix.core.display import joined
+
+    posteriors: tuple[Posterior, ...] = getattr(model, "posteriors_", ())
+    # Counts are of the components that hold transactions, in the last sample of a sampler.
+    counts = getattr(model, "counts_", None)
+    n_components = getattr(model, "n_components_", 0) if counts is None else counts.n_components
+    parts = [components(n_components, len(posteriors)) if n_components else "", structure(model.model_)]
+    chosen = correction(getattr(model, "corrected_", None), getattr(model, "correction_choice_", None))
+    return joined([*parts, chosen])
+
+
+def structure(model: Model) -> str:
+    """Say what a model of another kind than a mixture of products has besides components."""
+    from itemix.core.display import plural
+    from itemix.models.maxent import MaxEntropy
+    from itemix.models.trees import TreeMixture
+
+    if isinstance(model, TreeMixture):
+        return plural(model.n_edges, "edge")
+    return plural(len(model.itemsets), "itemset") if isinstance(model, MaxEntropy) else ""
+
+
+def correction(corrected: CorrectedMixture | None, choice: Choice | None) -> str:
+    """Say by how much a model is corrected, or that no correction was chosen; nothing if none was wanted."""
+    if corrected is None:
+        return "" if choice is None else "no correction was found to be better"
+    from itemix.core.display import plural
+
+    residuals = corrected.correction.residuals
+    return f"corrected by {plural(residuals.size, 'itemset')} of up to {residuals.order} items"
+
+
+def components(n_components: int, n_samples: int) -> str:
+    """Say how many components a model has; the samples of a sampler have different numbers."""
+    from itemix.core.display import plural
+
+    found = plural(n_components, "component")
+    return f"{found} in the last of {n_samples} samples" if n_samples > 1 else found
+
+
+# Data sets by name: where they are, and getting them.
+
+NOT_YET = "not yet"
+
+
+def where_is(entry: DatasetInfo) -> str:
+    """Say where a data set is now."""
+    from itemix.data import fetch
+    from itemix.data.catalogue import CATALOGUE
+
+    files = list(entry.files.values())
+    if not files:
+        return "built in"
+    if all(fetch.find_local(file) for file in files):
+        return fetch.DATA_VARIABLE
+    if entry.made_of is not None:
+        return where_is(CATALOGUE[entry.made_of])
+    paths = [fetch.cached_path(entry.name, file) for file in files]
+    return "downloaded" if all(path is not None and path.exists() for path in paths) else NOT_YET
+
+
+def load_dataset(name: str, part: str | None, *, quiet: bool = False) -> Transactions:
+    """Return a data set, and say so if it has to be downloaded first."""
+    from itemix.data import datasets
+
+    entry = datasets.info(name)
+    if where_is(entry) == NOT_YET:
+        note(f"downloading {name} from {entry.page}", quiet=quiet)
+    return datasets.load(name, part)
 
 
 class Opened(NamedTuple):
@@ -81,7 +201,7 @@ def read_data(source: Opened, reading: Reading, *, quiet: bool) -> Transactions:
     _refuse_results(source)
     is_named = source.name.startswith(DATASET_PREFIX)
     transactions = _named_dataset(source.name, quiet) if is_named else _file(source, reading, quiet)
-    note(summary(transactions), quiet=quiet)
+    note(source_summary(transactions), quiet=quiet)
     return transactions
 
 
@@ -97,7 +217,7 @@ def read_for_passes(source: str, reading: Reading, *, quiet: bool) -> Transactio
         chunks = read_chunks(source, **reading.as_arguments(), progress=not quiet)
     except NotInChunksError:
         return read_source(source, reading, quiet=quiet)
-    note(summary(chunks), quiet=quiet)
+    note(source_summary(chunks), quiet=quiet)
     return chunks
 
 
@@ -106,7 +226,7 @@ def read_model_or_data(source: Opened, reading: Reading, *, quiet: bool) -> Stor
     if source.kind != "model":
         return read_data(source, reading, quiet=quiet)
     model = read_model(source)
-    note(models.summary(model), quiet=quiet)
+    note(model_summary(model), quiet=quiet)
     return model
 
 
@@ -123,7 +243,7 @@ def read_model(source: Opened) -> StoredModel:
     return StoredModel(whole(source))
 
 
-def summary(transactions: Transactions | Chunks) -> str:
+def source_summary(transactions: Transactions | Chunks) -> str:
     """Say what was read, and how much of it there is."""
     from itemix.core.display import plural
 
@@ -151,7 +271,7 @@ def whole(source: Opened) -> str | Held:
 
 
 def _named_dataset(source: str, quiet: bool) -> Transactions:
-    from itemix.data.registry import CATALOGUE
+    from itemix.data.catalogue import CATALOGUE
 
     name, _, part = source.removeprefix(DATASET_PREFIX).partition(":")
     if part and name in CATALOGUE and part not in CATALOGUE[name].parts:
@@ -179,7 +299,7 @@ def _refuse_results(source: Opened) -> None:
 
 
 def _hint_at_dataset(source: str) -> None:
-    from itemix.data.registry import CATALOGUE
+    from itemix.data.catalogue import CATALOGUE
 
     if source.lower() in CATALOGUE:
         raise MissingFileError(
@@ -192,7 +312,7 @@ def _kind_of_file(path: str) -> str | None:
     """Return what a file holds, or None if it is no file of ours, or none at all."""
     from itemix.core.tables import kind_of
 
-    if models.is_model(path):
+    if is_model(path):
         return "model"
     return kind_of(path) if is_regular(path) else None
 
@@ -202,7 +322,7 @@ def _looked_at(name: str, stream: Source) -> Opened:
     from itemix.core.tables import kind_of, may_be_ours
     from itemix.files.container import begins_like_model
 
-    if name.endswith(models.SUFFIX) or begins_like_model(stream.head):
+    if name.endswith(SUFFIX) or begins_like_model(stream.head):
         return Opened(name, "model", stream)
     kind = kind_of(Held(stream.label, stream.look_at_all())) if may_be_ours(stream.head) else None
     return Opened(name, kind, stream)

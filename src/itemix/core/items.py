@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from itemix._checks import did_you_mean, nearest
 from itemix.errors import InvalidInputError, UnknownItemError
-from itemix.nearest import did_you_mean, nearest
 
 Label: TypeAlias = str | int
 

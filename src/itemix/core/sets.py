@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from itemix.arrow import as_arrow
+from itemix._arrays import Immutable, as_arrow, is_shared
 from itemix.core.items import Items, Label
 from itemix.errors import InvalidInputError
-from itemix.immutable import Immutable, is_shared
 from itemix.kernels import csr, lattice
 
 if TYPE_CHECKING:

@@ -13,28 +13,283 @@ import gzip
 import io
 import json
 import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from itemix._arrays import Immutable, as_arrow, joined, lists_joined, names_as_arrow
 from itemix._checks import as_path
-from itemix._files import checked_target, replacing
-from itemix.arrow import as_arrow, joined, lists_joined, names_as_arrow
-from itemix.core import exchange
-from itemix.core.exchange import Columns
+from itemix._files import Held, checked_target, hold, is_stream, replacing
+from itemix.core.display import ROWS_SHOWN
+from itemix.core.items import Items, as_labels
 from itemix.core.sets import Sets
-from itemix.errors import InvalidInputError, MissingFileError
-from itemix.inputs import Held, hold, is_stream
+from itemix.errors import InvalidInputError, MissingExtraError, MissingFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    import os
+    from collections.abc import Callable, Iterator
 
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
-    from itemix.inputs import PathLike
+    from itemix._files import PathLike
+    from itemix.core.display import Table
+
+
+# Itemsets and rules on their way out and back: as data frames, Arrow tables and files.
+#
+# Both are a few columns of sets and of numbers over the same items. `Columns` says so, so that every format
+# needs to be written only once.
+
+FORMAT_VERSION = 1
+_METADATA_KEY = b"itemix"
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """The columns of a result, each of sets or an array of int64 or float64, and facts about them all."""
+
+    kind: str
+    items: Items
+    values: dict[str, Sets | npt.NDArray[Any]]
+    facts: dict[str, Any]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(next(iter(self.values.values())))
+
+    def parts(self, n_rows: int) -> Iterator[TableColumns]:
+        """Yield the columns in parts of at most n_rows rows; without rows, one empty part."""
+        for start in range(0, max(self.n_rows, 1), n_rows):
+            values = {
+                name: column.part(start, start + n_rows)
+                if isinstance(column, Sets)
+                else column[start : start + n_rows]
+                for name, column in self.values.items()
+            }
+            yield TableColumns(self.kind, self.items, values, self.facts)
+
+    def sets(self, name: str) -> Sets:
+        """Return a column of sets."""
+        column = self.values[name]
+        if not isinstance(column, Sets):
+            raise InvalidInputError(f"expected sets in column {name!r}, got numbers; write the file again")
+        return column
+
+    def numbers(self, name: str) -> npt.NDArray[Any]:
+        """Return a column of numbers."""
+        column = self.values[name]
+        if isinstance(column, Sets):
+            raise InvalidInputError(f"expected numbers in column {name!r}, got sets; write the file again")
+        return column
+
+
+def header_of(columns: TableColumns) -> dict[str, Any]:
+    """Return what a file says of itself in its first line or its metadata, as JSON."""
+    return {
+        "kind": columns.kind,
+        "version": FORMAT_VERSION,
+        "rows": columns.n_rows,
+        "columns": {name: _type_of(values) for name, values in columns.values.items()},
+        **columns.facts,
+        "items": columns.items.labels.tolist(),
+    }
+
+
+def items_of(header: Any, kind: str) -> Items:  # noqa: ANN401 - what a file says
+    """Check what a file says of itself and return its items.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not one of ours, of another kind, or of a later version.
+    """
+    if not isinstance(header, dict) or not {"kind", "version", "rows", "columns", "items"} <= header.keys():
+        raise InvalidInputError(f"expected {kind} written by itemix, got another file; write it with .save()")
+    if header["kind"] != kind:
+        raise InvalidInputError(
+            f"expected {kind}, got {header['kind']}; try itemix.{str(header['kind']).capitalize()}.load"
+        )
+    if header["version"] != FORMAT_VERSION:
+        raise InvalidInputError(
+            f"expected a file of version {FORMAT_VERSION}, got version {header['version']}; update itemix"
+        )
+    return Items(header["items"])
+
+
+def facts_of(header: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts of a header: all that is not about the format."""
+    return {key: header[key] for key in header.keys() - {"kind", "version", "rows", "columns", "items"}}
+
+
+def to_pandas(columns: TableColumns) -> pd.DataFrame:
+    """Make a pandas data frame, with frozensets of names in the columns of sets."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            name: values.to_frozensets() if isinstance(values, Sets) else values.copy()
+            for name, values in columns.values.items()
+        }
+    )
+
+
+def to_arrow(columns: TableColumns) -> pa.Table:
+    """Make an Arrow table, with lists of names in the columns of sets, and the header in its metadata."""
+    import pyarrow as pa
+
+    table = pa.table(
+        {
+            name: values.to_arrow() if isinstance(values, Sets) else as_arrow(values)
+            for name, values in columns.values.items()
+        }
+    )
+    return table.replace_schema_metadata({_METADATA_KEY: json.dumps(header_of(columns))})
+
+
+def header_in(schema: pa.Schema) -> Any:  # noqa: ANN401 - what a table says
+    """Return what an Arrow table says of itself, or None if `to_arrow` did not make it."""
+    metadata = schema.metadata or {}
+    return json.loads(metadata[_METADATA_KEY]) if _METADATA_KEY in metadata else None
+
+
+def from_arrow(table: pa.Table, kind: str) -> TableColumns:
+    """Take the columns back out of an Arrow table that `to_arrow` made.
+
+    Raises
+    ------
+    InvalidInputError
+        If the table was made by something else, or is not complete.
+    """
+    if not hasattr(table, "schema"):
+        raise InvalidInputError(
+            f"expected an Arrow table, got {type(table).__name__}; write it with to_arrow()"
+        )
+    header = header_in(table.schema)
+    items = items_of(header, kind)
+    values: dict[str, Sets | npt.NDArray[Any]] = {}
+    for name, expected in header["columns"].items():
+        if name not in table.column_names:
+            raise InvalidInputError(f"expected a column {name!r}, got {table.column_names}; write it again")
+        column = table.column(name)
+        values[name] = (
+            Sets.from_arrow(column, items) if expected == "sets" else column.to_numpy().astype(expected)
+        )
+    return checked(TableColumns(kind, items, values, facts_of(header)), header)
+
+
+def checked(columns: TableColumns, header: dict[str, Any]) -> TableColumns:
+    """Check that all rows are there, and return the columns.
+
+    Raises
+    ------
+    InvalidInputError
+        If a column has more or fewer rows than the header says.
+    """
+    for name, values in columns.values.items():
+        if len(values) != header["rows"]:
+            raise InvalidInputError(
+                f"expected {header['rows']:,} rows, got {len(values):,} in column {name!r}; "
+                "the file was cut or edited: write it again"
+            )
+    return columns
+
+
+def to_polars(columns: TableColumns) -> pl.DataFrame:
+    """Make a polars data frame, with lists of names in the columns of sets.
+
+    Raises
+    ------
+    MissingExtraError
+        If polars is not installed.
+    """
+    try:
+        import polars as pl
+    except ImportError:
+        raise MissingExtraError(
+            "expected polars to be installed, got no such package; try pip install itemix[polars]"
+        ) from None
+    return pl.DataFrame(to_arrow(columns))
+
+
+def from_mlxtend(frame: pd.DataFrame, items: Items | None) -> TableColumns:
+    """Take itemsets out of a data frame with mlxtend's columns support and itemsets.
+
+    Within a set, the items come most frequent first, as far as the frame has their supports.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no data frame, or one of the two columns is missing, or holds something else.
+    """
+    if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
+        raise InvalidInputError(
+            f"expected itemsets or a pandas data frame of them, got {type(frame).__name__}; try itemix.mine"
+        )
+    missing = [name for name in ("support", "itemsets") if name not in frame.columns]
+    if missing:
+        raise InvalidInputError(
+            f"expected a column {missing[0]!r}, got {list(frame.columns)[:8]}; "
+            "pass a frame like that of mlxtend.frequent_patterns.fpgrowth"
+        )
+    cells = frame["itemsets"].tolist()
+    odd = next((cell for cell in cells if isinstance(cell, str) or not isinstance(cell, Iterable)), None)
+    if odd is not None:
+        raise InvalidInputError(
+            f"expected sets of names in the column 'itemsets', got {odd!r}; try frozenset({{'milk'}})"
+        )
+    if items is None:
+        items = Items(np.sort(as_labels(list(set().union(*cells)))))
+    sets = Sets.from_names(cells, items)
+    support = _numbers_of(frame, "support", np.float64)
+    single = np.flatnonzero(sets.lengths == 1)
+    support_of_item = np.zeros(len(items))
+    support_of_item[sets.codes[sets.offsets[single]]] = support[single]
+    rank = np.empty(len(items), dtype=np.int64)
+    rank[np.argsort(-support_of_item, kind="stable")] = np.arange(len(items))
+    more = {
+        name: _numbers_of(frame, name, dtype)
+        for name, dtype in (("count", np.int64), ("lower", np.float64), ("upper", np.float64))
+        if name in frame.columns
+    }
+    return TableColumns(
+        "itemsets", items, {"support": support, "itemsets": sets.sorted_within(rank), **more}, {}
+    )
+
+
+def _numbers_of(frame: pd.DataFrame, name: str, dtype: type) -> npt.NDArray[Any]:
+    try:
+        return frame[name].to_numpy(dtype=dtype)
+    except (ValueError, TypeError):
+        raise InvalidInputError(
+            f"expected numbers in the column {name!r}, got {frame[name].iloc[0]!r} and more; convert it"
+        ) from None
+
+
+def _type_of(values: Sets | npt.NDArray[Any]) -> str:
+    return "sets" if isinstance(values, Sets) else str(values.dtype)
+
+
+def in_arrow_memory(content: bytes) -> pa.BufferReader:
+    """Copy bytes into memory that is not Python's.
+
+    Arrow's threads may let go of what they have read after Python has begun to shut down, and a Python object
+    must not be touched then: the process would abort.
+    """
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    sink.write(content)
+    return pa.BufferReader(sink.getvalue())
+
 
 T = TypeVar("T")
 
@@ -45,8 +300,8 @@ _EXTENSION_BY_HEAD = {b"P": ".parquet", b"#": ".csv", b"{": ".jsonl"}
 
 
 class _Format(NamedTuple):
-    write: Callable[[Columns, IO[bytes]], None]
-    read: Callable[[IO[bytes], str], Columns]
+    write: Callable[[TableColumns, IO[bytes]], None]
+    read: Callable[[IO[bytes], str], TableColumns]
     read_header: Callable[[IO[bytes]], Any]
 
 
@@ -62,7 +317,7 @@ def check_path(path: PathLike) -> None:
     checked_target(path)
 
 
-def write(columns: Columns, path: PathLike) -> None:
+def write(columns: TableColumns, path: PathLike) -> None:
     """Write columns to a file; an old file stays until the new one is complete.
 
     Raises
@@ -83,7 +338,7 @@ def write(columns: Columns, path: PathLike) -> None:
                 ) from None
 
 
-def read(path: PathLike | Held, kind: str, make: Callable[[Columns], T]) -> T:
+def read(path: PathLike | Held, kind: str, make: Callable[[TableColumns], T]) -> T:
     """Read columns that `write` has written, and make the value that they are of.
 
     Raises
@@ -177,33 +432,33 @@ def _by_head(held: Held) -> tuple[str, bool]:
     return _EXTENSION_BY_HEAD[head], is_gzip
 
 
-def _write_parquet(columns: Columns, stream: IO[bytes]) -> None:
+def _write_parquet(columns: TableColumns, stream: IO[bytes]) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(exchange.to_arrow(columns), stream, compression="zstd")
+    pq.write_table(to_arrow(columns), stream, compression="zstd")
 
 
-def _read_parquet(stream: IO[bytes], kind: str) -> Columns:
+def _read_parquet(stream: IO[bytes], kind: str) -> TableColumns:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(exchange.in_arrow_memory(stream.read()))
+        table = pq.read_table(in_arrow_memory(stream.read()))
     except OSError as error:  # what pyarrow calls damage to the compressed pages
         raise ValueError(error) from None
-    return exchange.from_arrow(table, kind)
+    return from_arrow(table, kind)
 
 
 def _parquet_header(stream: IO[bytes]) -> Any:  # noqa: ANN401 - what a file says
     import pyarrow.parquet as pq
 
-    return exchange.header_in(pq.read_schema(exchange.in_arrow_memory(stream.read())))
+    return header_in(pq.read_schema(in_arrow_memory(stream.read())))
 
 
-def _write_csv(columns: Columns, stream: IO[bytes]) -> None:
+def _write_csv(columns: TableColumns, stream: IO[bytes]) -> None:
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
-    stream.write(b"# " + _as_json(exchange.header_of(columns)) + b"\n")
+    stream.write(b"# " + _as_json(header_of(columns)) + b"\n")
     is_first = True
     for part in columns.parts(_ROWS_AT_ONCE):
         cells = {
@@ -214,18 +469,18 @@ def _write_csv(columns: Columns, stream: IO[bytes]) -> None:
         is_first = False
 
 
-def _read_csv(stream: IO[bytes], kind: str) -> Columns:
+def _read_csv(stream: IO[bytes], kind: str) -> TableColumns:
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
     header = _csv_header(stream)
-    items = exchange.items_of(header, kind)
+    items = items_of(header, kind)
     types = {name: pa.string() if of == "sets" else of for name, of in header["columns"].items()}
     body = stream.read()
     if not body.endswith(b"\n"):
         raise ValueError("its last line is not complete")
     table = pa_csv.read_csv(
-        exchange.in_arrow_memory(body),
+        in_arrow_memory(body),
         read_options=pa_csv.ReadOptions(block_size=_LONGEST_LINE),
         convert_options=pa_csv.ConvertOptions(column_types=types, include_columns=list(types)),
     )
@@ -236,7 +491,7 @@ def _read_csv(stream: IO[bytes], kind: str) -> Columns:
         else table.column(name).to_numpy()
         for name, of in header["columns"].items()
     }
-    return exchange.checked(Columns(kind, items, values, exchange.facts_of(header)), header)
+    return checked(TableColumns(kind, items, values, facts_of(header)), header)
 
 
 def _csv_header(stream: IO[bytes]) -> Any:  # noqa: ANN401 - as above
@@ -244,8 +499,8 @@ def _csv_header(stream: IO[bytes]) -> Any:  # noqa: ANN401 - as above
     return json.loads(first_line[1:]) if first_line.startswith(b"#") else None
 
 
-def _write_jsonl(columns: Columns, stream: IO[bytes]) -> None:
-    header = b'"itemix": ' + _as_json(exchange.header_of(columns))
+def _write_jsonl(columns: TableColumns, stream: IO[bytes]) -> None:
+    header = b'"itemix": ' + _as_json(header_of(columns))
     if columns.n_rows == 0:
         stream.write(b"{" + header + b"}\n")
         return
@@ -263,9 +518,9 @@ def _write_jsonl(columns: Columns, stream: IO[bytes]) -> None:
         stream.write(block + b"\n")
 
 
-def _read_jsonl(stream: IO[bytes], kind: str) -> Columns:
+def _read_jsonl(stream: IO[bytes], kind: str) -> TableColumns:
     first_row, header = _jsonl_start(stream)
-    items = exchange.items_of(header, kind)
+    items = items_of(header, kind)
     parts: dict[str, list[Any]] = {name: [] for name in header["columns"]}
     rows = [first_row] if first_row else []
     while rows:
@@ -279,7 +534,7 @@ def _read_jsonl(stream: IO[bytes], kind: str) -> Columns:
         else np.concatenate([np.empty(0, dtype=of), *parts[name]])
         for name, of in header["columns"].items()
     }
-    return exchange.checked(Columns(kind, items, values, exchange.facts_of(header)), header)
+    return checked(TableColumns(kind, items, values, facts_of(header)), header)
 
 
 def _jsonl_start(stream: IO[bytes]) -> tuple[Any, Any]:
@@ -317,3 +572,85 @@ def _json_lists(parts: Iterable[list[str]]) -> Iterator[list[Any]]:
     """Read JSON lists, many of them in one call."""
     for cells in parts:
         yield from json.loads(f"[{','.join(cells)}]")
+
+
+# What itemsets and rules have in common as tables: printing, data frames, Arrow and files.
+
+
+class Tabular(Immutable, ABC):
+    """A result with columns of sets and of numbers; a class says which, and gets all formats."""
+
+    __slots__ = ()
+    _kind: str
+
+    @abstractmethod
+    def _as_columns(self) -> TableColumns:
+        """Return all that a file must hold."""
+
+    @classmethod
+    @abstractmethod
+    def _from_columns(cls, columns: TableColumns) -> Self:
+        """Make the value again."""
+
+    @abstractmethod
+    def table(self, n: int = ROWS_SHOWN) -> Table:
+        """Return the first n rows as a table of text, for people."""
+
+    def __repr__(self) -> str:
+        return self.table().as_text()
+
+    def _repr_html_(self) -> str:
+        return self.table().as_html()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a pandas data frame with mlxtend's columns and a few more; sets are frozensets of names."""
+        return to_pandas(self._as_columns())
+
+    def to_arrow(self) -> pa.Table:
+        """Return an Arrow table with the columns of `to_pandas`; sets are lists of names."""
+        return to_arrow(self._as_columns())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a polars data frame with the columns of `to_pandas`; sets are lists of names.
+
+        Raises
+        ------
+        MissingExtraError
+            If polars is not installed.
+        """
+        return to_polars(self._as_columns())
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table) -> Self:
+        """Take the value back out of a table that `to_arrow` made.
+
+        Raises
+        ------
+        InvalidInputError
+            If the table was made by something else or is not complete.
+        """
+        return cls._from_columns(from_arrow(table, cls._kind))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to a .parquet, .csv, .jsonl, .csv.gz or .jsonl.gz file, for `load` to give back.
+
+        In CSV the sets are JSON lists, and the first line is a comment that starts with # (pandas reads it
+        with ``comment="#"``). In JSON lines, NaN and infinity are null.
+
+        Raises
+        ------
+        InvalidInputError
+            If the extension is another one, or the folder does not exist.
+        """
+        write(self._as_columns(), path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str] | Held) -> Self:
+        """Read what `save` has written: the value is equal to the one that was saved.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such file, it is damaged, or it was not written by `save`.
+        """
+        return read(path, cls._kind, cls._from_columns)

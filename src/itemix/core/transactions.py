@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast, overload
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from itemix._arrays import is_shared, protected
 from itemix._checks import as_generator, check_whole
 from itemix._runtime import interruptible
-from itemix.core import encoding, frames
-from itemix.core.compressed import CompressedRows, each_transaction
-from itemix.core.description import Description
+from itemix.core import encoding
 from itemix.core.items import Items, Label
 from itemix.core.sets import as_position, as_positions
 from itemix.errors import InvalidInputError
-from itemix.immutable import protected
 from itemix.kernels import csr
 
 if TYPE_CHECKING:
@@ -26,6 +25,344 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from scipy import sparse
+
+
+# Compressed rows as callers hand them in: checked, converted and made read-only.
+#
+# Kernels are compiled for read-only arrays, so that each is compiled once.
+
+# Counts are exact also where they are added up as floats.
+_MOST_TRANSACTIONS = 2**53
+
+S = TypeVar("S", bound=np.generic)
+
+
+def as_codes(indices: npt.ArrayLike, n_items: int) -> npt.NDArray[np.int32]:
+    """Return item codes as int32.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are not integers from 0 to n_items - 1.
+    """
+    values = np.asarray(indices)
+    if values.size == 0:
+        return np.empty(0, dtype=np.int32)
+    if values.dtype.kind not in "iu":
+        raise InvalidInputError(
+            f"expected integer item codes, got {values.dtype}; try Transactions.from_lists"
+        )
+    low, high = int(values.min()), int(values.max())
+    if low < 0 or high >= n_items:
+        raise InvalidInputError(
+            f"expected item codes from 0 to {n_items - 1:,}, got {low if low < 0 else high:,}; "
+            "codes are positions in items: try Transactions.from_lists"
+        )
+    return np.ascontiguousarray(values, dtype=np.int32)
+
+
+def as_multiplicities(values: npt.ArrayLike | None, n_rows: int) -> npt.NDArray[np.int64] | None:
+    """Return a copy of the number of transactions that each row stands for, as int64.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are not positive whole numbers, one for each row, or too many in all to be counted.
+    """
+    if values is None:
+        return None
+    array = np.array(values)
+    if array.shape != (n_rows,) or array.dtype.kind not in "iu" or (array < 1).any():
+        raise InvalidInputError(
+            f"expected a positive whole number for each of the {n_rows:,} rows, got {array.shape} of "
+            f"{array.dtype}; leave out multiplicities if every row is one transaction"
+        )
+    total = float(array.sum(dtype=np.float64))
+    if total > _MOST_TRANSACTIONS:
+        raise InvalidInputError(
+            f"expected at most {_MOST_TRANSACTIONS:,} transactions in all, got multiplicities that add up to "
+            f"{total:.4g}; divide them by a common factor"
+        )
+    return array.astype(np.int64)
+
+
+def as_pointers(indptr: npt.ArrayLike, n_codes: int) -> npt.NDArray[np.int64]:
+    """Return row pointers as int64.
+
+    Raises
+    ------
+    InvalidInputError
+        If they do not ascend from 0 to n_codes.
+    """
+    values = np.asarray(indptr)
+    if values.ndim == 1 and values.dtype.kind in "iu" and len(values):
+        pointers = np.ascontiguousarray(values, dtype=np.int64)
+        if pointers[0] == 0 and pointers[-1] == n_codes and (pointers[1:] >= pointers[:-1]).all():
+            return pointers
+    raise InvalidInputError(
+        f"expected row pointers that ascend from 0 to the number of codes ({n_codes:,}), got others; "
+        "try Transactions.from_lists"
+    )
+
+
+def frozen(array: npt.NDArray[S], original: object) -> npt.NDArray[S]:
+    """Make an array read-only; a copy, where it may be the memory of a caller's `original`."""
+    return protected(array.copy() if is_shared(array, original) else array)
+
+
+# Compressed rows of item codes: how transactions are stored, and what can be counted in them.
+
+
+_NO_WEIGHTS = protected(np.empty(0, dtype=np.int64))
+
+
+class CompressedRows:
+    """The arrays of `itemix.Transactions`, which says what they mean; immutable."""
+
+    __slots__ = ("_indices", "_indptr", "_items", "_multiplicities", "_n_transactions", "_source")
+
+    def __init__(
+        self,
+        indptr: npt.ArrayLike,
+        indices: npt.ArrayLike,
+        items: Items | Iterable[Label],
+        multiplicities: npt.ArrayLike | None = None,
+        *,
+        source: str | None = None,
+    ) -> None:
+        self._items = items if isinstance(items, Items) else Items(items)
+        codes = frozen(as_codes(indices, len(self._items)), indices)
+        pointers = frozen(as_pointers(indptr, len(codes)), indptr)
+        if not csr.is_canonical(pointers, codes):
+            pointers, codes = csr.canonical_rows(pointers, codes)
+        self._keep(pointers, codes, as_multiplicities(multiplicities, len(pointers) - 1), source)
+
+    @classmethod
+    def from_canonical(
+        cls,
+        indptr: npt.NDArray[np.int64],
+        indices: npt.NDArray[np.int32],
+        items: Items,
+        multiplicities: npt.NDArray[np.int64] | None = None,
+        *,
+        source: str | None = None,
+    ) -> Self:
+        """Take over arrays that are already as they should be, without a check and without a copy."""
+        self = cls.__new__(cls)
+        self._items = items
+        self._keep(indptr, indices, multiplicities, source)
+        return self
+
+    def _keep(
+        self,
+        indptr: npt.NDArray[np.int64],
+        indices: npt.NDArray[np.int32],
+        multiplicities: npt.NDArray[np.int64] | None,
+        source: str | None,
+    ) -> None:
+        self._indptr = protected(indptr)
+        self._indices = protected(indices)
+        self._multiplicities = None if multiplicities is None else protected(multiplicities)
+        self._n_transactions = len(indptr) - 1 if multiplicities is None else int(multiplicities.sum())
+        self._source = source
+
+    @property
+    def indptr(self) -> npt.NDArray[np.int64]:
+        """Where each row starts, shape (n_rows + 1,), read-only."""
+        return self._indptr
+
+    @property
+    def indices(self) -> npt.NDArray[np.int32]:
+        """The item codes of all rows, shape (nnz,), read-only."""
+        return self._indices
+
+    @property
+    def items(self) -> Items:
+        """The name of each item code."""
+        return self._items
+
+    @property
+    def multiplicities(self) -> npt.NDArray[np.int64] | None:
+        """How many transactions each row stands for, or None where each row is one."""
+        return self._multiplicities
+
+    @property
+    def source(self) -> str | None:
+        """Where the data came from and how it was read."""
+        return self._source
+
+    @property
+    def n_rows(self) -> int:
+        """The number of stored rows."""
+        return len(self._indptr) - 1
+
+    @property
+    def n_transactions(self) -> int:
+        """The number of transactions: rows counted with their multiplicities."""
+        return self._n_transactions
+
+    @property
+    def n_items(self) -> int:
+        """The number of items, those that never occur included."""
+        return len(self._items)
+
+    @property
+    def n_ones(self) -> int:
+        """The number of (transaction, item) pairs."""
+        if self._multiplicities is None:
+            return len(self._indices)
+        return int(self.lengths() @ self._multiplicities)
+
+    @property
+    def density(self) -> float:
+        """The fraction of ones in the transactions x items matrix."""
+        cells = self.n_transactions * self.n_items
+        return self.n_ones / cells if cells else 0.0
+
+    def __len__(self) -> int:
+        return self.n_transactions
+
+    def __iter__(self) -> Iterator[list[Label]]:
+        """Iterate over the transactions as lists of item names."""
+        repeats = self._multiplicities
+        for t in range(self.n_rows):
+            names = self._items.names(self._indices[self._indptr[t] : self._indptr[t + 1]])
+            for _ in range(1 if repeats is None else int(repeats[t])):
+                yield list(names)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CompressedRows):
+            return NotImplemented
+        return (
+            self._items == other._items
+            and np.array_equal(self._indptr, other._indptr)
+            and np.array_equal(self._indices, other._indices)
+            and np.array_equal(self._repeats(), other._repeats())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (
+            type(self),
+            self._indptr,
+            self._indices,
+            self._items,
+            self._multiplicities,
+            self._source,
+        )
+
+    def __repr__(self) -> str:
+        rows = "" if self._multiplicities is None else f" in {self.n_rows:,} distinct rows"
+        source = f", from {self._source}" if self._source else ""
+        size = f"{self.n_transactions:,} x {self.n_items:,}{rows}"
+        return f"Transactions({size}, {self.n_ones:,} ones, density {100 * self.density:.3g}%{source})"
+
+    def item_counts(self) -> npt.NDArray[np.int64]:
+        """Return how many transactions hold each item, shape (n_items,)."""
+        return csr.item_counts(self._indptr, self._indices, weights_of(self), self.n_items)
+
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Return the number of items of each row, shape (n_rows,)."""
+        return np.diff(self._indptr)
+
+    def count(self, itemset: Iterable[Label] | Label) -> int:
+        """Return how many transactions hold all items of an itemset.
+
+        Raises
+        ------
+        UnknownItemError
+            If an item is not one of `items`.
+        """
+        wanted = protected(self._items.codes(itemset))
+        held = csr.rows_with_all(self._indptr, self._indices, wanted)
+        return int(held.sum() if self._multiplicities is None else self._multiplicities[held].sum())
+
+    def support(self, itemset: Iterable[Label] | Label) -> float:
+        """Return the fraction of transactions that hold all items of an itemset."""
+        if self.n_transactions == 0:
+            raise InvalidInputError(
+                "expected at least one transaction, got none; support is a fraction of them"
+            )
+        return self.count(itemset) / self.n_transactions
+
+    def _repeats(self) -> npt.NDArray[np.int64]:
+        return np.ones(self.n_rows, dtype=np.int64) if self._multiplicities is None else self._multiplicities
+
+
+def weights_of(data: CompressedRows) -> npt.NDArray[np.int64]:
+    """Return the multiplicities as kernels take them, read-only: none at all where each row is one."""
+    return _NO_WEIGHTS if data.multiplicities is None else data.multiplicities
+
+
+def each_transaction(data: CompressedRows, of_rows: npt.NDArray[S]) -> npt.NDArray[S]:
+    """Return what rows have, shape (n_rows, ...), once for each of the transactions that they stand for."""
+    return of_rows if data.multiplicities is None else np.repeat(of_rows, data.multiplicities, axis=0)
+
+
+def _restored(cls: type[CompressedRows], *parts: Any) -> CompressedRows:  # noqa: ANN401 - what was pickled
+    *arrays, source = parts
+    return cls.from_canonical(*arrays, source=source)
+
+
+# A summary of transactions for people.
+
+
+@dataclass(frozen=True)
+class Description:
+    """What `Transactions.describe` says of the data; it prints as a table.
+
+    Attributes
+    ----------
+    n_transactions : int
+        The number of transactions.
+    n_rows : int
+        The number of stored rows.
+    n_items : int
+        The number of items.
+    n_items_used : int
+        The number of items that occur.
+    n_ones : int
+        The number of (transaction, item) pairs.
+    density : float
+        The fraction of ones in the transactions x items matrix.
+    length_min : int
+        The fewest items of a transaction.
+    length_mean : float
+        The items of a transaction on average.
+    length_max : int
+        The most items of a transaction.
+    top_items : dict of Label to float
+        The most frequent items and their supports.
+    source : str or None
+        Where the data came from.
+    """
+
+    n_transactions: int
+    n_rows: int
+    n_items: int
+    n_items_used: int
+    n_ones: int
+    density: float
+    length_min: int
+    length_mean: float
+    length_max: int
+    top_items: dict[Label, float]
+    source: str | None = None
+
+    def __str__(self) -> str:
+        rows = f" ({self.n_rows:,} rows stored)" if self.n_rows != self.n_transactions else ""
+        used = f" ({self.n_items_used:,} occur)" if self.n_items_used != self.n_items else ""
+        top = ", ".join(f"{name} {100 * support:.1f}%" for name, support in self.top_items.items())
+        lines = [
+            f"transactions   {self.n_transactions:,}{rows}",
+            f"items          {self.n_items:,}{used}",
+            f"ones           {self.n_ones:,} (density {100 * self.density:.3g}%)",
+            f"basket length  {self.length_min} to {self.length_max}, mean {self.length_mean:.2f}",
+            f"most frequent  {top or 'none'}",
+        ]
+        return "\n".join([f"source         {self.source}", *lines] if self.source else lines)
+
 
 _TOP_ITEMS = 5
 
@@ -80,12 +417,12 @@ class Transactions(CompressedRows):
     @classmethod
     def from_dataframe(cls, frame: Any) -> Transactions:  # noqa: ANN401 - pandas, polars, pyarrow
         """Make transactions from a one-hot data frame (pandas, polars or pyarrow), a column for each item."""
-        return cls(*frames.encode_onehot_frame(frame))
+        return cls(*encoding.encode_onehot_frame(frame))
 
     @classmethod
     def from_long(cls, frame: Any, transaction: Label, item: Label) -> Transactions:  # noqa: ANN401 - as above
         """Make transactions from a long data frame with a row for each (transaction, item) pair."""
-        return cls(*frames.encode_long_frame(frame, transaction, item))
+        return cls(*encoding.encode_long_frame(frame, transaction, item))
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+import inspect
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from sklearn.utils.metaestimators import available_if
 
 from itemix._checks import check_choice
+from itemix._runtime import count_threads
 from itemix.errors import InvalidInputError
-from itemix.estimators import parameters
-from itemix.estimators.base import MixtureEstimator
-from itemix.estimators.running import warn_of
-from itemix.estimators.totals import Totals
-from itemix.estimators.wording import with_shared_words
+from itemix.estimators import base
+from itemix.estimators.base import DataTotals, MixtureEstimator, warn_of
+from itemix.inference.chains import Schedule, sample
 from itemix.inference.gibbs import GibbsSampler
-from itemix.inference.labels import PROCESS_LABELS, label_starter
 from itemix.inference.priors import Prior, Weights, make_prior
-from itemix.inference.sampling import Schedule, sample
+from itemix.inference.start import PROCESS_LABELS, label_starter
 from itemix.inference.variational import Variational
 from itemix.models.mixture import Mixture
-from itemix.threads import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,10 +26,85 @@ if TYPE_CHECKING:
 
     from itemix.core.transactions import Transactions
     from itemix.inference.loop import Callback, Fitted
-    from itemix.inference.variational import State
+    from itemix.inference.variational import VariationalState
     from itemix.kernels.inference.estep import ScoreTables
-    from itemix.models.counts import Counts
-    from itemix.models.expectation import Rows
+    from itemix.models.counts import Counts, Rows
+
+
+# What several estimators say in the same words: parameters and attributes that they share.
+
+T = TypeVar("T", bound=type)
+
+_PARAMETERS = """\
+alpha : float or "learn"
+    Concentration of the weights, 1.5 in the paper; or learned from the data.
+beta, gamma : float, array of float, shape (n_items,), or None
+    The Beta prior of the item probabilities. By default beta is the item's frequency and gamma the rest to
+    one, as in the paper; beta="learn" also learns the strength of that prior.
+n_init : int
+    How many starts, of which the best is kept; for sampling, how many chains, of which all are averaged.
+init : {"k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
+    How to start: from spread-out transactions, which is the default, from random labels (the paper's), for
+    sampling also from one component (the paper's for the process), from a mixture, or from labels.
+max_iter : int
+    The most iterations of a start, or of the burn-in of a chain.
+tol : float or None
+    When it has converged: variational, if an iteration raises the mean bound by less (by default 1e-4);
+    sampling, if the mean joint log-probability of a quarter of the iterations differs by less from that of
+    the quarter before (by default 0.01), or by no more than it fluctuates, and the number of components does
+    not drift either; 0 runs all iterations.
+n_samples, thin : int
+    For sampling: how many posterior samples each chain keeps, and how many iterations lie between them.
+random_state : int, Generator, RandomState or None
+    The seed.
+warm_start : bool
+    Whether another call of `fit` goes on from the fitted model.
+verbose : int
+    Print every so many iterations; 0 prints nothing.
+n_jobs : int or None
+    Threads: None is one, -1 all processors. The result does not depend on it.
+correction : None, "auto" or int
+    Whether to correct the mixture by the counts of short itemsets (see docs/correction.md): None leaves it as
+    it is, "auto" chooses how on held-out halves of the data, a number from 2 to 5 counts itemsets of up to so
+    many items at full strength."""
+
+_ATTRIBUTES = """\
+mixture_ : Mixture
+    The fitted model: expectations under the posterior; for sampling the average of all samples.
+posterior_ : Posterior
+    The distribution of the parameters; for sampling that of the last sample.
+posteriors_ : tuple of Posterior
+    The posterior of each sample; one for variational inference.
+prior_ : Prior
+    The hyperparameters alpha, beta and gamma, and their strength, as given or learned; for sampling those of
+    the last sample.
+corrected_ : CorrectedMixture or None
+    The corrected mixture, which then answers all questions about itemsets.
+correction_choice_ : Choice
+    What "auto" has tried, and what came of it.
+counts_ : Counts
+    The expected counts behind the posterior, or those of the last sample.
+n_components_ : int
+    The number of components of the mixture.
+n_iter_ : int
+    The number of iterations.
+converged_ : bool
+    Whether it converged.
+lower_bound_ : float
+    The evidence lower bound, or the joint log-probability of labels and data, a transaction.
+lower_bounds_ : array, shape (n_iter_,)
+    The same for each iteration.
+chains_ : Chains
+    For sampling: traces and diagnostics."""
+
+
+def with_shared_words(cls: T) -> T:
+    """Put the shared descriptions into a class docstring, where it says so in braces."""
+    if cls.__doc__ is not None:  # python -OO leaves docstrings out
+        text = inspect.cleandoc(cls.__doc__)
+        cls.__doc__ = text.replace("{parameters}", _PARAMETERS).replace("{attributes}", _ATTRIBUTES)
+    return cls
+
 
 _INFERENCES = "variational", "gibbs"
 _BYTES_A_CELL_AND_DRAW = 45  # by sampling
@@ -103,11 +176,11 @@ class _Bayesian(MixtureEstimator):
         return self._sample_chains(transactions, callbacks)
 
     def _algorithm(
-        self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: Totals
+        self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: DataTotals
     ) -> Variational:
         return Variational(rows, self._prior(totals), start, *self._learned())
 
-    def _measured(self, algorithm: Variational, state: State) -> State:
+    def _measured(self, algorithm: Variational, state: VariationalState) -> VariationalState:
         return algorithm.measured(state)
 
     def _expected(self, rows: Rows, tables: ScoreTables) -> tuple[Counts, float]:
@@ -118,19 +191,19 @@ class _Bayesian(MixtureEstimator):
         """Sample, and return whether Ctrl-C ended that."""
         n_components = self._checked_components(transactions, callbacks)
         settings = self._settings()
-        n_draws = settings.n_init * parameters.check_whole("n_samples", self.n_samples)
+        n_draws = settings.n_init * base.check_least("n_samples", self.n_samples)
         if self._weights == "sticks":  # the process may well end with fewer components
             n_draws = 1
-        parameters.require_room(n_components, transactions.n_items, _BYTES_A_CELL_AND_DRAW * n_draws)
+        base.require_room(n_components, transactions.n_items, _BYTES_A_CELL_AND_DRAW * n_draws)
         sampler = self._sampler(transactions, n_components)
         schedule = Schedule(
             settings.n_init,
             settings.max_iter,
             settings.tol,
-            parameters.check_whole("n_samples", self.n_samples),
-            parameters.check_whole("thin", self.thin),
+            base.check_least("n_samples", self.n_samples),
+            base.check_least("thin", self.thin),
         )
-        seed = parameters.as_seed(self.random_state)
+        seed = base.as_seed(self.random_state)
         chains = sample(sampler, schedule, seed, callbacks=callbacks, n_threads=count_threads(self.n_jobs))
         fitted = chains.finish()
         self.chains_ = chains
@@ -148,7 +221,7 @@ class _Bayesian(MixtureEstimator):
         # The process starts from any number of components that a mixture has.
         is_any = isinstance(start, Mixture) and self._weights == "sticks"
         labels = label_starter(start, transactions, None if is_any else n_components)
-        prior = self._prior(Totals(transactions.item_counts(), transactions.n_transactions))
+        prior = self._prior(DataTotals(transactions.item_counts(), transactions.n_transactions))
         learn_alpha, learn_strength = self._learned()
         return GibbsSampler(
             transactions,
@@ -173,7 +246,7 @@ class _Bayesian(MixtureEstimator):
         self.posterior_ = fitted.posterior
         self.prior_ = fitted.prior
 
-    def _prior(self, totals: Totals) -> Prior:
+    def _prior(self, totals: DataTotals) -> Prior:
         return make_prior(
             totals.item_totals,
             totals.n_transactions,
@@ -187,7 +260,7 @@ class _Bayesian(MixtureEstimator):
         return _is_learn("alpha", self.alpha), _is_learn("beta", self.beta)
 
     def _tolerance(self) -> float:
-        return _TOLERANCE[self.inference] if self.tol is None else parameters.check_tol(self.tol)
+        return _TOLERANCE[self.inference] if self.tol is None else base.check_tol(self.tol)
 
 
 def _is_learn(name: str, value: object) -> bool:
@@ -286,4 +359,4 @@ class DirichletProcessMixture(_Bayesian):
     def _checked_components(self, transactions: Transactions, callbacks: Sequence[Callback]) -> int:
         if self.n_components is None:
             return min(PROCESS_LABELS, transactions.n_transactions)
-        return parameters.check_components(self.n_components, transactions.n_transactions)
+        return base.check_components(self.n_components, transactions.n_transactions)

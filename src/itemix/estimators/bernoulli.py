@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from itemix.estimators import parameters
-from itemix.estimators.base import MixtureEstimator
-from itemix.estimators.running import warn
+from itemix.estimators import base
+from itemix.estimators.base import MixtureEstimator, warn
 from itemix.inference.em import EM, maximise
 from itemix.models.counts import Counts
 from itemix.models.mixture import Mixture
@@ -16,9 +15,9 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix.estimators.totals import Totals
+    from itemix.estimators.base import DataTotals
     from itemix.inference.loop import Fitted
-    from itemix.models.expectation import Rows
+    from itemix.models.counts import Rows
 
 
 # A component that expects less than this of a transaction is called empty.
@@ -126,13 +125,15 @@ class BernoulliMixture(MixtureEstimator):
         """
         return self._partial_fit(X)
 
-    def _algorithm(self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: Totals) -> EM:
+    def _algorithm(
+        self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: DataTotals
+    ) -> EM:
         return EM(rows, start)
 
     def _tolerance(self) -> float:
-        return parameters.check_tol(self.tol)
+        return base.check_tol(self.tol)
 
-    def _open(self, counts: Counts, totals: Totals) -> Counts:
+    def _open(self, counts: Counts, totals: DataTotals) -> Counts:
         """Add one average transaction to each component: EM never leaves a probability of zero or one.
 
         Items that never or always occurred count as half a transaction away from that.

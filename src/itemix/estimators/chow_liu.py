@@ -10,16 +10,12 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from itemix.estimators import parameters
-from itemix.estimators.running import forget, printers, warn_of, warn_of_choice
-from itemix.estimators.single import ModelEstimator
-from itemix.inference.held_out import held_out_scores
+from itemix._runtime import Workers, count_threads
+from itemix.estimators import base
+from itemix.estimators.base import ModelEstimator, forget, printers, warn_of, warn_of_choice
 from itemix.inference.loop import Settings, run
-from itemix.inference.selection import COMPONENTS, GRID, PATIENCE, Selection
-from itemix.inference.tree_mixture import Prior, TreeEM
-from itemix.inference.tree_rows import TreeRows
-from itemix.inference.tree_start import tree_starter
-from itemix.threads import Workers, count_threads
+from itemix.inference.selection import COMPONENTS, GRID, PATIENCE, Selection, held_out_scores
+from itemix.inference.trees import TreeEM, TreePrior, TreeRows, tree_starter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,13 +41,13 @@ class _TreeEstimator(ModelEstimator):
         """The model that answers."""
         return self.trees_
 
-    def _prior(self, pooling: float, n_transactions: int) -> Prior:
-        return Prior(
-            parameters.check_amount("smoothing", self.smoothing),
+    def _prior(self, pooling: float, n_transactions: int) -> TreePrior:
+        return TreePrior(
+            base.check_amount("smoothing", self.smoothing),
             pooling,
             0.5 * float(np.log(n_transactions))
             if isinstance(self.edge_cost, str) and self.edge_cost == "bic"
-            else parameters.check_amount("edge_cost", self.edge_cost),
+            else base.check_amount("edge_cost", self.edge_cost),
         )
 
 
@@ -226,12 +222,12 @@ class ChowLiuMixture(_TreeEstimator):
     def _run(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
         """Fit the trees, and return whether Ctrl-C ended that."""
         K, pooling = self._chosen(transactions, callbacks)
-        parameters.require_room(K, transactions.n_items, _BYTES_A_CELL)
+        base.require_room(K, transactions.n_items, _BYTES_A_CELL)
         prior = self._prior(pooling, transactions.n_transactions)
         settings = Settings(
-            parameters.check_whole("n_init", self.n_init),
-            parameters.check_whole("max_iter", self.max_iter),
-            parameters.check_tol(self.tol),
+            base.check_least("n_init", self.n_init),
+            base.check_least("max_iter", self.max_iter),
+            base.check_tol(self.tol),
         )
         goes_on = self.warm_start and hasattr(self, "trees_")
         if goes_on and self.n_components == "auto":
@@ -244,7 +240,7 @@ class ChowLiuMixture(_TreeEstimator):
                 algorithm,
                 rows.n_transactions,
                 settings,
-                parameters.as_seed(self.random_state),
+                base.as_seed(self.random_state),
                 callbacks=callbacks,
             )
             self.trees_ = algorithm.finish(result.state)
@@ -258,15 +254,13 @@ class ChowLiuMixture(_TreeEstimator):
 
     def _chosen(self, transactions: Transactions, callbacks: Sequence[Callback]) -> tuple[int, float]:
         """Return the number of components and the pooling, as given or chosen: first one, then the other."""
-        rng = np.random.default_rng(parameters.as_seed(self.random_state))
+        rng = np.random.default_rng(base.as_seed(self.random_state))
         split = int(rng.integers(2**31)) if "auto" in (self.n_components, self.pooling) else None
-        pooling = (
-            _DEFAULT_POOLING if self.pooling == "auto" else parameters.check_amount("pooling", self.pooling)
-        )
+        pooling = _DEFAULT_POOLING if self.pooling == "auto" else base.check_amount("pooling", self.pooling)
         if self.n_components == "auto":
             K = self._choose_components(transactions, pooling, split, callbacks)
         else:
-            K = parameters.check_components(self.n_components, transactions.n_transactions)
+            K = base.check_components(self.n_components, transactions.n_transactions)
         if self.pooling == "auto":
             pooling = self._choose_pooling(transactions, K, split, callbacks)
         return K, pooling

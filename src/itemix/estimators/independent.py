@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from itemix.estimators.parameters import check_amount
-from itemix.estimators.single import ModelEstimator
+from itemix.estimators.base import ModelEstimator, check_amount
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:

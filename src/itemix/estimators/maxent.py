@@ -4,16 +4,104 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from itemix.estimators import parameters
-from itemix.estimators.constraints import constraint_sets
-from itemix.estimators.single import ModelEstimator
+import numpy as np
+import numpy.typing as npt
+
+from itemix.core.sets import Sets
+from itemix.errors import TooManyItemsetsError
+from itemix.estimators import base
+from itemix.estimators.base import ModelEstimator
+from itemix.mining.mine import mine
+from itemix.mining.model import joins
+from itemix.mining.supports import count
 from itemix.models.maxent import MaxEntropy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
     from itemix.inference.loop import Callback
+
+
+# The itemsets that a model of maximum entropy is told of: the frequent ones and those at their border.
+
+Rows = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+MOST_SETS = 1_000_000
+
+
+def constraint_sets(
+    data: Transactions, min_support: float, max_len: int, *, n_jobs: int | None = None
+) -> tuple[Sets, Floats]:
+    """Return the sets of 2 to `max_len` items all of whose subsets are frequent, and their exact supports.
+
+    Frequent sets are among them, and the sets at their border, which are not: that these are rare is worth
+    knowing, too.
+
+    Raises
+    ------
+    InvalidInputError
+        If the threshold has no meaning.
+    TooManyItemsetsError
+        If they are more than a million.
+    """
+    try:
+        found = mine(data, min_support, max_len=max_len, max_itemsets=MOST_SETS, n_jobs=n_jobs)
+    except TooManyItemsetsError as error:
+        raise _too_many(error.n_found, min_support, max_len) from None
+    families, supports, n_sets = [Sets.from_names([], data.items)], [np.empty(0)], 0
+    for length in range(2, max_len + 1):
+        shorter = _rows_of(found, length - 1)
+        for candidates in joins(shorter):
+            chosen = candidates if length == 2 else _with_frequent_subsets(candidates, found)
+            n_sets += len(chosen)
+            if n_sets > MOST_SETS:
+                raise _too_many(n_sets, min_support, max_len)
+            family = _family(chosen, found)
+            families.append(family)
+            supports.append(_supports(family, found, data))
+    return Sets.concatenate(families), np.concatenate(supports)
+
+
+def _too_many(n_sets: int, min_support: float, max_len: int) -> TooManyItemsetsError:
+    return TooManyItemsetsError(
+        f"expected at most {MOST_SETS:,} itemsets to be told of, got {n_sets:,} and more; ask for a higher "
+        f"support than {min_support!r}, or for itemsets of fewer than {max_len} items",
+        n_sets,
+    )
+
+
+def _rows_of(found: Itemsets, length: int) -> Rows:
+    """Return the codes of the sets of one length, ascending in each, in the order of the codes."""
+    sets = found.sets
+    own = np.flatnonzero(sets.lengths == length)
+    rows = sets.codes[sets.offsets[own][:, None] + np.arange(length)]
+    return np.unique(np.sort(rows, axis=1), axis=0).reshape(-1, length)
+
+
+def _with_frequent_subsets(candidates: Rows, found: Itemsets) -> Rows:
+    """Return those candidates all of whose subsets of one item less were found."""
+    is_known = np.ones(len(candidates), dtype=bool)
+    # Without one of the last two items it is one of the two sets that were joined.
+    for left_out in range(candidates.shape[1] - 2):
+        rest = _family(np.delete(candidates, left_out, axis=1), found)
+        is_known &= found.sets.find(rest) >= 0
+    return candidates[is_known]
+
+
+def _family(rows: Rows, found: Itemsets) -> Sets:
+    lengths = np.full(len(rows), rows.shape[1], dtype=np.int64)
+    return Sets.from_lengths(lengths, np.ascontiguousarray(rows).ravel(), found.items)
+
+
+def _supports(family: Sets, found: Itemsets, data: Transactions) -> Floats:
+    place = found.sets.find(family)
+    supports = np.where(place >= 0, found.support[place], 0.0) if len(found) else np.zeros(len(family))
+    rare = np.flatnonzero(place < 0)
+    supports[rare] = count(family.take(rare), data) / data.n_transactions
+    return supports
 
 
 class MaxEntropyModel(ModelEstimator):
@@ -67,7 +155,7 @@ class MaxEntropyModel(ModelEstimator):
         return self.max_entropy_
 
     def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
-        longest = parameters.check_whole("max_len", self.max_len)
+        longest = base.check_least("max_len", self.max_len)
         sets, supports = constraint_sets(transactions, self.min_support, longest, n_jobs=self.n_jobs)
         frequencies = transactions.item_counts() / transactions.n_transactions
         self.max_entropy_ = MaxEntropy(frequencies, sets, supports)

@@ -2,24 +2,197 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from itemix.core.display import format_name, plural
-from itemix.core.transactions import as_transactions
+from itemix.core.display import format_name, format_percent, format_set, plural
+from itemix.core.itemsets import Itemsets
+from itemix.core.sets import Sets
+from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
-from itemix.evaluation.predictions import find, predict
 from itemix.evaluation.result import Criteria, Evaluation
+from itemix.kernels import lattice
 from itemix.mining.mine import mine
-from itemix.mining.search import as_fraction
+from itemix.mining.search import as_fraction, min_count
+from itemix.mining.supports import Supports, count
+from itemix.models.base import as_model
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from collections.abc import Callable
 
-    from itemix.core.itemsets import Itemsets
-    from itemix.core.transactions import Transactions
-    from itemix.evaluation.predictions import Floats, Prediction
+    from itemix.core.items import Items
+    from itemix.models.base import Model
+
+
+# What is predicted: the frequent itemsets, and the support of any other set that is asked for.
+
+Floats = npt.NDArray[np.float64]
+
+
+class Prediction(NamedTuple):
+    """A prediction, whatever it comes from.
+
+    Attributes
+    ----------
+    frequent : Itemsets
+        The itemsets predicted to be frequent.
+    support_of : function
+        Takes sets that are not among these, over any items, and returns their predicted supports.
+    log_likelihood : function or None
+        Takes transactions over the same items and returns the log-probability of each; None if the prediction
+        is no model.
+    prefers_families : bool
+        Whether sets are better asked for together with all their subsets.
+    """
+
+    frequent: Itemsets
+    support_of: Callable[[Sets], Floats]
+    log_likelihood: Callable[[Transactions], Floats] | None = None
+    prefers_families: bool = False
+
+
+def predict(
+    source: Any,  # noqa: ANN401 - itemsets, data or any model
+    min_support: float,
+    train: Transactions | None,
+    n_jobs: int | None,
+) -> Prediction:
+    """Return what a source predicts.
+
+    Parameters
+    ----------
+    source : Itemsets, Transactions or a model
+        Itemsets and transactions predict by their supports.
+    min_support : float
+        The threshold, as a fraction.
+    train : Transactions or None
+        The data that itemsets were mined from, to count those that are not among them.
+    n_jobs : int or None
+        The number of threads.
+
+    Raises
+    ------
+    InvalidInputError
+        If the source predicts nothing, or itemsets are not all that are frequent.
+    NotFittedError
+        If the model has not been fitted.
+    """
+    if isinstance(source, Itemsets):
+        return _by_itemsets(source, min_support, train)
+    if isinstance(source, Transactions):
+        return _by_data(source, min_support, n_jobs)
+    model = as_model(source)
+    if model is not None:
+        return _by_model(model, min_support, n_jobs)
+    if hasattr(source, "fit"):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(source)
+    raise InvalidInputError(
+        f"expected a model, itemsets or transactions to evaluate, got {type(source).__name__}; "
+        "try a fitted model, or itemix.mine(train, min_support)"
+    )
+
+
+def find(sets: Sets, family: Sets) -> npt.NDArray[np.int64]:
+    """Return where each of several sets stands in a family, items matched by name; -1 if nowhere."""
+    known, translated = _translate(sets, family.items)
+    position = np.full(len(sets), -1, dtype=np.int64)
+    position[known] = family.find(translated)
+    return position
+
+
+def _translate(sets: Sets, items: Items) -> tuple[npt.NDArray[np.int64], Sets]:
+    """Return the positions of the sets all of whose names are among other items, and these in their codes."""
+    if sets.items == items:
+        return np.arange(len(sets)), sets
+    used = np.unique(sets.codes)
+    code_in = np.full(len(sets.items), -1, dtype=np.int32)
+    code_in[used] = [items.code(name) if name in items else -1 for name in sets.items.names(used)]
+    known = np.flatnonzero(lattice.count_members(sets.offsets, sets.codes, code_in < 0) == 0)
+    kept = sets.take(known)
+    return known, Sets(kept.offsets, code_in[kept.codes], items, check=False)
+
+
+def _by_model(model: Model, min_support: float, n_jobs: int | None) -> Prediction:
+    def support_of(sets: Sets) -> Floats:
+        known, asked = _translate(sets, model.items)
+        support = np.zeros(len(sets))
+        support[known] = model.probabilities_of_codes(asked.offsets, asked.codes)
+        return support
+
+    frequent = mine(model, min_support, n_jobs=n_jobs)
+    score = model.log_likelihood if model.has_likelihood else None
+    return Prediction(frequent, support_of, score, model.prefers_families)
+
+
+def _by_data(data: Transactions, min_support: float, n_jobs: int | None) -> Prediction:
+    if data.n_transactions == 0:
+        raise InvalidInputError(
+            "expected at least one training transaction, got none; supports are fractions of them"
+        )
+    return Prediction(mine(data, min_support, n_jobs=n_jobs), lambda sets: _counted(sets, data))
+
+
+def _by_itemsets(itemsets: Itemsets, min_support: float, train: Transactions | None) -> Prediction:
+    _check_complete(itemsets, min_support)
+    frequent = itemsets.filter(min_support=min_support)
+    frequent = itemsets if len(frequent) == len(itemsets) else frequent
+
+    def support_of(sets: Sets) -> Floats:
+        position = find(sets, itemsets.sets)
+        is_found = position >= 0
+        support = np.zeros(len(sets))
+        support[is_found] = itemsets.support[position[is_found]]
+        missing = sets.take(np.flatnonzero(~is_found))
+        if train is None:
+            _refuse_unknown(itemsets, missing)
+        elif len(missing):
+            Supports(itemsets, train)  # raises an error if they were mined from other data
+            support[~is_found] = _counted(missing, train)
+        return support
+
+    return Prediction(frequent, support_of)
+
+
+def _check_complete(itemsets: Itemsets, min_support: float) -> None:
+    if itemsets.target in ("closed", "maximal"):
+        raise InvalidInputError(
+            f"expected all frequent itemsets as a prediction, got the {itemsets.target} ones; "
+            "mine with target='all'"
+        )
+    mined_at, n = itemsets.min_support, itemsets.n_transactions
+    if mined_at is None:
+        return
+    is_less = mined_at <= min_support if n is None else min_count(mined_at, n) <= min_count(min_support, n)
+    if not is_less:
+        raise InvalidInputError(
+            f"expected itemsets mined at a support of {format_percent(min_support)} or less, got those of "
+            f"{format_percent(mined_at)}; mine again, or evaluate at min_support={mined_at:.6g}"
+        )
+
+
+def _refuse_unknown(itemsets: Itemsets, missing: Sets) -> None:
+    """Raise an error if the support of a set that is not among the itemsets is not known to be zero."""
+    if itemsets.target == "all":
+        # They name all items of their data: a set with another one was never seen.
+        _, missing = _translate(missing, itemsets.items)
+    if len(missing):
+        raise InvalidInputError(
+            f"expected the supports of all true itemsets, got itemsets that lack {len(missing):,} of them, "
+            f"such as {format_set(missing[0])}; pass train=, the data they were mined from, or mine at a "
+            "lower min_support"
+        )
+
+
+def _counted(sets: Sets, data: Transactions) -> Floats:
+    """Return the supports of sets in the data, 0 where it does not have an item."""
+    known, translated = _translate(sets, data.items)
+    support = np.zeros(len(sets))
+    support[known] = count(translated, data) / data.n_transactions
+    return support
 
 
 def evaluate(

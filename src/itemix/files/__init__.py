@@ -9,17 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemix.errors import InvalidInputError
-from itemix.files import batch, container, fits, models, parameters, shared, single
+from itemix.files import container, fits, models
 from itemix.models.base import Model
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     import os
 
-    from itemix.estimators.base import MixtureEstimator
-    from itemix.estimators.single import ModelEstimator
+    from itemix._files import Held
+    from itemix.estimators.base import MixtureEstimator, ModelEstimator
     from itemix.files.container import Content
-    from itemix.inputs import Held
 
 __all__ = ["load", "save"]
 
@@ -52,11 +51,11 @@ def save(model: MixtureEstimator | ModelEstimator | Model, path: str | os.PathLi
         If the file cannot be written.
     """
     if isinstance(model, Model):
-        header, tensors = models.encode(model)
+        header, tensors = models.encode_model(model)
         container.write(path, {"kind": type(model).__name__, **header}, tensors)
         return
     name = _method_of(model)
-    kept = parameters.encode(model)
+    kept = fits.encode_parameters(model)
     header, tensors = _encode(model, name)
     container.write(
         path,
@@ -93,14 +92,14 @@ def load(path: str | os.PathLike[str] | Held) -> Any:  # noqa: ANN401 - an estim
 
 
 def _read(content: Content) -> MixtureEstimator | ModelEstimator | Model:
-    value = models.decode(content)
+    value = models.decode_model(content)
     if models.is_alone(content):
         return value
     kind, name = content.field(str, "kind"), content.field(str, "method")
     method = _methods().get(name)
     if method is None or method.cls.__name__ != kind:
         raise content.damaged(f"this version knows no {kind!r} by the method {name!r}")
-    model = method.cls(**parameters.decode(content, method.cls, value.items))
+    model = method.cls(**fits.decode_parameters(content, method.cls, value.items))
     if getattr(model, "inference", None) != method.inference:
         raise content.damaged(f"its parameters are not those of the method {name!r}")
     for attribute, learned in _decode(content, value, name, method.cls).items():
@@ -110,19 +109,19 @@ def _read(content: Content) -> MixtureEstimator | ModelEstimator | Model:
 
 def _encode(model: Any, name: str) -> tuple[dict[str, Any], dict[str, Any]]:  # noqa: ANN401 - an estimator
     """Return the header's fields and the arrays of what an estimator has learned."""
-    if name in single.ATTRIBUTE_OF:
-        return single.encode(model, name)
-    header, tensors = shared.encode(model)
-    more = (fits if _is_sampled(name) else batch).encode(model)
+    if name in fits.ATTRIBUTE_OF:
+        return fits.encode_single(model, name)
+    header, tensors = fits.encode_shared(model)
+    more = (fits if _is_sampled(name) else fits).encode(model)
     return {**header, "training": {**header["training"], **more[0]}}, {**tensors, **more[1]}
 
 
 def _decode(content: Content, value: Model, name: str, cls: Any) -> dict[str, Any]:  # noqa: ANN401 - a class
     """Return what an estimator has learned, by the names of its attributes."""
-    if name in single.ATTRIBUTE_OF or not isinstance(value, Mixture):
-        return single.decode(content, value, name)
-    learned = shared.decode(content, value)
-    learned |= (fits if _is_sampled(name) else batch).decode(content, value, cls)
+    if name in fits.ATTRIBUTE_OF or not isinstance(value, Mixture):
+        return fits.decode_single(content, value, name)
+    learned = fits.decode_shared(content, value)
+    learned |= (fits if _is_sampled(name) else fits).decode(content, value, cls)
     return learned
 
 
@@ -149,7 +148,7 @@ def _is_sampled(name: str) -> bool:
 
 def _learned_by(name: str) -> str:
     """Return an attribute that only a fit by this method has set."""
-    return "chains_" if _is_sampled(name) else single.ATTRIBUTE_OF.get(name, "n_batches_")
+    return "chains_" if _is_sampled(name) else fits.ATTRIBUTE_OF.get(name, "n_batches_")
 
 
 def _method_of(model: MixtureEstimator | ModelEstimator) -> str:

@@ -19,14 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix._checks import as_path
-from itemix._files import replacing
+from itemix._files import Held, hold, is_regular, is_stream, replacing
 from itemix.errors import InvalidInputError, MissingFileError, ModelFileError
-from itemix.inputs import Held, hold, is_regular, is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from itemix.inputs import PathLike
+    from itemix._files import PathLike
 
 FORMAT = 1
 

@@ -2,27 +2,182 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from itemix.core.items import Items
 from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError
-from itemix.files import corrections, mixture_files
-from itemix.models.corrected import CorrectedMixture
+from itemix.files import container
+from itemix.models.corrected import CorrectedMixture, Correction, Residuals, ResidualTrie
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
-    from itemix.core.items import Items
+    from itemix.correction import Choice
     from itemix.files.container import Content
     from itemix.models.base import Model
 
+
+# Mixtures and item names in model files.
+
 Array = npt.NDArray[Any]
+
+KIND = "Mixture"
+# Lone surrogates are legal in Python's strings, and come from file names and careless decoding.
+_ENCODING = "utf-8", "surrogatepass"
+
+
+def save_mixture(mixture: Mixture, path: str | os.PathLike[str]) -> None:
+    """Write a mixture to a file of its own."""
+    container.write(
+        path, {"kind": KIND, **sizes_of(mixture)}, {**of_items(mixture.items), **of_mixture(mixture)}
+    )
+
+
+def sizes_of(mixture: Mixture) -> dict[str, int]:
+    """Return the header's numbers of components and items."""
+    return {"n_components": mixture.n_components, "n_items": mixture.n_items}
+
+
+def of_items(items: Items) -> dict[str, Array]:
+    """Return item names as arrays: integers, or one text with the offset of each name."""
+    if items.are_integers:
+        return {"items.integers": items.labels}
+    names = [name.encode(*_ENCODING) for name in items.labels]
+    offsets = np.concatenate([[0], np.cumsum([len(name) for name in names])]).astype(np.int64)
+    return {"items.offsets": offsets, "items.text": np.frombuffer(b"".join(names), dtype=np.uint8)}
+
+
+def of_mixture(mixture: Mixture, prefix: str = "mixture") -> dict[str, Array]:
+    """Return the arrays of a mixture without its items."""
+    return {f"{prefix}.weights": mixture.weights, f"{prefix}.probs": mixture.probs}
+
+
+def read_checked_mixture(content: Content, items: Items) -> Mixture:
+    """Return the mixture of some items, of as many components as the header says."""
+    mixture = read_mixture(content, items)
+    require_components(content, mixture.n_components)
+    return mixture
+
+
+def require_components(content: Content, n_components: int) -> None:
+    """Refuse a file whose model has another number of components than its header says."""
+    if n_components != content.whole("n_components"):
+        raise content.damaged(f"it has {n_components} components, not those of its header")
+
+
+def read_mixture(content: Content, items: Items, prefix: str = "mixture") -> Mixture:
+    """Return the mixture of some items."""
+    weights = content.take(f"{prefix}.weights", np.float64, None)
+    return Mixture(weights, content.take(f"{prefix}.probs", np.float64, len(weights), len(items)), items)
+
+
+def read_items(content: Content) -> Items:
+    """Return the items of a model file, as many as its header says."""
+    n_items = content.whole("n_items")
+    if "items.integers" in content:
+        return Items(content.take("items.integers", np.int64, n_items))
+    offsets = content.take("items.offsets", np.int64, n_items + 1)
+    text = content.take("items.text", np.uint8, None).tobytes()
+    if offsets[0] != 0 or offsets[-1] != len(text) or (np.diff(offsets) < 0).any():
+        raise content.damaged("the offsets of its item names do not fit their text")
+    try:
+        names = [text[a:b].decode(*_ENCODING) for a, b in pairwise(offsets.tolist())]
+    except UnicodeDecodeError:
+        raise content.damaged("an item name is no UTF-8") from None
+    return Items(names)
+
+
+# The correction of a mixture in a model file.
+
+
+def encode_correction(corrected: CorrectedMixture | None) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return the header's fields and the arrays; none if nothing is corrected."""
+    if corrected is None:
+        return {}, {}
+    correction = corrected.correction
+    header = {
+        "n_transactions": correction.n_transactions,
+        "excess_variance": correction.excess_variance,
+    }
+    return {"correction": header}, {
+        "correction.item_shift": correction.item_shift,
+        "correction.first": correction.residuals.trie.first,
+        "correction.item": correction.residuals.trie.item.astype(np.int64),
+        "correction.shift": correction.residuals.shift,
+    }
+
+
+def decode_correction(content: Content, mixture: Mixture) -> CorrectedMixture | None:
+    """Return the corrected mixture, None if the file holds no correction."""
+    if "correction.shift" not in content:
+        return None
+    item_shift = content.take("correction.item_shift", np.float64, mixture.n_items)
+    shift = content.take("correction.shift", np.float64, None)
+    first = content.take("correction.first", np.int64, len(shift) + 1)
+    item = content.take("correction.item", np.int64, len(shift))
+    if not _is_trie(first, item, mixture.n_items) or not np.isfinite(item_shift).all():
+        raise content.damaged("its correction is no trie of the model's items")
+    excess = content.field(float, "correction", "excess_variance")
+    if not 0.0 <= excess < np.inf:
+        raise content.damaged(f"correction.excess_variance in its header is {excess}")
+    n_transactions = content.whole("correction", "n_transactions", low=1)
+    residuals = Residuals(ResidualTrie(first, item.astype(np.int32)), shift)
+    return CorrectedMixture(mixture, Correction(item_shift, residuals, n_transactions, excess))
+
+
+def encode_choice(choice: Choice) -> dict[str, Array]:
+    """Return the arrays of how a correction was chosen."""
+    return {
+        "choice.orders": np.array([way.order for way in choice.ways], dtype=np.int64),
+        "choice.shrinkages": np.array([way.shrinkage for way in choice.ways], dtype=np.float64),
+        "choice.errors": choice.errors,
+        "choice.excess": choice.excess,
+    }
+
+
+def decode_choice(content: Content) -> Choice | None:
+    """Return how the correction was chosen, None if the file does not say."""
+    if "choice.orders" not in content:
+        return None
+    from itemix.correction import Choice, Way
+
+    orders = content.take("choice.orders", np.int64, None)
+    n = len(orders)
+    shrinkages, errors, excess = (
+        content.take(f"choice.{name}", np.float64, n) for name in ("shrinkages", "errors", "excess")
+    )
+    checked = orders, shrinkages, errors
+    if n == 0 or not all((np.isfinite(values) & (values >= 0)).all() for values in checked):
+        raise content.damaged("its choice of a correction is no such choice")
+    ways = zip(orders.tolist(), shrinkages.tolist(), strict=True)
+    return Choice(tuple(Way(*way) for way in ways), errors, excess)
+
+
+def _is_trie(first: npt.NDArray[np.int64], item: npt.NDArray[np.int64], n_items: int) -> bool:
+    """Whether nodes are numbered level by level, all items alone first, children ascending and below."""
+    n = len(item)
+    if n < n_items + 1 or first[0] != 1 or first[1] != n_items + 1 or first[-1] != n:
+        return False
+    if (np.diff(first) < 0).any() or (first[1:] <= np.arange(n)).any() or item[0] != -1:
+        return False
+    parent = np.repeat(np.arange(n), np.diff(first))
+    own = item[1:]
+    is_below = (parent == 0) | (own < item[parent])
+    is_after = np.ones(n - 1, dtype=bool)
+    is_after[1:] = (parent[1:] != parent[:-1]) | (own[1:] > own[:-1])
+    in_order = np.array_equal(own[:n_items], np.arange(n_items))
+    return bool(in_order and is_below.all() and is_after.all() and (own >= 0).all())
+
+
 Parts = tuple[dict[str, Any], dict[str, Array]]
 
 
@@ -62,17 +217,17 @@ def read_trees(content: Content, items: Items, prefix: str = "trees") -> TreeMix
 
 
 def _encode_mixture(mixture: Mixture) -> Parts:
-    return {"n_components": mixture.n_components}, mixture_files.of_mixture(mixture)
+    return {"n_components": mixture.n_components}, of_mixture(mixture)
 
 
 def _encode_corrected(corrected: CorrectedMixture) -> Parts:
-    header, tensors = corrections.encode(corrected)
+    header, tensors = encode_correction(corrected)
     of_mixture = _encode_mixture(corrected.mixture)
     return {**of_mixture[0], **header}, {**of_mixture[1], **tensors}
 
 
 def _decode_corrected(content: Content, items: Items) -> CorrectedMixture:
-    corrected = corrections.decode(content, mixture_files.read_checked_mixture(content, items))
+    corrected = decode_correction(content, read_checked_mixture(content, items))
     if corrected is None:
         raise content.damaged("it has no array correction.shift")
     return corrected
@@ -84,7 +239,7 @@ def _encode_trees(trees: TreeMixture) -> Parts:
 
 def _decode_trees(content: Content, items: Items) -> TreeMixture:
     trees = read_trees(content, items)
-    mixture_files.require_components(content, trees.n_components)
+    require_components(content, trees.n_components)
     return trees
 
 
@@ -109,7 +264,7 @@ def _decode_max_entropy(content: Content, items: Items) -> MaxEntropy:
 
 
 _KINDS = (
-    Kind(Mixture, _encode_mixture, mixture_files.read_checked_mixture),
+    Kind(Mixture, _encode_mixture, read_checked_mixture),
     Kind(CorrectedMixture, _encode_corrected, _decode_corrected),
     Kind(TreeMixture, _encode_trees, _decode_trees),
     Kind(MaxEntropy, _encode_max_entropy, _decode_max_entropy),
@@ -121,7 +276,7 @@ _KIND_OF_METHOD: dict[str, type[Model]] = {
 }
 
 
-def encode(model: Model) -> Parts:
+def encode_model(model: Model) -> Parts:
     """Return the header's fields and the arrays of a model, with those of its items.
 
     Raises
@@ -137,16 +292,16 @@ def encode(model: Model) -> Parts:
             "pickle it instead"
         )
     header, tensors = kind.encode(model)
-    return {"n_items": model.n_items, **header}, {**mixture_files.of_items(model.items), **tensors}
+    return {"n_items": model.n_items, **header}, {**of_items(model.items), **tensors}
 
 
-def decode(content: Content) -> Model:
+def decode_model(content: Content) -> Model:
     """Return the model of a file: that of its kind, or the one which its method learns."""
     name = content.field(str, "kind")
     own = [kind for kind in _KINDS if kind.cls.__name__ == name]
     learned: type[Model] = Mixture if own else _KIND_OF_METHOD.get(content.field(str, "method"), Mixture)
     kind = own[0] if own else next(kind for kind in _KINDS if kind.cls is learned)
-    return kind.decode(content, mixture_files.read_items(content))
+    return kind.decode(content, read_items(content))
 
 
 def is_alone(content: Content) -> bool:

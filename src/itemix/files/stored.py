@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from itemix.files import batch, container, corrections, fits, models
-from itemix.inputs import Held
+from itemix._files import Held
+from itemix.files import container, fits, models
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from itemix.correction import Choice
     from itemix.files.container import Content
     from itemix.inference.priors import Weights
-    from itemix.mining.intervals import Source
+    from itemix.mining.intervals import ErrorSource
     from itemix.models.base import Model
     from itemix.models.posterior import Posterior
 
@@ -57,7 +57,7 @@ class StoredModel:
         self._content: Content = container.read(path)
         self.path = Path(path.name if isinstance(path, Held) else path)
         with self._content.blamed():
-            model = models.decode(self._content)
+            model = models.decode_model(self._content)
         self._corrected = model if isinstance(model, CorrectedMixture) else None
         self.value: Model = model if self._corrected is None else self._corrected.mixture
         is_plain = models.is_alone(self._content)
@@ -74,7 +74,7 @@ class StoredModel:
                 draws = fits.read_draws(self._content, self.value, _WEIGHTS_OF_SAMPLED[self.method])
                 return tuple(draw.posterior() for draw in draws)
             if self.method in _WITH_POSTERIOR:
-                return (batch.read_posterior(self._content, self.value),)
+                return (fits.read_posterior(self._content, self.value),)
         return ()
 
     @cached_property
@@ -83,12 +83,12 @@ class StoredModel:
         if self._corrected is not None or not isinstance(self.value, Mixture):
             return self._corrected
         with self._content.blamed():
-            return corrections.decode(self._content, self.value)
+            return models.decode_correction(self._content, self.value)
 
     @cached_property
     def choice(self) -> Choice | None:
         """How the correction was chosen, None if it was not."""
-        return corrections.decode_choice(self._content)
+        return models.decode_choice(self._content)
 
     @property
     def model(self) -> Model:
@@ -96,7 +96,7 @@ class StoredModel:
         return self.value if self.corrected is None else self.corrected
 
     @property
-    def uncertain(self) -> Source:
+    def uncertain(self) -> ErrorSource:
         """What knows how sure the model is: the corrected mixture or the posteriors, which may be none."""
         return self.posteriors if self.corrected is None else self.corrected
 

@@ -2,21 +2,117 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix.inference.diagnostics import effective_sample_size, r_hat
-from itemix.inference.loop import Fitted
+from itemix import _runtime
+from itemix.inference.loop import Callback, Fitted, Report, Seed, spawn_generators
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
-    from itemix.inference.gibbs import Draw, State
+    from collections.abc import Sequence
+
+    from itemix.inference.gibbs import Draw, GibbsSampler, GibbsState
     from itemix.models.posterior import Posterior
 
+
+# Whether chains agree: rank-normalised split R-hat and bulk effective sample size (Vehtari et al. 2021).
+#
+# Draws are arrays of shape (n_chains, n_draws). Both are NaN where there are fewer than four draws, or where
+# nothing varies.
+
 Floats = npt.NDArray[np.float64]
+
+_FEWEST_DRAWS = 4
+
+
+def r_hat(draws: npt.ArrayLike) -> float:
+    """Return the larger R-hat of the draws and of their distances from the median, rank-normalised.
+
+    Near 1 where the halves of all chains have one distribution; above 1.01 they have not mixed.
+    """
+    halves = _split(draws)
+    if halves is None:
+        return float("nan")
+    folded = np.abs(halves - np.median(halves))
+    return max(_plain_r_hat(_rank_normalised(halves)), _plain_r_hat(_rank_normalised(folded)))
+
+
+def effective_sample_size(draws: npt.ArrayLike) -> float:
+    """Return how many independent draws would tell as much about the bulk of the distribution."""
+    halves = _split(draws)
+    return float("nan") if halves is None else _plain_ess(_rank_normalised(halves))
+
+
+def _split(draws: npt.ArrayLike) -> Floats | None:
+    """Cut each chain in two, leaving out a middle draw; None where there is nothing to diagnose."""
+    values = np.atleast_2d(np.asarray(draws, dtype=np.float64))
+    n = values.shape[1]
+    if n < _FEWEST_DRAWS or not np.isfinite(values).all() or np.ptp(values) == 0:
+        return None
+    half = n // 2
+    return np.concatenate([values[:, :half], values[:, n - half :]])
+
+
+def _rank_normalised(values: Floats) -> Floats:
+    """Replace values by the normal quantiles of their ranks, ties by their average rank."""
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    ranks = rankdata(values, method="average").reshape(values.shape)
+    normal: Floats = ndtri((ranks - 0.375) / (values.size + 0.25))
+    return normal
+
+
+def _variances(chains: Floats) -> tuple[float, float]:
+    """Return the mean variance within chains, and the estimate of the variance over all of them."""
+    n = chains.shape[1]
+    within = float(chains.var(axis=1, ddof=1).mean())
+    between = float(chains.mean(axis=1).var(ddof=1))
+    return within, within * (n - 1) / n + between
+
+
+def _plain_r_hat(chains: Floats) -> float:
+    within, overall = _variances(chains)
+    if within == 0:
+        return float("nan") if overall == 0 else float("inf")
+    return float(np.sqrt(overall / within))
+
+
+def _plain_ess(chains: Floats) -> float:
+    """Sum the autocorrelations by Geyer's initial monotone sequence of pairs, as Stan and ArviZ do.
+
+    Pairs of neighbouring lags are summed up to the first that is not positive; of that one, the even lag
+    counts half if it is positive.
+    """
+    m, n = chains.shape
+    within, overall = _variances(chains)
+    if overall == 0:
+        return float("nan")
+    covariance = np.mean([_autocovariance(chain) for chain in chains], axis=0)
+    correlation = 1 - (within - covariance) / overall
+    correlation[0] = 1.0
+    pairs = correlation[: max((n - 1) // 2, 1) * 2].reshape(-1, 2).sum(axis=1)
+    positive = pairs > 0
+    cut = len(pairs) - 1 if positive.all() else int(np.argmin(positive))
+    half = correlation[2 * cut] if pairs[cut] >= 0 else max(correlation[2 * cut], 0.0)
+    time = -1 + 2 * float(np.minimum.accumulate(pairs[:cut]).sum()) + float(half)
+    return float(m * n / max(time, 1 / np.log10(m * n)))
+
+
+def _autocovariance(chain: Floats) -> Floats:
+    """Return the biased autocovariance at every lag, by a Fourier transform."""
+    n = len(chain)
+    size = 1 << (2 * n - 1).bit_length()
+    spectrum = np.fft.rfft(chain - chain.mean(), size)
+    covariance: Floats = np.fft.irfft(np.abs(spectrum) ** 2, size)[:n] / n
+    return covariance
 
 
 @dataclass(frozen=True)
@@ -37,7 +133,7 @@ class Chain:
         Whether the trace had settled then.
     """
 
-    state: State | None
+    state: GibbsState | None
     draws: tuple[Draw, ...]
     log_joint: Floats
     n_components: Floats
@@ -118,3 +214,229 @@ class SampledFit(Fitted):
     """
 
     posteriors: tuple[Posterior, ...] = ()
+
+
+# Sampling in several chains, in threads: burn-in until the trace settles, then draws that are kept.
+#
+# A chain has settled when neither its joint log-probability nor its number of components drifts any more:
+# the means of the last quarter of its iterations and of the quarter before differ by less than `tol` a
+# transaction and by less than a twentieth of the components, or by no more than one and a half times the
+# standard deviation within these quarters, so that a drift, up or down, is lost in the fluctuations. (A
+# trend alone differs by 3.5 of them.) A trace may come from above: a few components can be more probable
+# than any of the partitions that are typical, but of those there are many. After that every `thin`-th state
+# is kept until there are `n_samples`, and their average is the model.
+#
+# Every chain has a random stream of its own, so the result does not depend on the number of threads. On
+# Ctrl-C, and when a callback returns True, all chains end after the step that they are in, and what they
+# have is kept.
+
+_FEWEST = 40
+_CHECK_EVERY = 10
+_FLUCTUATIONS = 1.5
+_STEADY = 0.05
+_WAKE_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long to sample.
+
+    Attributes
+    ----------
+    n_chains : int
+        Number of chains.
+    max_iter : int
+        The most iterations of burn-in.
+    tol : float or None
+        When burn-in is over, see the module; None and 0 run all of `max_iter`.
+    n_samples : int
+        How many states each chain keeps.
+    thin : int
+        How many iterations lie between two of them.
+    """
+
+    n_chains: int = 1
+    max_iter: int = 500
+    tol: float | None = 0.01
+    n_samples: int = 5
+    thin: int = 10
+
+
+def has_settled(trace: Sequence[float], tolerance: float) -> bool:
+    """Whether a trace has stopped drifting, see the module."""
+    quarter = len(trace) // 4
+    if len(trace) < _FEWEST:
+        return False
+    before, last = np.array(trace[-2 * quarter :]).reshape(2, quarter)
+    fluctuation = float(np.sqrt((before.var() + last.var()) / 2))
+    return bool(abs(last.mean() - before.mean()) < max(tolerance, _FLUCTUATIONS * fluctuation))
+
+
+def sample(
+    sampler: GibbsSampler,
+    schedule: Schedule,
+    random_state: Seed = None,
+    *,
+    start: GibbsState | None = None,
+    callbacks: Sequence[Callback] = (),
+    n_threads: int = 1,
+) -> Chains:
+    """Run chains.
+
+    Parameters
+    ----------
+    sampler : GibbsSampler
+        The model and its data.
+    schedule : Schedule
+        How many chains, and how long.
+    random_state : int, SeedSequence, Generator or None
+        Where the random streams of the chains come from.
+    start : State, optional
+        A state to go on from, instead of all chains.
+    callbacks : sequence of callables
+        Each is told every iteration of every chain, one at a time; one that returns True stops all chains.
+    n_threads : int
+        How many chains run at a time.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C comes before any iteration is done: there is no state to keep.
+    """
+    n_chains = 1 if start is not None else schedule.n_chains
+    flags = _Flags()
+    runs = [
+        _Running(sampler, schedule, number, n_chains, rng, start, callbacks, flags)
+        for number, rng in enumerate(spawn_generators(random_state, n_chains))
+    ]
+    with ThreadPoolExecutor(min(n_threads, n_chains)) as pool:
+        futures: list[Future[None]] = []
+        try:
+            futures += [pool.submit(run.run) for run in runs]
+            flags.go.set()
+            # A signal that comes just before the wait begins is seen only when it ends.
+            while wait(futures, timeout=_WAKE_SECONDS).not_done:
+                _runtime.still_wanted()
+        except KeyboardInterrupt:
+            flags.interrupt()
+        finally:
+            flags.stop.set()
+            flags.go.set()
+    for future in futures:
+        future.result()
+    chains = tuple(run.chain() for run in runs if run.log_joint)
+    if not chains:
+        raise KeyboardInterrupt
+    return Chains(chains, flags.interrupted, flags.stopped)
+
+
+@dataclass
+class _Flags:
+    """What the chains of a run and the thread that waits for them tell each other.
+
+    No chain begins before `go`, so that an interrupt never finds threads half started.
+    """
+
+    go: threading.Event = field(default_factory=threading.Event)
+    stop: threading.Event = field(default_factory=threading.Event)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    interrupted: bool = False
+    stopped: bool = False
+
+    def interrupt(self) -> None:
+        self.interrupted = True
+        self.stop.set()
+
+    def tell(self, callbacks: Sequence[Callback], report: Report) -> None:
+        """Tell one chain's iteration, and stop all chains if a callback says so."""
+        with self.lock:
+            if any([callback(report) for callback in callbacks]):  # noqa: C419 - all of them are told
+                self.stopped = True
+                self.stop.set()
+
+
+@dataclass
+class _Running:
+    """A chain while it runs: what it has is readable whenever it ends."""
+
+    sampler: GibbsSampler
+    schedule: Schedule
+    number: int
+    n_chains: int
+    rng: np.random.Generator
+    state: GibbsState | None
+    callbacks: Sequence[Callback]
+    flags: _Flags
+    log_joint: list[float] = field(default_factory=list)
+    n_components: list[float] = field(default_factory=list)
+    alpha: list[float] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
+    n_burn: int | None = None
+    converged: bool = False
+
+    def run(self) -> None:
+        """Burn in, then keep draws; a raised error ends the other chains too."""
+        try:
+            self._run()
+        except KeyboardInterrupt:
+            self.flags.interrupt()
+        except BaseException:
+            self.flags.stop.set()
+            raise
+
+    def _run(self) -> None:
+        began = time.perf_counter()
+        self.flags.go.wait()
+        if self.flags.stop.is_set():
+            return
+        state = self.sampler.init(self.rng) if self.state is None else self.state
+        while not self.flags.stop.is_set() and len(self.draws) < self.schedule.n_samples:
+            state, _ = self.sampler.step(state)
+            self._record(state)
+            self.flags.tell(self.callbacks, self._report(time.perf_counter() - began))
+
+    def _record(self, state: GibbsState) -> None:
+        self.state = state
+        self.log_joint.append(state.log_joint)
+        self.n_components.append(state.n_components)
+        self.alpha.append(state.prior.alpha)
+        n = len(self.log_joint)
+        if self.n_burn is None:
+            if n % _CHECK_EVERY == 0:
+                self.converged = self._has_settled(len(state.labels))
+            if self.converged or n >= self.schedule.max_iter:
+                self.n_burn = n
+        elif (n - self.n_burn) % self.schedule.thin == 0:
+            self.draws.append(self.sampler.draw(state))
+
+    def _has_settled(self, n_transactions: int) -> bool:
+        if not self.schedule.tol:
+            return False
+        return has_settled(self.log_joint, self.schedule.tol * n_transactions) and has_settled(
+            self.n_components, _STEADY * self.n_components[-1]
+        )
+
+    def _report(self, seconds: float) -> Report:
+        schedule = self.schedule
+        return Report(
+            self.number,
+            self.n_chains,
+            len(self.log_joint),
+            schedule.max_iter + schedule.n_samples * schedule.thin,
+            self.log_joint[-1],
+            int(self.n_components[-1]),
+            seconds,
+        )
+
+    def chain(self) -> Chain:
+        """Return what the chain has; its last state counts as a draw where none was kept."""
+        assert self.state is not None  # noqa: S101 - chains without an iteration are left out
+        return Chain(
+            self.state,
+            tuple(self.draws) or (self.sampler.draw(self.state),),
+            np.array(self.log_joint),
+            np.array(self.n_components),
+            np.array(self.alpha),
+            len(self.log_joint) if self.n_burn is None else self.n_burn,
+            self.converged,
+        )

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.inference.loop import Fitted, Info
-from itemix.models.expectation import Rows, tables_of_mixture
+from itemix.models.counts import Rows, tables_of_mixture
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:

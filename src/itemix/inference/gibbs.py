@@ -12,16 +12,18 @@ their beta and gamma exchanged, and takes less time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix.inference import collapsed, hyper
 from itemix.inference.loop import Fitted, Info
-from itemix.kernels.inference import gibbs, splitmerge
-from itemix.kernels.inference.components import Points
+from itemix.kernels import csr
+from itemix.kernels.csr import RowArrays
+from itemix.kernels.inference import components, gibbs, layout, splitmerge
+from itemix.kernels.inference.components import ComponentTables, Points, PriorTables
 from itemix.models.counts import Counts
 from itemix.models.posterior import Posterior
 
@@ -30,10 +32,223 @@ if TYPE_CHECKING:
 
     from itemix.core.items import Items
     from itemix.core.transactions import Transactions
-    from itemix.inference.collapsed import Labels
     from itemix.inference.priors import Prior
-    from itemix.kernels.csr import RowArrays
-    from itemix.kernels.inference.components import PriorTables, Tables
+
+
+# What the collapsed samplers' kernels work on: tables of the prior, and of the components of labels.
+
+Floats = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.int32]
+
+_VECTOR = 8
+_LOG_SAFE = 690.0  # a product of factors stays below exp(690), so that it neither overflows nor vanishes
+_N_TERMS = 16
+
+
+def expanded_rows(transactions: Transactions, flipped: npt.NDArray[np.bool_] | None = None) -> RowArrays:
+    """Return a row for each transaction: identical ones have labels of their own.
+
+    Flipped items are those that a row holds if the transaction does not.
+    """
+    indptr, indices = transactions.indptr, transactions.indices
+    if transactions.multiplicities is not None:
+        each = np.repeat(np.arange(transactions.n_rows), transactions.multiplicities)
+        indptr, indices = csr.gather_rows(indptr, indices, each)
+    if flipped is not None and flipped.any():
+        indptr, indices = layout.flip_items(indptr, indices, flipped)
+    return _read_only(indptr, indices)
+
+
+def _read_only(indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32]) -> RowArrays:
+    """Make rows as read-only as those of Transactions, for which the kernels are compiled."""
+    indptr.setflags(write=False)
+    indices.setflags(write=False)
+    return RowArrays(indptr, indices)
+
+
+def flipped_prior(prior: Prior, flipped: npt.NDArray[np.bool_]) -> Prior:
+    """Return the prior of flipped items: beta and gamma change places."""
+    beta, gamma = np.where(flipped, prior.gamma, prior.beta), np.where(flipped, prior.beta, prior.gamma)
+    return replace(prior, beta=beta, gamma=gamma)
+
+
+def prior_tables(prior: Prior, n_transactions: int, n_components: int | None) -> PriorTables:
+    """Return the kernels' form of a prior; `n_components` is None for the Dirichlet process."""
+    weight = np.arange(n_transactions + 1, dtype=np.float64)
+    if n_components is None:
+        weight[0] = prior.alpha
+    else:
+        weight += prior.alpha / n_components
+    absent = sums_of_logs(prior.gamma, n_transactions)
+    either = sums_of_logs(prior.beta + prior.gamma, n_transactions)
+    size_term = np.log(weight) + absent - either
+    growth = np.concatenate([[0.0], np.cumsum(size_term[:-1])])
+    block = _safe_block(prior, n_transactions)
+    return PriorTables(
+        np.array(prior.beta), np.array(prior.gamma), size_term, growth, block, n_components is None
+    )
+
+
+def sums_of_logs(shifts: Floats, n: int) -> Floats:
+    """Return sum_i log(m + shifts_i) for m = 0, ..., n.
+
+    Around the mean shift c this is a power series in 1 / (m + c), whose coefficients are the moments of the
+    shifts; it is used where it converges at least as fast as powers of 1/8, and before that the plain sum.
+    """
+    center = float(shifts.mean())
+    off = shifts - center
+    first = min(n + 1, math.ceil(max(8 * float(np.abs(off).max()) - center, 0.0)))
+    direct = [float(np.log(m + shifts).sum()) for m in range(first)]
+    x = np.arange(first, n + 1) + center
+    series = np.zeros(len(x))
+    for j in range(_N_TERMS, 0, -1):
+        series = (series + (1 if j % 2 else -1) * float((off**j).sum()) / j) / x
+    return np.concatenate([direct, len(shifts) * np.log(x) + series])
+
+
+def _safe_block(prior: Prior, n_transactions: int) -> int:
+    """Return how many factors of a score can be multiplied before a logarithm must be taken."""
+    least = min(prior.beta.min(), prior.gamma.min())
+    most = n_transactions + max(prior.beta.max(), prior.gamma.max())
+    return max(1, int(_LOG_SAFE / max(abs(math.log(least)), abs(math.log(most)), 1.0)))
+
+
+def make_tables(
+    rows: RowArrays, labels: Labels, prior: PriorTables, n_slots: int, capacity: int
+) -> ComponentTables:
+    """Return the tables of labels, with room for at least `capacity` components.
+
+    The finite model never chooses a slot from n_slots on; in the process all empty ones are room to grow.
+    """
+    n_items = len(prior.beta)
+    C = -(-max(capacity, n_slots) // _VECTOR) * _VECTOR
+    tables = ComponentTables(
+        sizes=np.zeros(C, dtype=np.int64),
+        counts=np.zeros((n_items, C), dtype=np.int32),
+        base=np.zeros(C),
+        base_out=np.zeros(C),
+        series=np.zeros((C, components.N_TERMS + 1)),
+        anchor=np.zeros(C, dtype=np.int64),
+        listed=np.zeros((C, n_items), dtype=np.int32),
+        n_listed=np.zeros(C, dtype=np.int64),
+        n_near=np.zeros(C, dtype=np.int64),
+        place=np.zeros((n_items, C), dtype=np.uint8),
+        scratch=np.zeros((2, components.CHUNK)),
+    )
+    components.fill(Points(*rows, labels), prior, tables, n_slots)
+    return tables
+
+
+def no_tables(prior: PriorTables) -> ComponentTables:
+    """Return tables of two empty components: scratch for split and merge moves."""
+    nothing = _read_only(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32))
+    return make_tables(nothing, np.empty(0, dtype=np.int32), prior, 2, 2)
+
+
+def log_joint(prior: PriorTables, alpha: float, tables: ComponentTables) -> float:
+    """Return the joint log-probability of labels and data (of partition and data, in the process)."""
+    parts = sum(components.log_component(prior, tables, int(k)) for k in np.flatnonzero(tables.sizes))
+    return parts + math.lgamma(alpha) - math.lgamma(int(tables.sizes.sum()) + alpha)
+
+
+# Sampling of hyperparameters: the concentration alpha, and the strength beta_i + gamma_i of the Beta priors.
+#
+# Both have a Gamma prior of shape 1 and rate 0.1, and are drawn by slice sampling of their logarithm (Neal
+# 2003).
+
+_SHAPE, _RATE = 1.0, 0.1
+_WIDTH = 1.0
+_MOST_STEPS = 20
+
+
+def draw_alpha(
+    prior: Prior, sizes: npt.NDArray[np.int64], n_components: int | None, rng: np.random.Generator
+) -> Prior:
+    """Return the prior with a new alpha, drawn given the sizes of the components that are not empty.
+
+    `n_components` is None for the Dirichlet process.
+    """
+    from scipy.special import gammaln
+
+    n = int(sizes.sum())
+
+    def log_density(log_alpha: float) -> float:
+        alpha = math.exp(log_alpha)
+        value = math.lgamma(alpha) - math.lgamma(n + alpha) + _log_gamma_prior(log_alpha)
+        if n_components is None:
+            return value + len(sizes) * log_alpha
+        share = alpha / n_components
+        return value + float((gammaln(sizes + share) - gammaln(share)).sum())
+
+    return replace(prior, alpha=math.exp(slice_draw(log_density, math.log(prior.alpha), rng)))
+
+
+def draw_strength(
+    prior: Prior, sizes: npt.NDArray[np.int64], item_counts: npt.NDArray[np.int32], rng: np.random.Generator
+) -> Prior:
+    """Return the prior with beta and gamma times one new factor, drawn given counts (K,) and (D, K)."""
+    from scipy.special import betaln
+
+    # Where most counts are 0, items of the same prior have the same terms, one for each component.
+    kinds, kind_of = np.unique(np.column_stack([prior.beta, prior.gamma]), axis=0, return_inverse=True)
+    kind_of = kind_of.ravel()
+    items, components = np.nonzero(item_counts)
+    present = item_counts[items, components]
+    absent = sizes[components] - present
+    n_zeros = np.bincount(kind_of)[:, None] - _counts_of_pairs(
+        kind_of[items], components, len(kinds), len(sizes)
+    )
+
+    def log_density(log_factor: float) -> float:
+        beta, gamma = math.exp(log_factor) * kinds.T
+        before = betaln(beta, gamma)
+        zeros = betaln(beta[:, None], sizes + gamma[:, None]) - before[:, None]
+        kind = kind_of[items]
+        others = betaln(present + beta[kind], absent + gamma[kind]) - before[kind]
+        return float((n_zeros * zeros).sum() + others.sum()) + _log_gamma_prior(log_factor + log_strength)
+
+    log_strength = math.log(prior.strength)
+    factor = math.exp(slice_draw(log_density, 0.0, rng))
+    return replace(prior, beta=factor * prior.beta, gamma=factor * prior.gamma)
+
+
+def _counts_of_pairs(
+    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], n_rows: int, n_columns: int
+) -> npt.NDArray[np.int64]:
+    """Return how often each pair occurs, shape (n_rows, n_columns)."""
+    return np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns).reshape(n_rows, n_columns)
+
+
+def _log_gamma_prior(log_value: float) -> float:
+    """Return the log-density of the logarithm of a Gamma variable, up to a constant."""
+    return _SHAPE * log_value - _RATE * math.exp(log_value)
+
+
+def slice_draw(log_density: Callable[[float], float], x: float, rng: np.random.Generator) -> float:
+    """Draw once by slice sampling: a Markov step from x that leaves the density invariant.
+
+    The interval is stepped out by 1 at a time, at most 20 times in all, and shrunk until it holds a draw.
+    """
+    level = log_density(x) + math.log1p(-rng.random())
+    low = x - _WIDTH * rng.random()
+    high = low + _WIDTH
+    down = int(_MOST_STEPS * rng.random())
+    up = _MOST_STEPS - 1 - down
+    while down > 0 and log_density(low) > level:
+        low -= _WIDTH
+        down -= 1
+    while up > 0 and log_density(high) > level:
+        high += _WIDTH
+        up -= 1
+    while True:
+        draw = low + (high - low) * rng.random()
+        if log_density(draw) > level or draw == x:
+            return draw
+        if draw < x:
+            low = draw
+        else:
+            high = draw
+
 
 _FIRST_TRIES = 20
 _FEWEST_TRIES, _MOST_TRIES = 10, 100
@@ -51,7 +266,7 @@ _ROOM = 16
 
 
 @dataclass(frozen=True)
-class State:
+class GibbsState:
     """What the next step needs.
 
     Attributes
@@ -73,7 +288,7 @@ class State:
     """
 
     labels: Labels
-    tables: Tables
+    tables: ComponentTables
     prior: Prior
     prior_tables: PriorTables
     log_joint: float
@@ -170,21 +385,21 @@ class GibbsSampler:
     def __post_init__(self) -> None:
         flipped = 2 * self.transactions.item_counts() > self.transactions.n_transactions
         object.__setattr__(self, "flipped", flipped)
-        object.__setattr__(self, "rows", collapsed.expanded_rows(self.transactions, flipped))
+        object.__setattr__(self, "rows", expanded_rows(self.transactions, flipped))
         most = self.most_components or np.clip(_MOST_CELLS // max(len(flipped), 1), *_MOST_COMPONENTS)
         object.__setattr__(self, "most_components", int(most))
 
-    def init(self, rng: np.random.Generator) -> State:
+    def init(self, rng: np.random.Generator) -> GibbsState:
         """Return a state with the first labels."""
         labels = self.start(rng).astype(np.int32)
         prior_tables = self._prior_tables(self.prior)
         labels, tables = self._make_tables(labels, prior_tables)
-        value = collapsed.log_joint(prior_tables, self.prior.alpha, tables)
+        value = log_joint(prior_tables, self.prior.alpha, tables)
         key = int(rng.integers(2**63))
         n_tries = int(np.clip(_FIRST_LOOKS // max(len(labels), 1), 1, _FIRST_TRIES))
-        return State(labels, tables, self.prior, prior_tables, value, key, 0, n_tries)
+        return GibbsState(labels, tables, self.prior, prior_tables, value, key, 0, n_tries)
 
-    def step(self, state: State) -> tuple[State, Info]:
+    def step(self, state: GibbsState) -> tuple[GibbsState, Info]:
         """Draw every label once, and try to split and merge components."""
         rng = state.rng()
         labels = state.labels.copy()
@@ -196,7 +411,7 @@ class GibbsSampler:
             gain += more
         if self._is_sparse(tables):
             labels, tables = self._make_tables(labels, state.prior_tables)
-        after = State(
+        after = GibbsState(
             labels,
             tables,
             state.prior,
@@ -208,13 +423,13 @@ class GibbsSampler:
         )
         return self._with_new_prior(after, rng), Info(state.log_joint, state.n_components)
 
-    def finish(self, state: State) -> Fitted:
+    def finish(self, state: GibbsState) -> Fitted:
         """Return the mixture of the state's labels alone."""
         draw = self.draw(state)
         posterior = draw.posterior()
         return Fitted(posterior.mixture(), draw.counts(), posterior, draw.prior)
 
-    def draw(self, state: State) -> Draw:
+    def draw(self, state: GibbsState) -> Draw:
         """Return the state's components as a posterior sample."""
         sizes = state.tables.sizes
         kept = np.flatnonzero(sizes) if self._is_process else np.arange(self.n_components)
@@ -226,7 +441,7 @@ class GibbsSampler:
     def _is_process(self) -> bool:
         return self.prior.weights == "sticks"
 
-    def _item_counts(self, state: State, kept: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    def _item_counts(self, state: GibbsState, kept: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
         """Return how many transactions of some components hold each item, shape (D, n)."""
         counts = state.tables.counts[:, kept]
         absent = state.tables.sizes[kept].astype(np.int32) - counts
@@ -234,32 +449,32 @@ class GibbsSampler:
 
     def _prior_tables(self, prior: Prior) -> PriorTables:
         n_components = None if self._is_process else self.n_components
-        flipped = collapsed.flipped_prior(prior, self.flipped)
-        return collapsed.prior_tables(flipped, len(self.rows.indptr) - 1, n_components)
+        flipped = flipped_prior(prior, self.flipped)
+        return prior_tables(flipped, len(self.rows.indptr) - 1, n_components)
 
     def _make_tables(
         self, labels: Labels, prior_tables: PriorTables, room: int = _ROOM
-    ) -> tuple[Labels, Tables]:
+    ) -> tuple[Labels, ComponentTables]:
         """Fill tables from labels; the process numbers its components anew, without gaps."""
         if not self._is_process:
             n = self.n_components
-            return labels, collapsed.make_tables(self.rows, labels, prior_tables, n, n)
+            return labels, make_tables(self.rows, labels, prior_tables, n, n)
         names, numbers = np.unique(labels, return_inverse=True)
         renamed, n = numbers.astype(np.int32), len(names)
         capacity = max(n, min(n + room, self.most_components))
-        return renamed, collapsed.make_tables(self.rows, renamed, prior_tables, n, capacity)
+        return renamed, make_tables(self.rows, renamed, prior_tables, n, capacity)
 
-    def _can_grow(self, tables: Tables) -> bool:
+    def _can_grow(self, tables: ComponentTables) -> bool:
         return self._is_process and len(tables.sizes) < self.most_components
 
-    def _is_sparse(self, tables: Tables) -> bool:
+    def _is_sparse(self, tables: ComponentTables) -> bool:
         """Whether many slots below the last one in use are empty: each costs as much as a component."""
         used = np.flatnonzero(tables.sizes)
         return self._is_process and int(used[-1]) > 1.25 * len(used) + _ROOM
 
     def _sweep(
-        self, state: State, labels: Labels, tables: Tables, rng: np.random.Generator
-    ) -> tuple[Labels, Tables, float]:
+        self, state: GibbsState, labels: Labels, tables: ComponentTables, rng: np.random.Generator
+    ) -> tuple[Labels, ComponentTables, float]:
         uniforms = rng.random(len(labels))
         row, total = 0, 0.0
         while True:
@@ -274,10 +489,10 @@ class GibbsSampler:
                 labels, tables = self._make_tables(labels, state.prior_tables, room=len(tables.sizes))
 
     def _split_and_merge(
-        self, state: State, labels: Labels, tables: Tables, rng: np.random.Generator
-    ) -> tuple[Labels, Tables, float, int]:
+        self, state: GibbsState, labels: Labels, tables: ComponentTables, rng: np.random.Generator
+    ) -> tuple[Labels, ComponentTables, float, int]:
         """Try moves; the first steps tune their number."""
-        sides = collapsed.no_tables(state.prior_tables)
+        sides = no_tables(state.prior_tables)
         left, seen, total = state.n_tries, 0, 0.0
         while True:
             done, n_points, gain = splitmerge.split_merge(
@@ -299,20 +514,22 @@ class GibbsSampler:
             n_tries = _tuned(n_tries, seen, tables.sizes)
         return labels, tables, total, n_tries
 
-    def _with_new_prior(self, state: State, rng: np.random.Generator) -> State:
+    def _with_new_prior(self, state: GibbsState, rng: np.random.Generator) -> GibbsState:
         if not (self.learn_alpha or self.learn_strength):
             return state
         used = np.flatnonzero(state.tables.sizes)
         sizes = state.tables.sizes[used]
         prior = state.prior
         if self.learn_alpha:
-            prior = hyper.draw_alpha(prior, sizes, None if self._is_process else self.n_components, rng)
+            prior = draw_alpha(prior, sizes, None if self._is_process else self.n_components, rng)
         if self.learn_strength:
-            prior = hyper.draw_strength(prior, sizes, self._item_counts(state, used), rng)
+            prior = draw_strength(prior, sizes, self._item_counts(state, used), rng)
         prior_tables = self._prior_tables(prior)
         labels, tables = self._make_tables(state.labels, prior_tables)
-        value = collapsed.log_joint(prior_tables, prior.alpha, tables)
-        return State(labels, tables, prior, prior_tables, value, state.key, state.iteration, state.n_tries)
+        value = log_joint(prior_tables, prior.alpha, tables)
+        return GibbsState(
+            labels, tables, prior, prior_tables, value, state.key, state.iteration, state.n_tries
+        )
 
 
 def _tuned(n_tries: int, n_looks: int, sizes: npt.NDArray[np.int64]) -> int:

@@ -3,22 +3,134 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix.core.compressed import each_transaction
-from itemix.core.transactions import Transactions
+from itemix import _runtime
+from itemix.core.transactions import Transactions, each_transaction
 from itemix.errors import InvalidInputError
-from itemix.inference.trying import try_candidates
+from itemix.inference.loop import tell_stage
 from itemix.kernels import csr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from itemix.inference.loop import Callback
+    from itemix.models.base import Model
     from itemix.models.mixture import Mixture
+
+
+# Candidates tried one after the other, until they get no better or Ctrl-C comes.
+
+T = TypeVar("T")
+
+
+class Scores(NamedTuple):
+    """The scores of the first candidates, all that were tried; and whether Ctrl-C ended the trying."""
+
+    values: list[float]
+    interrupted: bool = False
+
+
+def try_candidates(
+    score: Callable[[T], float],
+    candidates: Sequence[T],
+    what: str,
+    *,
+    patience: int | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> Scores:
+    """Score candidates.
+
+    Parameters
+    ----------
+    score : callable
+        Returns how good a candidate is: higher is better.
+    candidates : sequence
+        What to try, in this order.
+    what : str
+        What is chosen, in words.
+    patience : int, optional
+        Stop when so many candidates in a row have not been better than the best.
+    callbacks : sequence of callables
+        Each that has a method `stage` is told what is being tried.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C comes before any candidate has its score.
+    """
+    scores: list[float] = []
+    try:
+        for candidate in candidates:
+            _runtime.still_wanted()
+            tell_stage(callbacks, f"choosing {what}: trying {candidate}")
+            scores.append(score(candidate))
+            if patience is not None and len(scores) - 1 - int(np.argmax(scores)) >= patience:
+                break
+    except KeyboardInterrupt:
+        if not scores:
+            raise
+        return Scores(scores, interrupted=True)
+    return Scores(scores)
+
+
+# Choices by the likelihood of transactions that were left out.
+
+
+_LEFT_OUT = 0.2
+
+
+def held_out_scores(
+    fit: Callable[[Transactions, T], Model],
+    data: Transactions,
+    candidates: Sequence[T],
+    what: str,
+    *,
+    random_state: int | np.random.Generator | None = None,
+    patience: int | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> Scores:
+    """Return the mean log-likelihood of a fifth of the data, left out, for each candidate.
+
+    Parameters
+    ----------
+    fit : callable
+        Returns the model of some transactions with some candidate.
+    data : Transactions
+        The data.
+    candidates : sequence
+        What to try.
+    what : str
+        What is chosen, in words.
+    random_state : int, Generator or None
+        Which transactions are left out.
+    patience, callbacks
+        As in `try_candidates`.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are too few transactions to leave any out.
+    KeyboardInterrupt
+        If Ctrl-C comes before any candidate has its score; after that it ends the trying.
+    """
+    rest, left_out = data.split(1 - _LEFT_OUT, random_state=random_state)
+    if not rest.n_transactions or not left_out.n_transactions:
+        raise InvalidInputError(
+            f"expected enough transactions to leave some out, got {data.n_transactions}; give a number "
+            "instead of 'auto'"
+        )
+    return try_candidates(
+        lambda candidate: float(fit(rest, candidate).log_likelihood(left_out).mean()),
+        candidates,
+        what,
+        patience=patience,
+        callbacks=callbacks,
+    )
+
 
 CRITERIA = ("held-out", "bic", "aic")
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.core.compressed import each_transaction
-from itemix.core.transactions import Transactions
+from itemix.core.transactions import Transactions, each_transaction
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
-from itemix.kernels.inference import seeding
-from itemix.models.counts import Counts
-from itemix.models.events import require_same_items
-from itemix.models.expectation import Rows, counts_of_labels, tables_of_mixture
+from itemix.kernels.inference import layout
+from itemix.models.base import require_same_items
+from itemix.models.counts import Counts, Rows, counts_of_labels, tables_of_mixture
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
@@ -22,7 +20,8 @@ if TYPE_CHECKING:
 
     from itemix.models.trees import TreeMixture
 
-METHODS = ("k-means++", "random")
+
+COUNT_METHODS = ("k-means++", "random")
 _ROWS_SEEDED = 20_000
 _SOFTNESS = 0.2
 
@@ -59,7 +58,7 @@ def starter(
         if init == "k-means++":
             return lambda rng: _seeded_counts(transactions, n_components, rng)
         raise InvalidInputError(
-            f"expected init to be one of {list(METHODS)}, a Mixture or labels, got {init!r}; try 'k-means++'"
+            f"expected init to be one of {list(COUNT_METHODS)}, a Mixture or labels, got {init!r}; try 'k-means++'"
         )
     counts = counts_of_labels(transactions, checked_labels(init, transactions, n_components), n_components)
     return lambda _: counts
@@ -89,7 +88,7 @@ def seeded_labels(
     nearest = np.full(transactions.n_rows, np.iinfo(np.int64).max)
     label = np.zeros(transactions.n_rows, dtype=np.int64)
     for number, seed in enumerate(rows[seeds]):
-        seeding.add_seed(
+        layout.add_seed(
             transactions.indptr, transactions.indices, transactions.n_items, seed, number, nearest, label
         )
     return label
@@ -122,7 +121,7 @@ def _spread(
         if total == 0:
             label[seeds[number]] = number
             continue
-        seeding.add_seed(pool.indptr, pool.indices, pool.n_items, seeds[number], number, nearest, label)
+        layout.add_seed(pool.indptr, pool.indices, pool.n_items, seeds[number], number, nearest, label)
         chances = nearest * weight
     return label, seeds
 
@@ -181,3 +180,55 @@ def checked_labels(
             f"{int(labels.max())}; raise n_components or renumber them"
         )
     return labels.astype(np.int64)
+
+
+# First labels for a sampler: random, of spread-out seeds, all the same, or of a given mixture.
+
+LABEL_METHODS = ("random", "k-means++", "one")
+PROCESS_LABELS = 50
+
+
+def label_starter(
+    init: Init, transactions: Transactions, n_components: int | None
+) -> Callable[[np.random.Generator], npt.NDArray[np.int64]]:
+    """Return the function that makes first labels from a random generator.
+
+    Parameters
+    ----------
+    init : {"random", "k-means++", "one"}, Mixture, or array of int, shape (n_transactions,)
+        How to start. "one" puts all transactions into one component, as the paper starts the process; with
+        split and merge moves that is the best start, without them the process sticks and needs "random".
+    transactions : Transactions
+        The data, one label for each transaction.
+    n_components : int or None
+        How many labels there are; None for the Dirichlet process, which has 50 at random or seeded, and as
+        many as a mixture has.
+
+    Raises
+    ------
+    InvalidInputError
+        If `init` is none of these, or does not fit the data.
+    """
+    n = transactions.n_transactions
+    most = n if n_components is None else n_components
+    if isinstance(init, Mixture):
+        if n_components is not None:
+            require_components(init, n_components)
+        most, init = init.n_components, init.labels(transactions)
+    if not isinstance(init, str):
+        labels = checked_labels(init, transactions, most)
+        return lambda _: labels
+    first = min(n, PROCESS_LABELS) if n_components is None else n_components
+    if init == "random":
+        return lambda rng: random_labels(n, first, rng)
+    if init == "k-means++":
+        return lambda rng: _seeded(transactions, first, rng)
+    if init == "one":
+        return lambda _: np.zeros(n, dtype=np.int64)
+    raise InvalidInputError(
+        f"expected init to be one of {list(LABEL_METHODS)}, a Mixture or labels, got {init!r}; try 'random'"
+    )
+
+
+def _seeded(transactions: Transactions, n_components: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    return each_transaction(transactions, seeded_labels(transactions, n_components, rng))

@@ -15,17 +15,17 @@ most with the factors as they are.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix.inference import empirical
 from itemix.inference.loop import Fitted, Info
-from itemix.kernels.inference import special
+from itemix.kernels.inference import estep
 from itemix.kernels.inference.estep import ScoreTables
-from itemix.models.expectation import Rows, item_blocks
+from itemix.models.counts import Rows, item_blocks
 from itemix.models.posterior import sums_behind
 
 if TYPE_CHECKING:
@@ -34,13 +34,72 @@ if TYPE_CHECKING:
     from itemix.inference.priors import Prior
     from itemix.models.counts import Counts
 
+
+# Hyperparameters that raise the evidence lower bound most, the factors q(v) and q(phi) being as they are.
+
+_RANGE = 7.0  # one step changes a hyperparameter by a factor of at most e^7
+_LIMITS = 1e-6, 1e6
+
+
+def best_alpha(prior: Prior, sizes: npt.NDArray[np.float64]) -> Prior:
+    """Return the prior with the alpha that fits q(v) best.
+
+    For sticks that is (K - 1) / -sum_k E[ln(1 - v_k)]; for a Dirichlet it is searched for.
+    """
+    from scipy.special import gammaln, psi
+
+    K = len(sizes)
+    if K == 1:
+        return prior
+    if prior.weights == "sticks":
+        later = sums_behind(sizes)[:-1]
+        log_left = psi(prior.alpha + later) - psi(1 + prior.alpha + sizes[:-1] + later)
+        return replace(prior, alpha=float(np.clip((K - 1) / -log_left.sum(), *_LIMITS)))
+    rho = prior.alpha / K + sizes
+    log_weights = (psi(rho) - psi(rho.sum())).sum()
+
+    def value(alpha: float) -> float:
+        return float(gammaln(alpha) - K * gammaln(alpha / K) + alpha / K * log_weights)
+
+    return replace(prior, alpha=_climb(value, prior.alpha))
+
+
+def best_strength(prior: Prior, counts: Counts) -> Prior:
+    """Return the prior with beta and gamma times the factor that fits q(phi) best."""
+    from scipy.special import gammaln, psi
+
+    eta, nu = prior.beta_parameters(counts)
+    total = psi(eta + nu)
+    present, absent = (psi(eta) - total).sum(axis=0), (psi(nu) - total).sum(axis=0)
+
+    def value(factor: float) -> float:
+        beta, gamma = factor * prior.beta, factor * prior.gamma
+        scale = counts.n_components * (gammaln(beta + gamma) - gammaln(beta) - gammaln(gamma))
+        return float((scale + beta * present + gamma * absent).sum())
+
+    factor = _climb(value, 1.0)
+    return replace(prior, beta=factor * prior.beta, gamma=factor * prior.gamma)
+
+
+def _climb(value: Callable[[float], float], start: float) -> float:
+    """Return where a function of a positive number is highest near the start, never lower than there."""
+    from scipy.optimize import minimize_scalar
+
+    middle = math.log(start)
+    found = minimize_scalar(
+        lambda x: -value(math.exp(x)), bounds=(middle - _RANGE, middle + _RANGE), method="bounded"
+    )
+    best = float(np.clip(math.exp(found.x), *_LIMITS))
+    return best if value(best) > value(start) else start
+
+
 Floats = npt.NDArray[np.float64]
 
 _HOLDS_TRANSACTIONS = 0.5
 
 
 @dataclass(frozen=True)
-class State:
+class VariationalState:
     """What the next step needs.
 
     Attributes
@@ -77,38 +136,38 @@ class Variational:
     learn_alpha: bool = False
     learn_strength: bool = False
 
-    def init(self, rng: np.random.Generator) -> State:
+    def init(self, rng: np.random.Generator) -> VariationalState:
         """Return the first counts, with the prior as it was given."""
-        return State(_ordered(self.start(rng), self.prior), self.prior)
+        return VariationalState(_ordered(self.start(rng), self.prior), self.prior)
 
-    def step(self, state: State) -> tuple[State, Info]:
+    def step(self, state: VariationalState) -> tuple[VariationalState, Info]:
         """Do one update of all factors; the bound is that of the factors which the state gives."""
         counts, bound = self.expect(state)
         prior = state.prior
         if self.learn_alpha:
-            prior = empirical.best_alpha(prior, state.counts.sizes)
+            prior = best_alpha(prior, state.counts.sizes)
         if self.learn_strength:
-            prior = empirical.best_strength(prior, state.counts)
+            prior = best_strength(prior, state.counts)
         n_components = int((state.counts.sizes > _HOLDS_TRANSACTIONS).sum())
-        return State(_ordered(counts, prior), prior), Info(bound, n_components)
+        return VariationalState(_ordered(counts, prior), prior), Info(bound, n_components)
 
-    def expect(self, state: State) -> tuple[Counts, float]:
+    def expect(self, state: VariationalState) -> tuple[Counts, float]:
         """Return the next expected counts, components in the same order, and the bound."""
         tables, divergence = self.tables(state)
         counts, value = self.rows.expected_counts(tables)
         return counts, value - divergence
 
-    def measured(self, state: State) -> State:
+    def measured(self, state: VariationalState) -> VariationalState:
         """Return a state that also knows how sure its counts are, by one more E-step."""
         tables, _ = self.tables(state)
         squares, _ = self.rows.expected_counts(tables, squared=True)
         return replace(state, counts=state.counts.with_squares(squares))
 
-    def state_of(self, counts: Counts) -> State:
+    def state_of(self, counts: Counts) -> VariationalState:
         """Return the state that goes on from counts."""
-        return State(counts, self.prior)
+        return VariationalState(counts, self.prior)
 
-    def finish(self, state: State) -> Fitted:
+    def finish(self, state: VariationalState) -> Fitted:
         """Return the posterior and its predictive mixture (eqs. BayesianPredict, DPPredict)."""
         counts = state.counts
         if state.prior.weights == "sticks":
@@ -116,19 +175,19 @@ class Variational:
         posterior = state.prior.posterior(counts, self.rows.items)
         return Fitted(posterior.mixture(), counts, posterior, state.prior)
 
-    def tables(self, state: State) -> tuple[ScoreTables, float]:
+    def tables(self, state: VariationalState) -> tuple[ScoreTables, float]:
         """Return the E-step's tables, and the divergence of q(v) and q(phi) from their priors."""
         counts, prior = state.counts, state.prior
         log_weights, divergence = expected_log_weights(prior, counts.sizes)
         n_items, n_components = counts.n_items, counts.n_components
         held = np.ascontiguousarray(counts.item_counts.T)
         odds = np.empty((n_items, n_components))
-        priors = special.ItemPriors(prior.beta, prior.gamma, self.rows.flipped)
+        priors = estep.ItemPriors(prior.beta, prior.gamma, self.rows.flipped)
         cuts = item_blocks(n_items, n_components)
 
         def block(b: int) -> tuple[float, Floats]:
             base = np.zeros(n_components)
-            value = special.beta_tables(counts.sizes, held, priors, cuts[b], cuts[b + 1], odds, base)
+            value = estep.beta_tables(counts.sizes, held, priors, cuts[b], cuts[b + 1], odds, base)
             return value, base
 
         base = log_weights
@@ -150,7 +209,7 @@ def stick_evidence(prior: Prior, sizes: Floats) -> float:
     """Return the part of the bound that the order of the sticks changes, at the best q(v) for these sizes."""
     a, b = (values[:-1] for values in prior.sticks(len(sizes)))
     first, second = a + sizes[:-1], b + sums_behind(sizes)[:-1]
-    logs = [special.digamma_and_log_gamma_of(values)[1] for values in (first, second, first + second)]
+    logs = [estep.digamma_and_log_gamma_of(values)[1] for values in (first, second, first + second)]
     return float((logs[0] + logs[1] - logs[2]).sum())
 
 
@@ -166,10 +225,10 @@ def expected_log_weights(prior: Prior, sizes: Floats) -> tuple[Floats, float]:
     if len(sizes) == 1:
         return np.zeros(1), 0.0
     a, b, held, later = (values[:-1] for values in (*prior.sticks(len(sizes)), sizes, sums_behind(sizes)))
-    psi_a, log_gamma_a = special.digamma_and_log_gamma_of(a + held)
-    psi_b, log_gamma_b = special.digamma_and_log_gamma_of(b + later)
-    psi_total, log_gamma_total = special.digamma_and_log_gamma_of(a + held + b + later)
-    prior_a, prior_b, prior_total = (special.digamma_and_log_gamma_of(x)[1] for x in (a, b, a + b))
+    psi_a, log_gamma_a = estep.digamma_and_log_gamma_of(a + held)
+    psi_b, log_gamma_b = estep.digamma_and_log_gamma_of(b + later)
+    psi_total, log_gamma_total = estep.digamma_and_log_gamma_of(a + held + b + later)
+    prior_a, prior_b, prior_total = (estep.digamma_and_log_gamma_of(x)[1] for x in (a, b, a + b))
     divergence = (
         (prior_a + prior_b - prior_total)
         - (log_gamma_a + log_gamma_b - log_gamma_total)

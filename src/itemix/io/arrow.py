@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from itemix._arrays import GrowingArray
-from itemix.core.encoding import Encoded
-from itemix.core.exchange import in_arrow_memory
-from itemix.core.frames import (
+from itemix.core.encoding import (
+    Encoded,
     check_column,
     columns_shown,
     encode_arrow_pairs,
@@ -19,15 +18,16 @@ from itemix.core.frames import (
     encode_onehot_frame,
 )
 from itemix.core.items import Items
+from itemix.core.tables import in_arrow_memory
 from itemix.errors import InvalidInputError
-from itemix.io.options import LIST_NAMES, find_column, looks_long, pair_of_columns
+from itemix.io.detect import LIST_NAMES, find_column, looks_long, pair_of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
-    from itemix.io.options import ReadOptions
+    from itemix.io.detect import ReadOptions
     from itemix.io.source import Source
 
     Batches = Callable[[Sequence[str]], Iterator[pa.RecordBatch]]

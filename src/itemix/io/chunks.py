@@ -9,33 +9,176 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from itemix._arrays import GrowingArray
 from itemix._checks import as_path, check_flag, check_whole
+from itemix._files import is_standard_input, is_stream
 from itemix._runtime import interruptible
+from itemix.core.encoding import Encoded
+from itemix.core.items import Items
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
-from itemix.inputs import is_standard_input, is_stream
 from itemix.io.arrow import LAYOUTS, arrow_pieces
-from itemix.io.csv import basket_pieces
-from itemix.io.cutting import cut
+from itemix.io.csv import basket_pieces, labels_from_text, onehot_pieces
 from itemix.io.detect import recognise
 from itemix.io.fimi import fimi_pieces
-from itemix.io.gathering import FileItems, gathered
 from itemix.io.jsonl import jsonl_pieces
-from itemix.io.names import named
-from itemix.io.onehot import onehot_pieces
-from itemix.io.progress import byte_progress
-from itemix.io.read import checked_options, said_of
-from itemix.io.source import open_source
+from itemix.io.read import checked_options, named, said_of
+from itemix.io.source import byte_progress, open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-    from itemix.core.encoding import Encoded
-    from itemix.core.items import Items, Label
-    from itemix.io.detect import Recognised
-    from itemix.io.options import ReadOptions
+    RowArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from itemix.core.items import Label
+    from itemix.io.detect import ReadOptions, Recognised
     from itemix.io.source import PathOrStream, Source
+
+
+# Rows that come in pieces, put together and cut into chunks that take little memory.
+
+_ROW_BYTES, _CODE_BYTES = 8, 4
+
+
+def cut(pieces: Iterable[Encoded], size: int) -> Iterator[RowArrays]:
+    """Yield as many of the next rows as take no more than `size` bytes, and one at least.
+
+    Where there are no rows at all, there is one chunk without any.
+    """
+    chunk = _Chunk(size)
+    n_yielded = 0
+    for piece in pieces:
+        start, stop = 0, len(piece.indptr) - 1
+        while start < stop:
+            start = chunk.add(piece, start)
+            if start < stop:
+                yield chunk.finished()
+                chunk = _Chunk(size)
+                n_yielded += 1
+    if len(chunk) or not n_yielded:
+        yield chunk.finished()
+
+
+class _Chunk:
+    """The rows of a chunk, and how much room is left."""
+
+    def __init__(self, size: int) -> None:
+        self._codes, self._indptr = GrowingArray(np.int32), GrowingArray(np.int64)
+        self._indptr.extend(np.zeros(1, dtype=np.int64))
+        self._room = size
+
+    def __len__(self) -> int:
+        return len(self._indptr) - 1
+
+    def add(self, piece: Encoded, start: int) -> int:
+        """Append rows of a piece from a row on, as far as there is room, and return the next one."""
+        most = max(self._room // _ROW_BYTES, 1)
+        ends = piece.indptr[start : start + most + 1]
+        taken = _ROW_BYTES * np.arange(len(ends)) + _CODE_BYTES * (ends - ends[0])
+        n = int(np.searchsorted(taken, self._room, side="right")) - 1
+        n = max(n, 0 if len(self) else 1)
+        self._indptr.extend(ends[1 : n + 1] - ends[0], plus=len(self._codes))
+        self._codes.extend(piece.indices[ends[0] : ends[n]])
+        self._room -= int(taken[n])
+        return start + n
+
+    def finished(self) -> RowArrays:
+        return self._indptr.finish(), self._codes.finish()
+
+
+# The items of a whole file, gathered from its pieces, and the pieces renumbered by them.
+
+
+class FileItems:
+    """The items of a file, and what they are called in it.
+
+    Parameters
+    ----------
+    items : Items
+        What the items are called here.
+    written : array of labels
+        What each is called in the pieces of the file.
+    """
+
+    def __init__(self, items: Items, written: npt.NDArray[Any]) -> None:
+        self.items = items
+        self._written = written
+        self._order = np.argsort(written, kind="stable")
+        self._sorted = written[self._order]
+
+    def renamed(self, items: Items) -> FileItems:
+        """Return the same with other names for its items, in the order of their codes."""
+        return FileItems(items, self._written)
+
+    def renumbered(self, piece: Encoded, label: str) -> Encoded:
+        """Return a piece with the codes of the whole file.
+
+        Raises
+        ------
+        InvalidInputError
+            If the piece has an item that was not there when the items were gathered.
+        """
+        labels = piece.items.labels
+        if not len(labels):
+            return Encoded(piece.indptr, piece.indices, self.items)
+        is_known = np.zeros(len(labels), dtype=bool)
+        if labels.dtype == self._sorted.dtype and len(self._sorted):
+            places = np.minimum(np.searchsorted(self._sorted, labels), len(self._sorted) - 1)
+            is_known = self._sorted[places] == labels
+        if not is_known.all():
+            raise InvalidInputError(
+                f"expected the same items in {label} as before, got also "
+                f"{piece.items[int(is_known.argmin())]!r}; wait until nobody writes to the file, and call "
+                "read_chunks again"
+            )
+        new_code = self._order[places].astype(np.int32)
+        return Encoded(piece.indptr, new_code[piece.indices], self.items)
+
+
+def gathered(
+    pieces: Iterable[Encoded], declared: Items | None = None, *, is_text: bool = False
+) -> tuple[FileItems, int]:
+    """Read all pieces, and return their items and the number of transactions.
+
+    Items that are declared keep their order; others are sorted. Text is read as numbers where all of it is.
+    """
+    n_transactions = 0
+    written = _Distinct()
+    for piece in pieces:
+        n_transactions += len(piece.indptr) - 1
+        if declared is None:
+            written.add(piece.items.labels)
+    if declared is not None:
+        return FileItems(declared, declared.labels), n_transactions
+    names = written.finished()
+    labels = labels_from_text(names.tolist()) if is_text else names
+    order = np.argsort(labels, kind="stable")
+    return FileItems(Items(labels[order]), names[order]), n_transactions
+
+
+class _Distinct:
+    """The distinct labels among many; sorted anew whenever their number may have doubled."""
+
+    def __init__(self) -> None:
+        self._parts: list[npt.NDArray[Any]] = []
+        self._n_sorted = self._n_added = 0
+
+    def add(self, labels: npt.NDArray[Any]) -> None:
+        if not len(labels):
+            return
+        self._parts.append(labels)
+        self._n_added += len(labels)
+        if self._n_added > self._n_sorted:
+            self._parts = [self.finished()]
+            self._n_sorted, self._n_added = len(self._parts[0]), 0
+
+    def finished(self) -> npt.NDArray[Any]:
+        return np.unique(np.concatenate(self._parts)) if self._parts else np.empty(0, dtype=object)
+
 
 CHUNK_BYTES = 1 << 26
 

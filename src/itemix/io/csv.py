@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix._arrays import CELLS_OF_A_BATCH
-from itemix.core.encoding import Encoded, sorted_by_label
+from itemix._arrays import CELLS_OF_A_BATCH, GrowingArray
+from itemix.core.encoding import Encoded, check_column, number_values, sorted_by_label
 from itemix.core.items import Items, as_labels
-from itemix.io.text import csv_parts
+from itemix.errors import InvalidInputError
+from itemix.io.detect import pair_of_columns
+from itemix.io.source import Utf8Stream, csv_parts, line_blocks
+from itemix.kernels import csr
+from itemix.kernels import text as onehot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,6 +26,13 @@ if TYPE_CHECKING:
     from itemix.io.source import Source
 
     Part = tuple[list[str], bool]
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+    from pyarrow import csv
+
+    from itemix.io.detect import ReadOptions
+
 
 _ABSENT = -1
 MOST_DIGITS = 18
@@ -116,4 +127,175 @@ def _is_code(name: str) -> bool:
         and name.isdigit()
         and (name == "0" or not name.startswith("0"))
         and len(name) <= MOST_DIGITS
+    )
+
+
+# Long CSV: a header, then a row for each (transaction, item) pair.
+
+_BLOCK_SIZE = 1 << 22
+_TEXT_SHOWN = 40
+_ROLES = ("transaction", "item")
+
+
+def read_long(source: Source, found: Recognised, options: ReadOptions) -> Encoded:
+    """Read a long table; transactions come in the order of their first appearance.
+
+    Raises
+    ------
+    InvalidInputError
+        If a column is not there, a row is too short or too long, or a value is missing.
+    """
+    pair = pair_of_columns(found.columns, options)
+    for name in pair:
+        if found.columns.count(name) > 1:
+            raise InvalidInputError(
+                f"expected one column {name!r}, got {found.columns.count(name)} in {source.label}; rename one"
+            )
+    table = _read_columns(source, found, pair, options.encoding)
+    (rows, ids), (codes, names) = (
+        _numbered(source, table, *column) for column in zip(_ROLES, pair, strict=True)
+    )
+    indptr, indices = csr.rows_of_pairs(rows.astype(np.int64), codes, len(ids))
+    return sorted_by_label(indptr, indices, labels_from_text(names.to_pylist()))
+
+
+def _read_columns(source: Source, found: Recognised, wanted: tuple[str, str], encoding: str) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    wrong: list[csv.InvalidRow] = []
+
+    def keep(row: csv.InvalidRow) -> str:
+        wrong.append(row)
+        return "error"
+
+    try:
+        reader = csv.open_csv(
+            Utf8Stream(source, encoding),
+            read_options=csv.ReadOptions(
+                use_threads=False,  # rows are numbered only without threads
+                block_size=_BLOCK_SIZE,
+                column_names=list(found.columns),
+                skip_rows=found.header_lines,
+            ),
+            parse_options=csv.ParseOptions(
+                delimiter=found.delimiter, newlines_in_values=True, invalid_row_handler=keep
+            ),
+            convert_options=csv.ConvertOptions(
+                include_columns=list(wanted),
+                column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in wanted},
+            ),
+        )
+        return reader.read_all()
+    except pa.ArrowInvalid as error:
+        raise InvalidInputError(_malformed(source, wrong, error)) from None
+
+
+def _malformed(source: Source, wrong: Sequence[csv.InvalidRow], error: Exception) -> str:
+    if not wrong:
+        return f"expected a long CSV table, got {source.label} with this problem: {error}; check its quotes"
+    row = wrong[0]
+    text = row.text if len(row.text) <= _TEXT_SHOWN else f"{row.text[:_TEXT_SHOWN]}..."
+    return (
+        f"expected {row.expected_columns} cells in every row, got {row.actual_columns} in row {row.number:,} "
+        f"of {source.label} ({text!r}); quote the cells that hold the delimiter, or try format='basket'"
+    )
+
+
+def _numbered(
+    source: Source, table: pa.Table, role: str, name: str
+) -> tuple[npt.NDArray[np.int32], pa.Array]:
+    """Return the number of each entry of a column and the values, without the blanks around them."""
+    import pyarrow.compute as pc
+
+    numbers, values = number_values(table[name])
+    trimmed = pc.utf8_trim_whitespace(values).dictionary_encode()
+    numbers = trimmed.indices.to_numpy()[numbers]
+    empty = pc.index(trimmed.dictionary, "").as_py()
+    missing = int((numbers == empty).sum()) if empty >= 0 else 0
+    if missing:
+        raise InvalidInputError(
+            f"expected a value in every row of the {role} column {name!r}, got {missing:,} missing in "
+            f"{source.label}; fill them in, or drop those rows"
+        )
+    return numbers, trimmed.dictionary
+
+
+# One-hot CSV: a header of item names, then a row of 0 and 1 (or false and true) for each transaction.
+
+_CELL_SHOWN = 30
+
+
+def read_onehot(source: Source, found: Recognised, options: ReadOptions) -> Encoded:
+    """Read a one-hot table; a first column without a name, and `options.transaction`, are no items.
+
+    Raises
+    ------
+    InvalidInputError
+        If a row is too short or too long, or a cell is not one of 0, 1, false, true and the like.
+    """
+    items, blocks = onehot_pieces(source, found, options)
+    codes, indptr = GrowingArray(np.int32), GrowingArray(np.int64)
+    indptr.extend(np.zeros(1, dtype=np.int64))
+    for block in blocks:
+        indptr.extend(block.indptr[1:], plus=len(codes))
+        codes.extend(block.indices)
+    return Encoded(indptr.finish(), codes.finish(), items)
+
+
+def onehot_pieces(source: Source, found: Recognised, options: ReadOptions) -> tuple[Items, Iterator[Encoded]]:
+    """Return the items of a one-hot table and its rows, piece by piece.
+
+    Raises
+    ------
+    InvalidInputError
+        As in `read_onehot`.
+    """
+    columns = found.columns
+    if options.transaction is not None:
+        check_column(options.transaction, columns, "transaction")
+    is_item = np.array([name != options.transaction for name in columns])
+    is_item[0] &= bool(columns[0])
+    names = [name for name, kept in zip(columns, is_item, strict=True) if kept]
+    code_of_column = np.where(is_item, np.cumsum(is_item) - 1, -1).astype(np.int32)
+    code_of_column.setflags(write=False)
+    items = Items(labels_from_text(names))
+    return items, _blocks(source, found, options.encoding, code_of_column, items)
+
+
+def _blocks(
+    source: Source, found: Recognised, encoding: str, code_of_column: npt.NDArray[np.int32], items: Items
+) -> Iterator[Encoded]:
+    n_lines = found.header_lines
+    delimiter = found.delimiter or ","
+    for text in line_blocks(source, encoding, skip=n_lines):
+        codes, indptr = np.empty(len(text) // 2 + 1, np.int32), np.zeros(len(text) + 1, np.int64)
+        n_codes, n_rows, problem, line, column = onehot.parse(
+            np.frombuffer(text, dtype=np.uint8),
+            ord(delimiter),
+            code_of_column,
+            codes,
+            indptr[1:],
+        )
+        if problem != onehot.GOOD:
+            where = f"line {n_lines + line + 1:,} of {source.label}"
+            cells = text.split(b"\n", line + 1)[line].decode().split(delimiter)
+            raise InvalidInputError(_wrong(problem, cells, column, found.columns, where))
+        yield Encoded(indptr[: n_rows + 1], codes[:n_codes], items)
+        n_lines += text.count(b"\n")
+
+
+def _wrong(problem: int, cells: Sequence[str], column: int, columns: Sequence[str], where: str) -> str:
+    if problem == onehot.BAD_LENGTH:
+        return (
+            f"expected {len(columns):,} cells in every row, got {len(cells):,} in {where}; "
+            "if every line lists the items of a transaction, try format='basket'"
+        )
+    cell = cells[column].strip()
+    shown = (
+        repr(cell if len(cell) <= _CELL_SHOWN else f"{cell[:_CELL_SHOWN]}...") if cell else "an empty cell"
+    )
+    return (
+        f"expected only 0 and 1 (or false and true), got {shown} in column {columns[column]!r}, {where}; "
+        "name a column that is no item with transaction=, or try another format="
     )

@@ -6,17 +6,16 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from itemix._arrays import in_batches
-from itemix.core.encoding import Encoded, encode_lists
-from itemix.core.frames import check_column, columns_shown
+from itemix.core.encoding import Encoded, check_column, columns_shown, encode_lists
 from itemix.errors import InvalidInputError
-from itemix.io.options import LIST_NAMES, find_column
-from itemix.io.text import text_lines
+from itemix.io.detect import LIST_NAMES, find_column
+from itemix.io.source import text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from itemix.core.items import Label
-    from itemix.io.options import ReadOptions
+    from itemix.io.detect import ReadOptions
     from itemix.io.source import Source
 
 _LINE_SHOWN = 40

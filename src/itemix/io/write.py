@@ -12,17 +12,15 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from itemix._arrays import as_arrow
 from itemix._checks import as_path
-from itemix._files import checked_target, replacing
+from itemix._files import checked_target, is_regular, replacing
 from itemix._runtime import interruptible
-from itemix.arrow import as_arrow
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
-from itemix.inputs import is_regular
 from itemix.io.arrow import ITEMS_KEY
 from itemix.io.csv import MOST_DIGITS, labels_from_text
-from itemix.io.detect import DELIMITERS, recognise
-from itemix.io.options import ReadOptions, checked_delimiter
+from itemix.io.detect import DELIMITERS, ReadOptions, checked_delimiter, recognise
 from itemix.io.source import open_source
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.intrinsics import popcount
-from itemix.kernels.jit import inlined, kernel
+from itemix.kernels.jit import inlined, kernel, popcount
 
 WORD_BITS = 64
 # Rows are padded to whole cache lines: the vectorised loops then have no remainder.

@@ -11,8 +11,7 @@ import math
 
 import numpy as np
 
-from itemix.kernels.intrinsics import bits_of, float_of
-from itemix.kernels.jit import fused, inlined, reducing
+from itemix.kernels.jit import bits_of, float_of, fused, inlined, reducing
 
 WIDTH = 8
 _LOG2_E = 1.4426950408889634

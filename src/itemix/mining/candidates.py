@@ -11,8 +11,7 @@ import numpy.typing as npt
 from itemix.kernels import lattice
 from itemix.kernels.mining import candidates as kernels
 from itemix.kernels.mining.candidates import UNKNOWN
-from itemix.mining.columns import Columns
-from itemix.mining.parallel import SearchStopped
+from itemix.mining.search import SearchStopped, SetColumns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +62,7 @@ class Candidates:
         return int((self.counts == UNKNOWN).sum())
 
     @classmethod
-    def of_sets(cls, sets: Columns, *, max_len: int, max_bytes: int) -> Candidates:
+    def of_sets(cls, sets: SetColumns, *, max_len: int, max_bytes: int) -> Candidates:
         """Make the trie of a family of sets, sorted as mining sorts them if the numbers of items are ranks.
 
         Sets that come in another order, or without all their subsets, may be left out.
@@ -124,11 +123,11 @@ class Candidates:
         """Return how many sets of the trie occur often enough."""
         return int((self.counts[self.join_of[1:]] >= min_count).sum())
 
-    def frequent(self, min_count: int) -> Columns:
+    def frequent(self, min_count: int) -> SetColumns:
         """Return the sets of the trie that occur often enough, each as its path."""
         trie = self.first, self.item, self.join_of, self.counts
         ends, items, counts = kernels.frequent_nodes(*trie, min_count)
-        return Columns(np.append(0, ends), items, counts)
+        return SetColumns(np.append(0, ends), items, counts)
 
 
 _EMPTY = Candidates(
@@ -166,7 +165,7 @@ class _Choice(Protocol):
 class _Proposed:
     """Joins become nodes if they are among some sets."""
 
-    sets: Columns
+    sets: SetColumns
 
     def rows(self, length: int) -> Codes:
         start, stop = self.sets.offsets[np.searchsorted(self.sets.lengths, [length, length + 1])]
@@ -201,7 +200,7 @@ def _grown(
     level: _Level, old: Candidates, choice: _Choice, keys: Hashes, *, max_len: int, max_bytes: int
 ) -> Candidates:
     """Make a trie level by level, from its first one."""
-    parts = _Parts(level)
+    parts = _CandidateParts(level)
     while len(level.rows) and level.rows.shape[1] < max_len:
         n_joins = np.arange(len(level.rows)) - level.group
         parts.require_room(n_joins, max_bytes)
@@ -220,7 +219,7 @@ def _grown(
     return parts.as_candidates(n_leaves=len(level.rows))
 
 
-class _Parts:
+class _CandidateParts:
     """The arrays of a trie while it grows, a part for each level; see `Candidates`."""
 
     def __init__(self, roots: _Level) -> None:

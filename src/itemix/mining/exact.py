@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix.kernels import sorting
+from itemix._arrays import ranks_by
+from itemix.errors import TooManyItemsetsError
+from itemix.kernels import lattice
 from itemix.kernels.mining import closed, eclat, maximal, projection
 from itemix.kernels.mining.projection import Companions, ProjectedRows
-from itemix.mining.columns import Columns
+from itemix.kernels.mining.records import SearchLimits
 from itemix.mining.layout import Layout, count_pairs, deliver, entry_ranges
-from itemix.mining.parallel import Search, readonly_view
-from itemix.mining.records import Records
+from itemix.mining.search import (
+    UNBOUNDED,
+    Records,
+    Search,
+    SearchStopped,
+    SetColumns,
+    most_sets,
+    readonly_view,
+    trial_size,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from itemix.core.transactions import Transactions
     from itemix.kernels.mining.closed import ThreadSets
-    from itemix.kernels.mining.control import SearchLimits
+    from itemix.mining.search import SearchOptions
+
 
 Part = TypeVar("Part")
 
@@ -32,7 +44,7 @@ def mine_exact(
     limits: SearchLimits,
     n_threads: int,
     on_progress: Callable[[int, int], None] | None = None,
-) -> Columns:
+) -> SetColumns:
     """Mine transactions exactly.
 
     Raises
@@ -44,7 +56,7 @@ def mine_exact(
     frequent = np.flatnonzero(counts >= limits.min_count)
     code_of = frequent[np.argsort(-counts[frequent], kind="stable")].astype(np.int32)
     if len(code_of) == 0:
-        return Columns.empty()
+        return SetColumns.empty()
     rank_of = np.full(tx.n_items, -1, dtype=np.int32)
     rank_of[code_of] = np.arange(len(code_of), dtype=np.int32)
     data = Layout.of(tx, rank_of, counts[code_of])
@@ -115,11 +127,117 @@ def _with_both_sides(pairs: Companions) -> Companions:
     return Companions(np.concatenate([[0], np.cumsum(sizes)]), right[order], both[order])
 
 
-def _assemble_sets(parts: list[ThreadSets], code_of: npt.NDArray[np.int32]) -> Columns:
+def _assemble_sets(parts: list[ThreadSets], code_of: npt.NDArray[np.int32]) -> SetColumns:
     n_codes = np.cumsum([0] + [len(part.ranks) for part in parts])
     ends = np.concatenate([part.ends + shift for part, shift in zip(parts, n_codes, strict=False)])
     ranks = np.concatenate([part.ranks for part in parts])
     counts = np.concatenate([part.counts for part in parts])
-    order = sorting.colex_order(ends, ranks, len(code_of))
-    offsets, codes = sorting.gather_sets(ends, ranks, order, code_of)
-    return Columns(offsets, codes, counts[order])
+    order = lattice.colex_order(ends, ranks, len(code_of))
+    offsets, codes = lattice.gather_sets(ends, ranks, order, code_of)
+    return SetColumns(offsets, codes, counts[order])
+
+
+# The search of `mine` in transactions: options, the k most frequent sets, limits.
+
+
+class ExactSearch:
+    """One exact search: the data without what is excluded, and with what is included taken for granted."""
+
+    def __init__(
+        self,
+        tx: Transactions,
+        options: SearchOptions,
+        n_threads: int,
+        on_progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self._options = options
+        self._n_threads = n_threads
+        self._on_progress = on_progress
+        self._rank_of = ranks_by(tx.item_counts())
+        self._tx = tx.holding(tx.items.names(options.include)) if len(options.include) else tx
+        left_out = np.concatenate([options.include, options.exclude])
+        if len(left_out):
+            self._tx = self._tx.drop_items(tx.items.names(left_out))
+        self._code_of = np.setdiff1d(np.arange(tx.n_items, dtype=np.int32), left_out)
+
+    def frequent(self, threshold: int, max_len: int = UNBOUNDED) -> SetColumns:
+        """Return the sets of at least a count."""
+        most = self._options.max_itemsets if max_len == UNBOUNDED else None
+        try:
+            return self._find(threshold, UNBOUNDED if most is None else most, max_len)
+        except SearchStopped as stop:
+            than = f"{threshold:,} transactions" if threshold < self._tx.n_transactions else None
+            raise TooManyItemsetsError(
+                f"expected {most_sets(most)}, got {stop.n_found:,} and more; "
+                + self._options.fewer(than, "max_len", "target", "top_k"),
+                stop.n_found,
+            ) from None
+
+    def top(self, threshold: int, k: int) -> SetColumns:
+        """Return the k sets of the highest counts, among those of at least a count."""
+        if self._options.target == "maximal":
+            return self.frequent(threshold).best(k)
+        low, high = threshold, max(threshold, int(self._tx.item_counts().max(initial=0)))
+        if len(self._options.include):
+            high = max(threshold, self._tx.n_transactions)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._has_at_least(middle, k):
+                low = middle
+            else:
+                high = middle - 1
+        try:
+            return self._find(low, trial_size(k)).best(k)
+        except SearchStopped:
+            return self._shortest(low, k).best(k)
+
+    def _has_at_least(self, threshold: int, k: int) -> bool:
+        try:
+            return self._find(threshold, trial_size(k)).n_sets >= k
+        except SearchStopped:
+            return True
+
+    def _shortest(self, threshold: int, k: int) -> SetColumns:
+        """Return sets of at least a count with the k best among them, where many tie for the last places.
+
+        Of those that tie the shortest come first, so lengths are tried until there are enough of them. Of the
+        sets above the threshold, fewer than k, none is missing.
+        """
+        above = self._find(threshold + 1, trial_size(k))
+        lengths = above.lengths
+        for max_len in count(self._options.min_len):
+            found = self.frequent(threshold, max_len)
+            longer = np.flatnonzero(lengths > max_len)
+            if found.n_sets + len(longer) >= k:
+                break
+        return found.join(above.take(longer))
+
+    def _find(self, threshold: int, max_itemsets: int, max_len: int = UNBOUNDED) -> SetColumns:
+        options = self._options
+        n_included = len(options.include)
+        max_len = min(options.max_len, max_len)
+        with_own = options.min_len <= n_included <= max_len and self._included_is_one(threshold)
+        limits = SearchLimits(
+            min_count=threshold,
+            min_len=max(1, options.min_len - n_included),
+            max_len=max_len - n_included,
+            max_itemsets=max_itemsets - with_own,
+            max_bytes=options.max_bytes,
+        )
+        if limits.max_len < 1 or self._tx.n_transactions < threshold:
+            found = SetColumns.empty()
+        else:
+            found = mine_exact(self._tx, options.target, limits, self._n_threads, self._on_progress)
+            if len(self._code_of) < len(self._rank_of):
+                found = found._replace(codes=self._code_of[found.codes])
+        if n_included == 0:
+            return found
+        if with_own:
+            found = found.join(SetColumns.of_nothing(self._tx.n_transactions))
+        return found.with_items(options.include, self._rank_of)
+
+    def _included_is_one(self, threshold: int) -> bool:
+        n = self._tx.n_transactions
+        most = int(self._tx.item_counts().max(initial=0))
+        others = {"all": n + 1, "closed": n, "maximal": threshold}[self._options.target]
+        return n >= threshold and most < others

@@ -10,15 +10,15 @@ import numpy.typing as npt
 from itemix._checks import check_number, check_whole
 from itemix.core.itemsets import Itemsets
 from itemix.errors import InvalidInputError
+from itemix.models.base import Names, encode_absent, encode_sets, no_sets, require_consistent
 from itemix.models.corrected import CorrectedMixture
-from itemix.models.events import Names, encode_absent, encode_sets, no_sets, require_consistent
 from itemix.models.posterior import Posterior
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Floats = npt.NDArray[np.float64]
-Source: TypeAlias = "Posterior | Sequence[Posterior] | CorrectedMixture"
+ErrorSource: TypeAlias = "Posterior | Sequence[Posterior] | CorrectedMixture"
 
 # A relative variance of no more than this is rounding: what it is of is certain.
 _ROUNDING = 1e-13
@@ -49,7 +49,7 @@ class Interval(NamedTuple):
 
 
 def interval(
-    source: Source,
+    source: ErrorSource,
     itemset: Names,
     *,
     absent: Names = (),
@@ -67,7 +67,7 @@ def interval(
 
 
 def intervals(
-    source: Source,
+    source: ErrorSource,
     itemsets: Itemsets | Iterable[Names],
     *,
     absent: Iterable[Names] | None = None,
@@ -114,7 +114,7 @@ def intervals(
     return mean, *_ends(mean, spread, level)
 
 
-def relative_errors(source: Source, itemsets: Itemsets | Iterable[Names]) -> Floats:
+def relative_errors(source: ErrorSource, itemsets: Itemsets | Iterable[Names]) -> Floats:
     """Return the standard error of the probability of each itemset as a part of it, shape (n,).
 
     Parameters
@@ -146,7 +146,7 @@ def with_intervals(itemsets: Itemsets, lower: npt.ArrayLike, upper: npt.ArrayLik
 
 
 def _moments(
-    source: Source,
+    source: ErrorSource,
     itemsets: Itemsets | Iterable[Names],
     absent: Iterable[Names] | None,
     given: Names,

@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from itemix.kernels import bitsets
 from itemix.kernels.bitsets import Bitsets
-from itemix.kernels.mining import occurrences, prepare, projection
+from itemix.kernels.mining import occurrences, projection
 from itemix.kernels.mining.occurrences import RowIndex
 from itemix.kernels.mining.projection import Companions, ProjectedRows, RankRows
-from itemix.mining.parallel import readonly_view
+from itemix.mining.search import readonly_view
 
 if TYPE_CHECKING:
     from itemix.core.transactions import Transactions
-    from itemix.mining.parallel import Search
+    from itemix.mining.search import Search
 
     PairsFound = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]
 
@@ -75,11 +75,11 @@ class Layout:
         # Half the memory, and half the time to read it, where ranks are small; they mostly are.
         ranks = np.empty(0, np.uint16 if len(rank_counts) <= np.iinfo(np.uint16).max else np.int32)
         if is_dense(rank_counts, tx.n_transactions):
-            bits = prepare.pack_bitsets(*data, len(rank_counts))
+            bits = projection.pack_bitsets(*data, len(rank_counts))
             if len(weights):
                 planes, plane_words = bitsets.multiplicity_planes(readonly_view(weights), bits.shape[1])
         else:
-            row_start, ranks, kept = prepare.rows_of_ranks(*data, ranks)
+            row_start, ranks, kept = projection.rows_of_ranks(*data, ranks)
             if len(weights):
                 weights = weights[kept]
         rows = RankRows(*map(readonly_view, (row_start, ranks, weights)))

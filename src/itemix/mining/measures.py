@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.kernels.mining import measures as kernels
+from itemix.kernels.mining import rules as kernels
 
 MLXTEND = (
     "antecedent support",

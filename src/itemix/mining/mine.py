@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from itemix._runtime import interruptible
+from itemix._checks import check_flag
+from itemix._runtime import count_threads, interruptible
 from itemix.core.itemsets import Itemsets
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
-from itemix.mining.exact_search import ExactSearch
-from itemix.mining.level_search import LevelSearch
-from itemix.mining.mixture_search import CorrectedSearch, MixtureSearch
-from itemix.mining.model import ModelSearch, min_probability
-from itemix.mining.progress import search_progress
+from itemix.mining.exact import ExactSearch
+from itemix.mining.model import CorrectedSearch, LevelSearch, MixtureSearch, ModelSearch, min_probability
 from itemix.mining.search import SearchOptions, as_fraction, min_count
 from itemix.models.base import Model, as_model
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.mixture import Mixture
-from itemix.threads import count_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from itemix.core.items import Label
     from itemix.core.transactions import Transactions
-    from itemix.mining.columns import Columns
+    from itemix.mining.search import SetColumns
+
 
 T_contra = TypeVar("T_contra", int, float, contravariant=True)
 
@@ -162,7 +162,7 @@ def _searched(
     options: SearchOptions,
     n_threads: int,
     on_progress: Callable[[int, int], None] | None,
-) -> tuple[Columns, float]:
+) -> tuple[SetColumns, float]:
     """Return the sets that were asked for, and the threshold as a fraction, of a model 0 if there is none."""
     search: ModelSearch | ExactSearch
     if isinstance(data, Model):
@@ -184,9 +184,41 @@ def _model_search(model: Model, options: SearchOptions) -> type[ModelSearch]:
 
 
 class _Searcher(Protocol[T_contra]):
-    def frequent(self, threshold: T_contra) -> Columns: ...
-    def top(self, threshold: T_contra, k: int) -> Columns: ...
+    def frequent(self, threshold: T_contra) -> SetColumns: ...
+    def top(self, threshold: T_contra, k: int) -> SetColumns: ...
 
 
-def _found(search: _Searcher[T_contra], threshold: T_contra, top_k: int | None) -> Columns:
+def _found(search: _Searcher[T_contra], threshold: T_contra, top_k: int | None) -> SetColumns:
     return search.frequent(threshold) if top_k is None else search.top(threshold, top_k)
+
+
+# A bar on the terminal that says how much of a search is done.
+
+
+@contextmanager
+def search_progress(
+    shown: bool | Callable[[int, int], None], noun: str = "items"
+) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a function to be told (done, total) of something, or None where nothing is to be shown.
+
+    True draws on standard error if it is a terminal; a function is handed through.
+    """
+    if callable(shown):
+        yield shown
+        return
+    if not check_flag("progress", shown) or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("mining"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(noun),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("mining", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -2,26 +2,137 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix.core.transactions import Transactions
+from itemix.core.items import Items
+from itemix.core.transactions import Transactions, as_transactions
+from itemix.errors import InvalidInputError, UnknownItemError
+from itemix.io.chunks import Chunks
+from itemix.kernels.mining import candidates as join_counts
 from itemix.kernels.mining import candidates as tries
-from itemix.kernels.mining import join_counts, projection
-from itemix.kernels.mining.candidates import UNKNOWN
-from itemix.kernels.mining.join_counts import JoinCounts
+from itemix.kernels.mining import projection
+from itemix.kernels.mining.candidates import UNKNOWN, JoinCounts
 from itemix.kernels.mining.projection import Companions
 from itemix.mining.layout import Layout, count_pairs, deliver, entry_ranges, is_dense, ranges
-from itemix.mining.parallel import Search, readonly_view
+from itemix.mining.search import Search, readonly_view
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
+    from itemix.core.items import Label
     from itemix.mining.candidates import Candidates
+
+
+# Data that is read in chunks, as often as needed, for it may be far larger than memory.
+
+
+class Stream:
+    """Transactions in chunks that can be read again and again.
+
+    Parameters
+    ----------
+    data : transactions in any form, chunks of them, or a function
+        Chunks are those of `itemix.read_chunks`, or a list, or anything else that can be gone through more
+        than once, of `Transactions`, data frames or matrices. A function is called for every pass and returns
+        transactions or chunks of them.
+
+    Attributes
+    ----------
+    n_transactions : int or None
+        The number of transactions, if it is known without reading them.
+
+    Raises
+    ------
+    InvalidInputError
+        If the data is none of these.
+    """
+
+    def __init__(self, data: Any) -> None:  # noqa: ANN401 - whatever users have
+        self.n_transactions: int | None = None
+        self._open: Callable[[], Any]
+        if isinstance(data, Chunks):
+            self.n_transactions = data.n_transactions
+            self._open = data.__iter__
+            return
+        if callable(data):
+            self._open = data
+            return
+        if isinstance(data, Iterator):
+            raise InvalidInputError(
+                f"expected data that can be read more than once, got {type(data).__name__}; pass a list of "
+                "chunks, or a function that returns them anew for each pass"
+            )
+        if not _holds_chunks(data):
+            data = [as_transactions(data)]
+        if isinstance(data, list | tuple):
+            data = [as_transactions(chunk) for chunk in data]
+            self.n_transactions = sum(chunk.n_transactions for chunk in data)
+        self._open = lambda: data
+
+    def chunks(self) -> Iterator[Transactions]:
+        """Read the data once."""
+        opened = self._open()
+        if not isinstance(opened, Iterator) and not _holds_chunks(opened):
+            opened = [opened]
+        for chunk in opened:
+            yield as_transactions(chunk)
+
+
+def _holds_chunks(data: Any) -> bool:  # noqa: ANN401 - whatever users have
+    """Whether something holds chunks of transactions, rather than transactions."""
+    if isinstance(data, Transactions | str | bytes) or not isinstance(data, Iterable):
+        return False
+    if hasattr(data, "columns") or hasattr(data, "shape"):
+        return False
+    first = next(iter(data), None)
+    is_matrix = len(getattr(first, "shape", ())) == 2
+    return isinstance(first, Transactions) or hasattr(first, "columns") or is_matrix
+
+
+class Numbering:
+    """Numbers for item names, given as names come up.
+
+    Parameters
+    ----------
+    names : iterable of names
+        Those that get the first numbers.
+    """
+
+    def __init__(self, names: Iterable[Label]) -> None:
+        self._number_of = {name: number for number, name in enumerate(names)}
+        self._in_data: dict[Label, int] = {}
+        self._items = Items(())
+        self._latest: tuple[Items, npt.NDArray[np.int32]] | None = None
+
+    def __len__(self) -> int:
+        return len(self._number_of)
+
+    def of(self, items: Items) -> npt.NDArray[np.int32]:
+        """Return the numbers of the items of a chunk of the data, new ones where they are new.
+
+        Raises
+        ------
+        InvalidInputError
+            If they are strings where those of other chunks are numbers, or the other way round.
+        """
+        if self._latest is None or self._latest[0] != items:
+            for name in items:
+                self._in_data[name] = self._number_of.setdefault(name, len(self._number_of))
+            self._items = Items(self._in_data)
+            self._latest = items, np.array([self._in_data[name] for name in items], dtype=np.int32)
+        return self._latest[1]
+
+    def items(self) -> tuple[Items, npt.NDArray[np.int32]]:
+        """Return the items of the data, in the order in which they came up, and their numbers."""
+        return self._items, np.array(list(self._in_data.values()), dtype=np.int32)
+
 
 Numbers = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -131,3 +242,107 @@ def _blocks(chunk: Transactions, n_rows: int) -> Iterator[Transactions]:
             chunk.items,
             None if repeats is None else repeats[begin : begin + n_rows],
         )
+
+
+# Reading a stream of data once: items are counted, and candidates with them.
+
+
+@dataclass
+class StreamTotals:
+    """What was counted of the data, by the numbers of the items.
+
+    Attributes
+    ----------
+    item_counts : array, shape (n_items,)
+        How many transactions hold each item.
+    held_counts : array, shape (n_items,)
+        How many of those that hold all included items hold each other item; 0 for excluded ones.
+    n_transactions : int
+        The number of transactions.
+    n_holding : int
+        How many of them hold all included items.
+    """
+
+    item_counts: Numbers
+    held_counts: Numbers
+    n_transactions: int = 0
+    n_holding: int = 0
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Data that is read as often as there are candidates to count in it.
+
+    Attributes
+    ----------
+    stream : Stream
+        The data.
+    include : sequence of names
+        Only the transactions that hold all these are looked at, and what else they hold.
+    exclude : sequence of names
+        Items that are overlooked.
+    n_threads : int
+        The number of threads.
+    on_progress : function or None
+        Told (transactions read, transactions in all) after each chunk.
+    """
+
+    stream: Stream
+    include: Sequence[Label]
+    exclude: Sequence[Label]
+    n_threads: int
+    on_progress: Callable[[int, int], None] | None
+
+    def count(
+        self, candidates: Candidates, numbering: Numbering, n_expected: int | None
+    ) -> tuple[Candidates, StreamTotals]:
+        """Read the data and return the candidates with their counts, and the totals.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are more or fewer transactions than expected.
+        """
+        totals = StreamTotals(*np.zeros((2, len(numbering)), dtype=np.int64))
+        counting = CountingPass(candidates, self.n_threads)
+        for chunk in self.stream.chunks():
+            self._count_chunk(chunk, numbering.of(chunk.items), counting, totals)
+            if self.on_progress is not None:
+                self.on_progress(totals.n_transactions, n_expected or totals.n_transactions)
+        if n_expected not in (None, totals.n_transactions):
+            raise InvalidInputError(
+                f"expected {n_expected:,} transactions in every pass, got {totals.n_transactions:,}; "
+                "pass a function that opens the data anew"
+            )
+        return counting.finished(totals.held_counts), totals
+
+    def _count_chunk(
+        self, chunk: Transactions, numbers: Codes, counting: CountingPass, totals: StreamTotals
+    ) -> None:
+        totals.n_transactions += chunk.n_transactions
+        totals.item_counts = _added(totals.item_counts, numbers, chunk.item_counts())
+        if self.include:
+            is_known = len(known_codes(chunk.items, self.include)) == len(self.include)
+            chunk = chunk.holding(self.include) if is_known else chunk.sample(0)
+        counts = chunk.item_counts()
+        counts[known_codes(chunk.items, [*self.include, *self.exclude])] = 0
+        totals.held_counts = _added(totals.held_counts, numbers, counts)
+        totals.n_holding += chunk.n_transactions
+        counting.add(chunk, numbers)
+
+
+def known_codes(items: Items, names: Sequence[Label]) -> Codes:
+    """Return the codes of those names that there are."""
+    codes = []
+    for name in names:
+        with suppress(UnknownItemError):
+            codes.append(items.code(name))
+    return np.array(codes, dtype=np.int32)
+
+
+def _added(totals: Numbers, numbers: Codes, counts: Numbers) -> Numbers:
+    """Return totals with the counts of some items added, longer where their numbers are higher."""
+    n_items = max(len(totals), int(numbers.max(initial=-1)) + 1)
+    longer = np.pad(totals, (0, n_items - len(totals)))
+    longer[numbers] += counts
+    return longer

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from itemix._arrays import Immutable
 from itemix._checks import check_whole
 from itemix.core import display
 from itemix.core.encoding import is_matrix
 from itemix.core.sets import readonly
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
-from itemix.immutable import Immutable
 from itemix.kernels import csr
-from itemix.kernels.mining import recommend as kernels
+from itemix.kernels.mining import rules as kernels
 from itemix.mining import measures
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from itemix.mining.ruleset import Rules
 
 
-class Recommendation(NamedTuple):
+class RuleRecommendation(NamedTuple):
     """What a basket would also hold, how good that is, and the rule that says so.
 
     Attributes
@@ -88,12 +88,12 @@ class Recommendations(Immutable):
         """Return the number of baskets."""
         return len(self.positions)
 
-    def __getitem__(self, basket: int) -> list[Recommendation]:
+    def __getitem__(self, basket: int) -> list[RuleRecommendation]:
         """Return the recommendations for one basket, by its position."""
         row = self.positions[basket]
         return self._of(row[row >= 0])
 
-    def __iter__(self) -> Iterator[list[Recommendation]]:
+    def __iter__(self) -> Iterator[list[RuleRecommendation]]:
         for basket in range(len(self)):
             yield self[basket]
 
@@ -101,10 +101,10 @@ class Recommendations(Immutable):
         n = display.plural(int(np.count_nonzero(self.positions >= 0)), "recommendation")
         return f"Recommendations({n} by {self.metric} for {display.plural(len(self), 'basket')})"
 
-    def _of(self, rules: npt.NDArray[np.int64]) -> list[Recommendation]:
+    def _of(self, rules: npt.NDArray[np.int64]) -> list[RuleRecommendation]:
         scores = self.rules.measure(self.metric)
         return [
-            Recommendation(self.rules.consequents[r], float(scores[r]), self.rules.antecedents[r], r)
+            RuleRecommendation(self.rules.consequents[r], float(scores[r]), self.rules.antecedents[r], r)
             for r in rules.tolist()
         ]
 
@@ -130,7 +130,9 @@ class Recommendations(Immutable):
         )
 
 
-def recommend(rules: Rules, baskets: object, n: int, metric: str) -> Recommendations | list[Recommendation]:
+def recommend(
+    rules: Rules, baskets: object, n: int, metric: str
+) -> Recommendations | list[RuleRecommendation]:
     """Apply rules to baskets: see `Rules.recommend`.
 
     Raises

@@ -2,23 +2,258 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix._checks import check_number, check_whole
-from itemix.core.sets import as_position
+from itemix._checks import check_counts, check_number, check_whole
+from itemix.core import display
+from itemix.core.sets import Sets, as_position, as_positions, readonly
+from itemix.core.tables import TableColumns, Tabular
 from itemix.errors import InvalidInputError
 from itemix.mining import measures
-from itemix.mining.rule_columns import RuleColumns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from itemix.core.items import Label
+    from itemix.core.items import Items, Label
     from itemix.core.transactions import Transactions
-    from itemix.mining.recommend import Recommendation, Recommendations
+    from itemix.mining.recommend import Recommendations, RuleRecommendation
+
+
+# The columns of rules: their two sides, supports and measures, checked, shown and exchanged.
+
+_BASE = ("antecedent support", "consequent support", "support")
+
+
+class RuleColumns(Tabular):
+    """The columns of `itemix.Rules`, which says what they mean; immutable."""
+
+    _kind = "rules"
+    __slots__ = (
+        "_antecedents",
+        "_columns",
+        "_consequents",
+        "_count",
+        "_metric",
+        "_min_threshold",
+        "_n_transactions",
+        "_q_value",
+    )
+
+    def __init__(
+        self,
+        antecedents: Sets,
+        consequents: Sets,
+        antecedent_support: npt.ArrayLike,
+        consequent_support: npt.ArrayLike,
+        support: npt.ArrayLike,
+        *,
+        count: npt.ArrayLike | None = None,
+        n_transactions: int | None = None,
+        q_value: npt.ArrayLike | None = None,
+        metric: str | None = None,
+        min_threshold: float | None = None,
+    ) -> None:
+        self._antecedents = antecedents
+        self._consequents = consequents
+        given = (antecedent_support, consequent_support, support)
+        self._columns = {
+            name: readonly(values, np.float64) for name, values in zip(_BASE, given, strict=True)
+        }
+        self._count: npt.NDArray[np.int64] | None = None if count is None else readonly(count, np.int64)
+        self._q_value = None if q_value is None else readonly(q_value, np.float64)
+        self._n_transactions = n_transactions
+        self._metric = metric
+        self._min_threshold = min_threshold
+        columns = {"consequents": consequents, **self._columns, "count": self.count, "q_value": self._q_value}
+        for name, column in columns.items():
+            if column is not None and len(column) != len(self):
+                raise InvalidInputError(
+                    f"expected {len(self):,} values in {name}, one for each rule, got {len(column):,}; "
+                    "all columns must have the same length"
+                )
+        check_counts(self._columns["support"], self._count, n_transactions)
+        if antecedents.items != consequents.items:
+            raise InvalidInputError(
+                "expected antecedents and consequents over the same items, got others; use one Items for both"
+            )
+
+    @property
+    def antecedents(self) -> Sets:
+        """The left side of each rule."""
+        return self._antecedents
+
+    @property
+    def consequents(self) -> Sets:
+        """The right side of each rule."""
+        return self._consequents
+
+    @property
+    def count(self) -> npt.NDArray[np.int64] | None:
+        """The number of transactions that hold both sides, shape (n,), or None from a model."""
+        return self._count
+
+    @property
+    def n_transactions(self) -> int | None:
+        """The number of transactions behind the supports, or None from a model."""
+        return self._n_transactions
+
+    @property
+    def metric(self) -> str | None:
+        """The measure that selected the rules, if it is known."""
+        return self._metric
+
+    @property
+    def min_threshold(self) -> float | None:
+        """The least value of `metric` that was asked for, if it is known."""
+        return self._min_threshold
+
+    @property
+    def items(self) -> Items:
+        """The name of each item code."""
+        return self.antecedents.items
+
+    @property
+    def support(self) -> npt.NDArray[np.float64]:
+        """The support of both sides together, shape (n,)."""
+        return self._columns["support"]
+
+    @property
+    def confidence(self) -> npt.NDArray[np.float64]:
+        """The fraction of the transactions with the antecedents that hold the consequents too, shape (n,)."""
+        return self.measure("confidence")
+
+    @property
+    def lift(self) -> npt.NDArray[np.float64]:
+        """How many times more often both sides occur together than if they were independent, shape (n,)."""
+        return self.measure("lift")
+
+    def measure(self, name: str) -> npt.NDArray[np.float64]:
+        """Return a measure of each rule, shape (n,).
+
+        Parameters
+        ----------
+        name : str
+            One of mlxtend's columns ("antecedent support", "consequent support", "support", "confidence",
+            "lift", "representativity", "leverage", "conviction", "zhangs_metric", "jaccard", "certainty",
+            "kulczynski"), or
+
+            - "chi_squared": Pearson's statistic of the 2 x 2 table of both sides, without correction; its
+              p-value is rough where fewer than five transactions are expected in a cell;
+            - "p_value": the probability of at least that statistic if the sides were independent, in either
+              direction (see lift for which one);
+            - "q_value": the p-value adjusted by Benjamini and Hochberg for all rules that `itemix.rules`
+              returned together. Rules that were filtered or sorted afterwards keep their q-values.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such measure.
+        """
+        name = measures.check_measure(name)
+        if name in self._columns:
+            return self._columns[name]
+        if name == "q_value" and self._q_value is not None:
+            return self._q_value
+        both, a, c = (self._columns[key] for key in ("support", "antecedent support", "consequent support"))
+        values = measures.compute(name, both, a, c, self.n_transactions)
+        values.setflags(write=False)
+        if name == "q_value":
+            self._q_value = values
+        return values
+
+    def __len__(self) -> int:
+        return len(self.antecedents)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RuleColumns):
+            return NotImplemented
+        mine, theirs = self._as_columns().values, other._as_columns().values
+        return (
+            self.n_transactions == other.n_transactions
+            and mine.keys() == theirs.keys()
+            and all(_same(mine[name], theirs[name]) for name in mine)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def take(self, positions: npt.ArrayLike) -> Self:
+        """Return the rules at some positions (or where a mask is true), in that order."""
+        chosen = as_positions(positions, len(self))
+        return type(self)(
+            self.antecedents.take(chosen),
+            self.consequents.take(chosen),
+            *(self._columns[name][chosen] for name in _BASE),
+            count=None if self.count is None else self.count[chosen],
+            n_transactions=self.n_transactions,
+            q_value=self.measure("q_value")[chosen],
+            metric=self.metric,
+            min_threshold=self.min_threshold,
+        )
+
+    def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
+        """Return the first n rules as a table of text, for people."""
+        n = check_whole("n", n, display.ROWS_SHOWN, least=0)
+        columns = {
+            name: [display.format_number(x) for x in self.measure(name)[:n]] for name in usual_measures(self)
+        }
+        if self.count is not None:
+            columns["count"] = [display.format_count(int(x)) for x in self.count[:n]]
+        sides = zip(self.antecedents.part(0, n), self.consequents.part(0, n), strict=True)
+        columns["rule"] = [display.format_rule(*both) for both in sides]
+        return display.Table(
+            title=self._title(),
+            headers=tuple(columns),
+            rows=tuple(zip(*columns.values(), strict=True)),
+            footer=display.shown_of(len(columns["rule"]), len(self)),
+        )
+
+    def _title(self) -> str:
+        least, n = self.min_threshold, self.n_transactions
+        threshold = "" if least is None else f"{self.metric} >= {least:g}"
+        source = "" if n is None else f"of {display.plural(n, 'transaction')}"
+        return display.joined([f"Rules: {display.plural(len(self), 'rule')}", threshold, source])
+
+    def _as_columns(self) -> TableColumns:
+        values: dict[str, Sets | npt.NDArray[Any]] = {
+            "antecedents": self.antecedents,
+            "consequents": self.consequents,
+            **{name: self.measure(name) for name in measures.MEASURES},
+        }
+        if self.count is not None:
+            values["count"] = self.count
+        facts = {
+            "n_transactions": self.n_transactions,
+            "metric": self.metric,
+            "min_threshold": self.min_threshold,
+        }
+        return TableColumns(self._kind, self.items, values, facts)
+
+    @classmethod
+    def _from_columns(cls, columns: TableColumns) -> Self:
+        return cls(
+            columns.sets("antecedents"),
+            columns.sets("consequents"),
+            *(columns.numbers(name) for name in _BASE),
+            count=columns.numbers("count") if "count" in columns.values else None,
+            q_value=columns.numbers("q_value"),
+            **columns.facts,
+        )
+
+
+def usual_measures(rules: RuleColumns) -> tuple[str, ...]:
+    """Return the names of the measures that tables show: support alone, where nothing else is known."""
+    is_known = len(rules) == 0 or not np.isnan(rules.confidence).all()
+    return ("support", "confidence", "lift") if is_known else ("support",)
+
+
+def _same(mine: Sets | npt.NDArray[Any], theirs: Sets | npt.NDArray[Any]) -> bool:
+    if isinstance(mine, Sets) or isinstance(theirs, Sets):
+        return mine == theirs if isinstance(mine, Sets) and isinstance(theirs, Sets) else False
+    return np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")
+
 
 _ROUNDING = 1e-12
 
@@ -179,7 +414,7 @@ class Rules(RuleColumns):
         baskets: Transactions | Iterable[Iterable[Label]] | Iterable[Label] | Label,
         n: int = 5,
         metric: str = "confidence",
-    ) -> Recommendations | list[Recommendation]:
+    ) -> Recommendations | list[RuleRecommendation]:
         """Apply the rules to baskets, to say what else these would hold.
 
         A rule applies to a basket that holds all its antecedents and none of its consequents. Among the rules

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
+from itemix._arrays import without_noise
 from itemix._checks import as_written, check_bounds, check_support_count
+from itemix._runtime import free_memory, still_wanted
 from itemix.core.itemsets import TARGETS
 from itemix.errors import InvalidInputError
-from itemix.memory import free_memory
+from itemix.kernels import csr, lattice
+from itemix.kernels.mining import records
+from itemix.kernels.mining.eclat import ThreadRecords
+from itemix.models.corrected import Tree
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from collections.abc import Callable, Sequence
 
     from itemix.core.items import Items
+
 
 # Results may take this part of the memory that is free when the search starts.
 _MEMORY_SHARE = 0.5
@@ -197,3 +207,177 @@ def most_sets(max_itemsets: int | None) -> str:
 def trial_size(k: int) -> int:
     """Return how many sets a search for k of them may find before it gives up on a threshold."""
     return max(_TRIAL_FACTOR * k, _TRIAL_AT_LEAST)
+
+
+# What the searches over data and over models share: threads that can be stopped.
+
+R = TypeVar("R")
+
+_WAKE_SECONDS = 0.1
+
+
+class SearchStopped(Exception):  # noqa: N818 - caught by the caller, never seen by users
+    """The search went past its limits."""
+
+    def __init__(self, n_found: int) -> None:
+        super().__init__(n_found)
+        self.n_found = n_found
+
+
+@dataclass
+class Search:
+    """The threads of one search, and what they share."""
+
+    n_threads: int
+    on_progress: Callable[[int, int], None] | None
+    shared: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
+
+    def run(self, jobs: Sequence[Callable[[], R]], n_roots: int) -> list[R]:
+        """Run jobs in threads and return their results in order; Ctrl-C stops all of them."""
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            futures: list[Future[R]] = [pool.submit(job) for job in jobs]
+            pending = set(futures)
+            try:
+                while pending:
+                    _, pending = wait(pending, timeout=_WAKE_SECONDS, return_when=FIRST_COMPLETED)
+                    still_wanted()
+                    if self.on_progress is not None:
+                        self.on_progress(int(self.shared[records.N_ROOTS_DONE]), n_roots)
+            except BaseException:
+                self.shared[records.STOP] = records.CANCELLED
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        if self.shared[records.STOP] == records.TOO_MANY:
+            raise SearchStopped(int(self.shared[records.N_FOUND]))
+        return [future.result() for future in futures]
+
+
+def readonly_view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a read-only view in C order, so that kernels are compiled for one kind of array only."""
+    view = np.ascontiguousarray(array).view()
+    view.setflags(write=False)
+    return view
+
+
+# Itemsets as plain columns, on their way from a search to `Itemsets`.
+
+
+class SetColumns(NamedTuple):
+    """Itemsets as columns, with a count or a probability each."""
+
+    offsets: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int32]
+    values: npt.NDArray[Any]
+
+    @classmethod
+    def empty(cls, dtype: type = np.int64) -> SetColumns:
+        """Return no itemsets."""
+        return cls(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, dtype))
+
+    @classmethod
+    def of_nothing(cls, value: float) -> SetColumns:
+        """Return the set of no items, with its value."""
+        return cls(np.zeros(2, np.int64), np.empty(0, np.int32), np.array([value]))
+
+    @property
+    def n_sets(self) -> int:
+        """The number of itemsets."""
+        return len(self.values)
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """The number of items of each set."""
+        return np.diff(self.offsets)
+
+    def take(self, chosen: npt.NDArray[np.int64]) -> SetColumns:
+        """Return the sets at some positions, in that order."""
+        return SetColumns(*csr.gather_rows(self.offsets, self.codes, chosen), self.values[chosen])
+
+    def best(self, k: int) -> SetColumns:
+        """Return the k sets of the highest values, in the order they have; the first of those that tie."""
+        return self.take(np.sort(np.argsort(-without_noise(self.values), kind="stable")[:k]))
+
+    def join(self, other: SetColumns) -> SetColumns:
+        """Return these sets and behind them the other ones."""
+        return SetColumns(
+            np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]]),
+            np.concatenate([self.codes, other.codes]),
+            np.concatenate([self.values, other.values]),
+        )
+
+    def with_items(self, items: npt.NDArray[np.int32], rank_of: npt.NDArray[np.int32]) -> SetColumns:
+        """Add some items to every set, and sort sets and items by `rank_of`, as mining does."""
+        ends = self.offsets[1:] + len(items) * np.arange(1, self.n_sets + 1)
+        ranks = np.empty(len(self.codes) + len(items) * self.n_sets, dtype=np.int32)
+        is_added = np.zeros(len(ranks), dtype=np.bool_)
+        is_added[(ends[:, None] - 1 - np.arange(len(items))).ravel()] = True
+        ranks[is_added] = np.tile(rank_of[items], self.n_sets)
+        ranks[~is_added] = rank_of[self.codes]
+        csr.sort_rows(ranks, ends, self.n_sets)
+        code_of = np.empty(len(rank_of), dtype=np.int32)
+        code_of[rank_of] = np.arange(len(code_of), dtype=np.int32)
+        order = lattice.colex_order(ends, ranks, len(code_of))
+        return SetColumns(*lattice.gather_sets(ends, ranks, order, code_of), self.values[order])
+
+
+# The records of a search: their places among all, and columns of itemsets made of them.
+
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of all threads, and where their sets go: see `assemble.place_records`."""
+
+    parts: list[ThreadRecords]
+    positions: Places
+    length_start: Places
+    code_start: Places
+
+    @classmethod
+    def of(cls, parts: list[ThreadRecords], n_roots: int, min_len: int) -> Self:
+        """Find the places of sets that are long enough."""
+        n_lengths = max(records.longest_record(part.keys) for part in parts) + 1
+        histogram = np.zeros((n_roots, n_lengths), dtype=np.int64)
+        for part in parts:
+            histogram += records.length_histogram(part.keys, part.segments, n_lengths)
+        histogram[:, : min(min_len, n_lengths)] = 0
+        totals = histogram.sum(axis=0)
+        length_start = np.concatenate([[0], np.cumsum(totals)])
+        positions = np.zeros((n_roots + 1, n_lengths), dtype=np.int64)
+        positions[1:] = np.cumsum(histogram, axis=0)
+        positions += length_start[:-1]
+        positions[:, :min_len] = -1
+        code_start = np.concatenate([[0], np.cumsum(totals * np.arange(n_lengths))])
+        return cls(parts, positions, length_start, code_start)
+
+    def columns(self, search: Search, code_of: npt.NDArray[np.int32]) -> SetColumns:
+        """Write the sets, each with its value; `code_of` the item code of each rank."""
+        found = self.parts[0].values.dtype
+        values = found if found.kind == "f" else np.int64
+        n_sets, n_codes = int(self.length_start[-1]), int(self.code_start[-1])
+        out = np.empty(n_sets + 1, np.int64), np.empty(n_codes, np.int32), np.empty(n_sets, values)
+        out[0][-1] = n_codes
+        places = self.positions, self.length_start, self.code_start, code_of
+        self._run(search, [partial(records.place_records, part, *places, *out) for part in self.parts])
+        return SetColumns(*out)
+
+    def lowered(self, search: Search, n_pivots: int, least: float) -> list[ThreadRecords]:
+        """Lower all sets to their subsets, see `Tree.lower`, and return the records of at least some value.
+
+        All lengths must be there.
+        """
+        tree = Tree.unlinked(self.length_start)
+        low = np.empty(int(self.length_start[-1]))
+        out = tree.tail, tree.first, low
+        self._run(search, [partial(records.link_records, part, self.positions, *out) for part in self.parts])
+        tree.lower(low, n_pivots)
+        kept = [partial(records.keep_records, part, self.positions, low, least) for part in self.parts]
+        return [
+            ThreadRecords(part.keys[:n], part.values[:n], part.segments)
+            for part, n in zip(self.parts, self._run(search, kept), strict=True)
+        ]
+
+    def _run(self, search: Search, jobs: Sequence[Callable[[], R]]) -> list[R]:
+        """Run jobs in threads, or the only one here and now."""
+        return [jobs[0]()] if len(jobs) == 1 else search.run(jobs, len(self.positions) - 1)

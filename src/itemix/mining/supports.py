@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from itemix.core.compressed import weights_of
 from itemix.core.display import format_set, plural
 from itemix.core.sets import Sets, readonly
+from itemix.core.transactions import weights_of
 from itemix.errors import InvalidInputError
 from itemix.kernels import lattice
-from itemix.kernels.mining import counting
+from itemix.kernels.mining import candidates
 from itemix.kernels.mining.rules import KnownSupports
 
 if TYPE_CHECKING:
@@ -124,4 +124,4 @@ def count(sets: Sets, data: Transactions) -> npt.NDArray[np.int64]:
         used = np.unique(sets.codes)
         code_in_data[used] = [data.items.code(name) for name in sets.items.names(used)]
     rows = data.indptr, data.indices, weights_of(data)
-    return counting.count_sets(*rows, sets.offsets, code_in_data[sets.codes], data.n_items)
+    return candidates.count_sets(*rows, sets.offsets, code_in_data[sets.codes], data.n_items)

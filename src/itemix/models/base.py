@@ -3,25 +3,143 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from itemix._arrays import Immutable, protected
 from itemix._runtime import still_wanted
+from itemix.core.items import Items, Label
 from itemix.errors import InvalidInputError
-from itemix.immutable import Immutable, protected
-from itemix.models.events import Names, encode_absent, encode_sets, few_names, no_sets, require_consistent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from itemix.core.items import Items
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
-    from itemix.models.events import Sets
+
+
+# Events: the item names that a question asks for, checked and turned into codes.
+
+Names = Iterable[Label] | Label
+SetArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
+
+_NAMES_SHOWN = 5
+
+
+def as_names(names: object) -> Sequence[Any]:
+    """Return names as a sequence; one string or number is one name."""
+    if isinstance(names, list | tuple):
+        return names
+    if isinstance(names, str | int | np.integer):
+        return (names,)
+    if not isinstance(names, Iterable):
+        raise InvalidInputError(
+            f"expected item names in a list, got {type(names).__name__}; try ['milk', 'bread']"
+        )
+    return list(names)
+
+
+def encode_sets(items: Items, itemsets: Itemsets | Iterable[Names]) -> SetArrays:
+    """Return itemsets as compressed item codes: offsets (n + 1,) and codes.
+
+    Raises
+    ------
+    InvalidInputError
+        If these are no lists of names.
+    UnknownItemError
+        If a name is not one of the items.
+    """
+    from itemix.core.itemsets import Itemsets
+
+    if isinstance(itemsets, Itemsets):
+        require_same_items(items, itemsets.items)
+        return itemsets.offsets, itemsets.codes
+    if isinstance(itemsets, str | bytes) or not isinstance(itemsets, Iterable):
+        raise InvalidInputError(
+            f"expected a list of itemsets, got {itemsets!r}; try [['milk', 'bread'], ['milk']]"
+        )
+    sets = [names if type(names) is list else as_names(names) for names in itemsets]
+    offsets = np.concatenate([[0], np.cumsum(np.fromiter(map(len, sets), np.int64, len(sets)))])
+    flat = list(chain.from_iterable(sets))
+    try:
+        code_of = {name: items.code(name) for name in set(flat)}
+    except TypeError:  # a list or an array, which no set can hold
+        odd = next(name for name in flat if not isinstance(name, Hashable))
+        raise InvalidInputError(
+            f"expected item names that are strings or integers, got {odd!r}; flatten nested lists"
+        ) from None
+    return offsets, np.fromiter(map(code_of.__getitem__, flat), np.int32, len(flat))
+
+
+def encode_absent(items: Items, absent: Iterable[Names] | None, n: int) -> SetArrays:
+    """Return the absent items of each of n events as compressed item codes; None means none.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are not as many as the events.
+    """
+    against = no_sets(n) if absent is None else encode_sets(items, absent)
+    if len(against[0]) != n + 1:
+        raise InvalidInputError(
+            f"expected absent items for each of the {n:,} itemsets, got {len(against[0]) - 1:,}; "
+            "use [] where there are none"
+        )
+    return against
+
+
+def few_names(names: Sequence[object]) -> str:
+    """Write names for a message: the first, and how many more there are."""
+    rest = len(names) - _NAMES_SHOWN
+    return f"{list(names[:_NAMES_SHOWN])}{f' and {rest:,} more' if rest > 0 else ''}"
+
+
+def no_sets(n: int) -> SetArrays:
+    """Return n empty sets."""
+    return np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+
+
+def require_consistent(
+    items: Items,
+    present: SetArrays,
+    absent: SetArrays,
+    given: npt.NDArray[np.int32],
+    given_absent: npt.NDArray[np.int32],
+) -> None:
+    """Raise InvalidInputError if an item is both present and absent, in a set or against the condition."""
+    both = [_common(given, given_absent), _common(given, absent[1]), _common(given_absent, present[1])]
+    for s in np.flatnonzero(np.diff(absent[0])):
+        own = present[1][present[0][s] : present[0][s + 1]]
+        both.append(_common(own, absent[1][absent[0][s] : absent[0][s + 1]]))
+    found = np.concatenate(both)
+    if len(found):
+        raise InvalidInputError(
+            f"expected items to be present or absent, got {items[int(found[0])]!r} as both; "
+            "leave it out of one of the lists"
+        )
+
+
+def _common(few: npt.NDArray[np.int32], many: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    return few[np.isin(few, many)] if len(few) and len(many) else few[:0]
+
+
+def require_same_items(expected: Items, got: Items) -> None:
+    """Raise InvalidInputError if data or itemsets have other items than the model."""
+    if expected is got or expected == got:
+        return
+    different = [name for name in got[:1000] if name not in expected][:3]
+    if different:
+        shown, hint = f"others, such as {different}", "drop those, or fit a model that has them"
+    else:
+        shown, hint = (
+            f"{len(got):,} of them or another order",
+            "try transactions.align_items(model.mixture_.items)",
+        )
+    raise InvalidInputError(f"expected the model's {len(expected):,} items, got {shown}; {hint}")
+
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -134,7 +252,7 @@ class Model(Immutable, ABC):
             return self.probabilities_of_codes(*present, *against)
         return self._conditional(present, against, held, missing)
 
-    def _conditional(self, present: Sets, against: Sets, held: Codes, missing: Codes) -> Floats:
+    def _conditional(self, present: SetArrays, against: SetArrays, held: Codes, missing: Codes) -> Floats:
         """Return the probabilities of sets given that some items are present and others absent."""
         condition = self._log_probability_of_condition(held, missing)
         joint = _with_codes(*present, held), _with_codes(*against, missing)
@@ -217,12 +335,12 @@ def as_model(source: Any) -> Model | None:  # noqa: ANN401 - anything at all
     return model if isinstance(model, Model) else None
 
 
-def one_set(codes: Codes) -> Sets:
+def one_set(codes: Codes) -> SetArrays:
     """Return one set of codes in compressed form."""
     return np.array([0, len(codes)], dtype=np.int64), codes.astype(np.int32)
 
 
-def _with_codes(offsets: npt.NDArray[np.int64], codes: Codes, more: Codes) -> Sets:
+def _with_codes(offsets: npt.NDArray[np.int64], codes: Codes, more: Codes) -> SetArrays:
     """Return sets with some codes added to each."""
     if len(more) == 0:
         return offsets, codes

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from itemix._arrays import Immutable, owned, protected
 from itemix._runtime import still_wanted
 from itemix.errors import InvalidInputError
-from itemix.immutable import Immutable, owned
-from itemix.kernels import csr, sorting
-from itemix.kernels.models import corrected, least
+from itemix.kernels import csr, lattice
+from itemix.kernels.models import corrected
+from itemix.kernels.models.corrected import ShiftTrie
 from itemix.models.base import NEAR_THE_LEAST, Model
-from itemix.models.lowering import lower_to_subsets
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
@@ -24,8 +24,167 @@ if TYPE_CHECKING:
 
     from itemix.core.items import Items
     from itemix.core.transactions import Transactions
-    from itemix.models.events import Sets
-    from itemix.models.residuals import Residuals
+    from itemix.models.base import SetArrays
+
+
+# Residuals: what the data says of itemsets beyond a mixture, as shifts of log-odds in a trie.
+
+
+class ResidualTrie(NamedTuple):
+    """Itemsets as paths of ranks from the rarest item to the most probable one, as kernels read them.
+
+    Node 0 is the empty set, node 1 + r the item of rank r. The children of node v are the nodes first[v] to
+    first[v + 1]; they add the ranks `item`, ascending.
+    """
+
+    first: npt.NDArray[np.int64]
+    item: npt.NDArray[np.int32]
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes, the empty set among them."""
+        return len(self.item)
+
+
+class Residuals(Immutable):
+    """Shifts of log-odds for the itemsets of a trie: an immutable value.
+
+    Parameters
+    ----------
+    trie : Trie
+        The itemsets, by rank.
+    shift : array of float, shape (n_nodes,)
+        By how much the log-odds of the last item of each path are shifted, given the items before it.
+    """
+
+    def __init__(self, trie: ResidualTrie, shift: npt.ArrayLike) -> None:
+        self.trie = ResidualTrie(owned(trie.first, np.int64), owned(trie.item, np.int32))
+        self.shift = owned(shift, np.float64)
+        n = self.trie.n_nodes
+        if len(self.trie.first) != n + 1 or self.shift.shape != (n,) or n == 0:
+            raise InvalidInputError(
+                f"expected a trie of {n} nodes with a shift each, got {len(self.trie.first) - 1} and "
+                f"{self.shift.shape}; give each node its first child and its shift"
+            )
+        if not np.isfinite(self.shift).all():
+            raise InvalidInputError("expected finite shifts of log-odds, got infinity or NaN; leave them out")
+
+    @classmethod
+    def of_nothing(cls, n_items: int) -> Residuals:
+        """Return residuals that shift nothing."""
+        first = np.full(n_items + 2, n_items + 1)
+        first[0] = 1
+        return cls(ResidualTrie(first, np.arange(-1, n_items, dtype=np.int32)), np.zeros(n_items + 1))
+
+    @property
+    def shift_trie(self) -> ShiftTrie:
+        """The trie with its shifts, as kernels read them."""
+        return ShiftTrie(*self.trie, self.shift)
+
+    @cached_property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """The number of items of each node's set, shape (n_nodes,)."""
+        lengths = np.zeros(self.trie.n_nodes, dtype=np.int64)
+        first, start, stop, length = self.trie.first, 0, 1, 0
+        while start < stop:
+            lengths[start:stop] = length
+            start, stop, length = int(first[start]), int(first[stop]), length + 1
+        return protected(lengths)
+
+    @cached_property
+    def order(self) -> int:
+        """The number of items of the longest set that has a shift."""
+        return int(self.lengths[self.shift != 0].max(initial=1))
+
+    @property
+    def size(self) -> int:
+        """The number of itemsets that have a shift."""
+        return int(np.count_nonzero(self.shift))
+
+    def pruned(self) -> Residuals:
+        """Return the same residuals without the nodes that have no shift and nothing below them."""
+        first, item = self.trie
+        parent = np.repeat(np.arange(len(item)), np.diff(first))
+        kept = (self.shift != 0) | (self.lengths <= 1)
+        for node in range(len(item) - 1, 0, -1):
+            if kept[node]:
+                kept[parent[node - 1]] = True
+        counts = np.bincount(parent[kept[1:]], minlength=len(item))[kept]
+        starts = 1 + np.concatenate([[0], np.cumsum(counts)])
+        return Residuals(ResidualTrie(starts, item[kept]), self.shift[kept])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Residuals):
+            return NotImplemented
+        return (
+            np.array_equal(self.shift, other.shift)
+            and np.array_equal(self.trie.first, other.trie.first)
+            and np.array_equal(self.trie.item, other.trie.item)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Residuals({self.size:,} itemsets of up to {self.order} items)"
+
+
+# Estimates that fall: no itemset is left more probable than a subset of it.
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Which sets of a family grow out of which, all of them sorted by length and then colexicographically.
+
+    Attributes
+    ----------
+    tail : array of int32, shape (n_sets,)
+        The lowest rank of each set, which its parent lacks.
+    first : array of int32, shape (n_sets + 1,)
+        Where the sets start that have a set for parent; they stop where those of the next set start.
+    length_start : array of int64, shape (longest + 2,)
+        Where the sets of each length start; the last entry is their number.
+    """
+
+    tail: npt.NDArray[np.int32]
+    first: npt.NDArray[np.int32]
+    length_start: npt.NDArray[np.int64]
+
+    @classmethod
+    def unlinked(cls, length_start: npt.NDArray[np.int64]) -> Self:
+        """Make a tree that is yet to be filled."""
+        n = int(length_start[-1])
+        return cls(np.empty(n, dtype=np.int32), np.full(n + 1, n, dtype=np.int32), length_start)
+
+    def lower(self, low: npt.NDArray[np.float64], n_pivots: int) -> None:
+        """Lower estimates in place to those of the parents and of the sets without one of their pivots.
+
+        Pivots are the items of the `n_pivots` highest ranks of a set. Equivalent to low[I] = min(low[I],
+        low[I - {p}] for each pivot p of I), the shorter sets first; that is enough where taking away another
+        item cannot lower an estimate. A set has -1 if such a subset, or its parent, is not among them.
+        """
+        n_single = int(self.length_start[min(2, len(self.length_start) - 1)])
+        corrected.lower(self.tail, self.first, n_single, len(self.length_start) - 2, n_pivots, low)
+
+
+def lower_to_subsets(
+    offsets: npt.NDArray[np.int64],
+    codes: npt.NDArray[np.int32],
+    rank_of: npt.NDArray[np.int32],
+    values: npt.NDArray[np.float64],
+    n_pivots: int,
+) -> npt.NDArray[np.float64]:
+    """Return the estimates of sets, lowered as `Tree.lower` does.
+
+    The sets are sorted by length, then colexicographically by `rank_of` their codes.
+    """
+    lengths = np.diff(offsets)
+    longest = int(lengths[-1]) if len(lengths) else 0
+    tree = Tree.unlinked(np.searchsorted(lengths, np.arange(longest + 2)))
+    low = values.copy()
+    corrected.link(offsets, codes, rank_of, tree.tail, tree.first, low)
+    tree.lower(low, n_pivots)
+    return low
+
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -163,7 +322,7 @@ class CorrectedMixture(Model):
 
     @cached_property
     def _further_shifts(self) -> Floats:
-        return least.further_shifts(self._residuals.shift_trie)
+        return corrected.further_shifts(self._residuals.shift_trie)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CorrectedMixture):
@@ -217,7 +376,7 @@ class CorrectedMixture(Model):
         found = super().log_probability_of_codes(held, missing)
         return found if found > NEAR_THE_LEAST else self._mixture.log_probability_of_codes(held, missing)
 
-    def _with_absent(self, present: Sets, absent: Sets) -> Floats:
+    def _with_absent(self, present: SetArrays, absent: SetArrays) -> Floats:
         out = np.empty(len(present[0]) - 1)
         for s in range(len(out)):
             held = np.unique(present[1][present[0][s] : present[0][s + 1]])
@@ -237,7 +396,7 @@ class CorrectedMixture(Model):
             out[s] = signs @ self._of_present(*self._as_ranks(offsets, codes))
         return np.clip(out, 0.0, 1.0)
 
-    def _as_ranks(self, offsets: Offsets, codes: Codes) -> Sets:
+    def _as_ranks(self, offsets: Offsets, codes: Codes) -> SetArrays:
         """Return sets of codes as sets of ranks, ascending, each once."""
         owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         ranks = self.ranks[codes]
@@ -254,9 +413,9 @@ class CorrectedMixture(Model):
         lengths = np.diff(offsets)
         if len(offsets) <= _A_FAMILY or lengths.min() != 1:
             return self._lowered_alone(offsets, ranks)
-        order = sorting.colex_order(offsets[1:], ranks, self.n_items)
+        order = lattice.colex_order(offsets[1:], ranks, self.n_items)
         everything = np.arange(self.n_items, dtype=np.int32)
-        sorted_offsets, sorted_ranks = sorting.gather_sets(offsets[1:], ranks, order, everything)
+        sorted_offsets, sorted_ranks = lattice.gather_sets(offsets[1:], ranks, order, everything)
         estimates = self._of_paths(sorted_offsets, sorted_ranks)
         out = np.empty(len(order))
         out[order] = lower_to_subsets(sorted_offsets, sorted_ranks, everything, estimates, self.n_pivots)
@@ -286,7 +445,7 @@ class CorrectedMixture(Model):
         for first in range(0, n, step):
             still_wanted()
             ends = offsets[first : first + step + 1]
-            least.least_probabilities(
+            corrected.least_probabilities(
                 ends,
                 ranks,
                 self._mixture.weights,

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import numpy.typing as npt
 
+from itemix._arrays import Immutable, owned, protected
+from itemix._runtime import Workers
+from itemix.core.transactions import each_transaction, weights_of
 from itemix.errors import InvalidInputError
-from itemix.immutable import Immutable, owned
+from itemix.kernels import csr, lattice
+from itemix.kernels.inference import estep, layout
+from itemix.kernels.inference.estep import PrefixRows, ScoreTables, log_tables, mark_required
+
+if TYPE_CHECKING:
+    from itemix.core.transactions import Transactions
+
 
 # Sums of many shares are not exact.
 _ROUNDING = 1e-4
@@ -141,3 +152,189 @@ class Counts(Immutable):
     def __repr__(self) -> str:
         shape = f"{self.n_components:,} components, {self.n_items:,} items"
         return f"Counts({shape}, {self.n_transactions:,.6g} transactions)"
+
+
+# The E-step around its kernel: log tables, rows made ready once for many passes, threads.
+#
+# Items that more than half of the transactions hold are stored by their absence (`Rows.flipped`): the same
+# likelihood with fewer additions. Tables are built for the same choice. Rows are put into an order in which
+# they share their first items with their neighbours, frequent items first. Blocks of rows are summed in
+# their order and depend on the data alone, so the result is the same for any number of threads.
+
+Floats = npt.NDArray[np.float64]
+
+_MAX_BLOCKS = 16
+_ADDITIONS_IN_A_BLOCK = 500_000
+_CELLS_IN_A_BLOCK = 20_000
+_BYTES_OF_SLABS = 48_000_000
+_BYTES_OF_COPIES = 80_000_000
+_BYTES_OF_A_ROW = 48  # to sort it or to look for its like
+_WORTH_MERGING = 0.8
+_N_KEYS = 2  # how many packed integers of first items rows are sorted by
+
+
+def tables_of_mixture(
+    weights: Floats,
+    probs: Floats,
+    flipped: npt.NDArray[np.bool_] | None = None,
+    workers: Workers | None = None,
+) -> ScoreTables:
+    """Build the tables of weights (K,) and item-major probabilities (D, K); zeros and ones are exact."""
+    n_items, n_components = probs.shape
+    stored_by_absence = np.zeros(n_items, dtype=np.bool_) if flipped is None else flipped
+    odds = np.empty((n_items, n_components))
+    cuts = item_blocks(n_items, n_components)
+
+    def block(b: int) -> tuple[Floats, npt.NDArray[np.int64]]:
+        base, n_required = np.zeros(n_components), np.zeros(n_components, dtype=np.int64)
+        log_tables(probs, stored_by_absence, cuts[b], cuts[b + 1], odds, base, n_required)
+        return base, n_required
+
+    with np.errstate(divide="ignore"):
+        base = np.log(weights)
+    total_required = np.zeros(n_components, dtype=np.int64)
+    for part, n_required in (Workers() if workers is None else workers).map(block, len(cuts) - 1):
+        base += part
+        total_required += n_required
+    if not total_required.any():
+        return ScoreTables.without_requirements(odds, base)
+    required = np.empty((n_items, n_components), dtype=np.float32)
+    mark_required(probs, stored_by_absence, required)
+    return ScoreTables(odds, base, required, total_required.astype(np.float32))
+
+
+def item_blocks(n_items: int, n_components: int) -> npt.NDArray[np.int64]:
+    """Cut the items into blocks for tables; their number never depends on the threads."""
+    n_blocks = max(1, min(_MAX_BLOCKS, n_items * n_components // _CELLS_IN_A_BLOCK))
+    return np.linspace(0, n_items, n_blocks + 1).astype(np.int64)
+
+
+class Rows:
+    """Transactions made ready for many E-steps.
+
+    Parameters
+    ----------
+    transactions : Transactions
+        The data; identical rows are merged where that saves a fifth or more.
+    workers : Workers
+        The threads that work on it.
+
+    Notes
+    -----
+    Merging, flipping and sorting take copies, at most two at a time. They are left out where a copy would be
+    larger than 80 MB, so that the memory of a fit does not grow with the data.
+    """
+
+    def __init__(self, transactions: Transactions, workers: Workers) -> None:
+        self.items = transactions.items
+        self.workers = workers
+        self.n_transactions = transactions.n_transactions
+        self.item_totals = transactions.item_counts()
+        self.flipped = np.zeros(transactions.n_items, dtype=np.bool_)
+        self._cuts: dict[int, npt.NDArray[np.int64]] = {}
+        self._indptr, self._indices = transactions.indptr, transactions.indices
+        self._weights = weights_of(transactions)
+        self._shared = protected(np.empty(0, dtype=np.int32))
+        if _BYTES_OF_A_ROW * transactions.n_rows + 4 * len(transactions.indices) <= _BYTES_OF_COPIES:
+            self._make_ready(transactions)
+
+    def _make_ready(self, transactions: Transactions) -> None:
+        data = merged_if_worth_it(transactions)
+        weights = weights_of(data)
+        self.flipped = 2 * self.item_totals > self.n_transactions
+        indptr, indices = data.indptr, data.indices
+        del data
+        if self.flipped.any():
+            indptr, indices = map(protected, layout.flip_items(indptr, indices, self.flipped))
+        order, self._indptr, self._indices = _in_order(indptr, indices, self.n_items)
+        self._weights = protected(weights[order]) if len(weights) else weights
+        self._shared = protected(layout.shared_prefixes(self._indptr, self._indices))
+
+    @property
+    def n_items(self) -> int:
+        """The number of items."""
+        return len(self.flipped)
+
+    def expected_counts(self, tables: ScoreTables, *, squared: bool = False) -> tuple[Counts, float]:
+        """Return the expected counts and the sum of the rows' log-sum-exps.
+
+        Parameters
+        ----------
+        tables : ScoreTables
+            The model.
+        squared : bool
+            Sum the squares of responsibilities instead (see `Counts.squares`).
+        """
+        n_items, n_components = tables.odds.shape
+        cuts = self._blocks(n_components)
+        rows = PrefixRows(self._indptr, self._indices, self._shared, self._weights)
+
+        def block(b: int) -> tuple[float, Floats, Floats]:
+            sizes = np.zeros(n_components)
+            slab = np.zeros((n_items, n_components))
+            value = estep.expected_counts(rows, cuts[b], cuts[b + 1], tables, squared, sizes, slab)
+            return value, sizes, slab
+
+        return self._gather(self.workers.map(block, len(cuts) - 1))
+
+    def _gather(self, parts: list[tuple[float, Floats, Floats]]) -> tuple[Counts, float]:
+        value, sizes, slab = parts[0]
+        for more, more_sizes, more_slab in parts[1:]:
+            value += more
+            sizes += more_sizes
+            slab += more_slab
+        # A sum in another order can pass its bound by a rounding error, never by more.
+        np.minimum(slab, sizes, out=slab)
+        slab[self.flipped] = sizes - slab[self.flipped]
+        return Counts(protected(sizes), protected(slab).T), float(value)
+
+    def _blocks(self, n_components: int) -> npt.NDArray[np.int64]:
+        """Cut the rows into blocks of equal work; their number depends on the data, never on the threads."""
+        if n_components not in self._cuts:
+            self._cuts[n_components] = self._cut(n_components)
+        return self._cuts[n_components]
+
+    def _cut(self, n_components: int) -> npt.NDArray[np.int64]:
+        cells = max(self.n_items * n_components, 1)
+        additions = (len(self._indices) + self.n_items) * n_components
+        n_blocks = min(
+            _MAX_BLOCKS,
+            additions // _ADDITIONS_IN_A_BLOCK,
+            _BYTES_OF_SLABS // (8 * cells),
+            len(self._indices) // (16 * max(self.n_items, 1)),
+        )
+        work = self._indptr + np.arange(len(self._indptr))
+        goals = np.linspace(0, work[-1], max(int(n_blocks), 1) + 1)
+        cuts = np.searchsorted(work, goals)
+        cuts[-1] = len(self._indptr) - 1
+        return cuts.astype(np.int64)
+
+
+def merged_if_worth_it(transactions: Transactions) -> Transactions:
+    """Return transactions with identical rows merged, if that saves a fifth of the rows or more."""
+    merged = transactions.merge_identical()
+    return merged if merged.n_rows < _WORTH_MERGING * transactions.n_rows else transactions
+
+
+def _in_order(
+    indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32], n_items: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Sort the items of each row by falling frequency, and the rows by their first items."""
+    code_of = np.argsort(-np.bincount(indices, minlength=n_items), kind="stable").astype(np.int32)
+    rank = np.empty(n_items, dtype=np.int32)
+    rank[code_of] = np.arange(n_items, dtype=np.int32)
+    ranks = rank[indices]
+    csr.sort_rows(ranks, indptr[1:].copy(), len(indptr) - 1)
+    keys = layout.prefix_keys(indptr, ranks, int(n_items).bit_length(), _N_KEYS)
+    order = np.lexsort(keys[::-1])
+    sorted_indptr, sorted_indices = lattice.gather_sets(indptr[1:], ranks, order, code_of)
+    return order, protected(sorted_indptr), protected(sorted_indices)
+
+
+def counts_of_labels(transactions: Transactions, labels: npt.NDArray[Any], n_components: int) -> Counts:
+    """Return the counts of one component label for each transaction."""
+    sizes = np.zeros(n_components)
+    slab = np.zeros((transactions.n_items, n_components))
+    rows = each_transaction(transactions, np.arange(transactions.n_rows))
+    estep.label_counts(transactions.indptr, transactions.indices, rows, labels.astype(np.int64), sizes, slab)
+    return Counts(sizes, slab.T)

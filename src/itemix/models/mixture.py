@@ -8,27 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix._arrays import owned, protected, ranks_by
 from itemix._checks import as_generator, check_whole
-from itemix.core.compressed import each_transaction
 from itemix.core.items import Items, Label
 from itemix.core.sets import as_positions
-from itemix.core.transactions import Transactions, as_transactions
+from itemix.core.transactions import Transactions, as_transactions, each_transaction
 from itemix.errors import InvalidInputError
-from itemix.immutable import owned, protected
 from itemix.kernels.inference import estep
 from itemix.kernels.inference.estep import ScoreTables
 from itemix.kernels.models import probability
 from itemix.kernels.models.probability import AskedSets
-from itemix.models.base import NEAR_THE_LEAST, Model
-from itemix.models.events import Names, no_sets, require_consistent, require_same_items
-from itemix.models.expectation import tables_of_mixture
-from itemix.ranking import ranks_by
+from itemix.models.base import NEAR_THE_LEAST, Model, Names, no_sets, require_consistent, require_same_items
+from itemix.models.counts import tables_of_mixture
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
 
-    from itemix.models.events import Sets
+    from itemix.models.base import SetArrays
 
 Floats = npt.NDArray[np.float64]
 
@@ -177,7 +174,7 @@ class Mixture(Model):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mixture to a file; `itemix.load` reads it back."""
-        from itemix.files.mixture_files import save_mixture
+        from itemix.files.models import save_mixture
 
         save_mixture(self, path)
 
@@ -327,7 +324,11 @@ class Mixture(Model):
         return found
 
     def _conditional(
-        self, present: Sets, against: Sets, held: npt.NDArray[np.int32], missing: npt.NDArray[np.int32]
+        self,
+        present: SetArrays,
+        against: SetArrays,
+        held: npt.NDArray[np.int32],
+        missing: npt.NDArray[np.int32],
     ) -> Floats:
         return self._given(held, missing).probabilities_of_codes(*present, *against)
 

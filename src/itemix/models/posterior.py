@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from itemix._arrays import Immutable, owned
 from itemix._checks import as_generator
 from itemix.core.items import Items, Label
 from itemix.errors import InvalidInputError
-from itemix.immutable import Immutable, owned
 from itemix.kernels.models import probability
 from itemix.models.mixture import Mixture
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from itemix.core.itemsets import Itemsets
 from itemix.errors import InvalidInputError
-from itemix.mining.pairs import comparable_items
-from itemix.mining.query import dependencies
+from itemix.mining.query import comparable_items, dependencies
 from itemix.models.base import Model, as_model
 from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from itemix.mining.query import Dependency, Sign
-    from itemix.models.events import Names
+    from itemix.models.base import Names
     from itemix.models.posterior import Posterior
 
 

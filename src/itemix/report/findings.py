@@ -13,7 +13,7 @@ from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining.mine import mine
 from itemix.mining.query import Dependency, Sign, dependencies
 from itemix.mining.rules import rules
-from itemix.plot.agreement_picture import exact_supports
+from itemix.plot.itemsets import exact_supports
 from itemix.plot.models import components_of, model_of
 
 if TYPE_CHECKING:

@@ -4,18 +4,40 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from itemix.core.display import plural
+from itemix.mining.characteristics import Characteristic, characteristic_items, in_general
 from itemix.models.corrected import CorrectedMixture
-from itemix.plot import top_itemsets
-from itemix.report.markup import Child, count, facts, item, number, percent
-from itemix.report.page import figure
-from itemix.report.sections import Section, paragraph
+from itemix.plot import component_heatmap, component_sizes, top_itemsets, trace
+from itemix.plot.fits import trace_of
+from itemix.plot.models import largest_components
+from itemix.report.page import (
+    Child,
+    Section,
+    as_percent,
+    count,
+    element,
+    facts,
+    figure,
+    item,
+    number,
+    paragraph,
+    percent,
+    ratio,
+    table,
+)
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+    import numpy.typing as npt
+
+    from itemix.models.mixture import Mixture
     from itemix.report.findings import Findings
+
 
 _ITEMS = 12
 _NO_DIFFERENCE = 0.005
@@ -142,3 +164,241 @@ def _of_fit(findings: Findings) -> list[Child]:
         number(abs(bits), f"{abs(bits):.2f}"),
         f" bits {saved} to describe it.",
     ]
+
+
+# Components: the kinds of transactions that a mixture tells apart.
+
+_SHOWN = 10
+_ITEMS_NAMED = 6
+_USUAL = 0.3
+
+
+def components(findings: Findings) -> Section | None:
+    """Tell of the components, if the model has more than one."""
+    mixture = findings.components
+    if mixture is None or (mixture.weights > 0).sum() < 2:
+        return None
+    shown = largest_components(mixture, _SHOWN)
+    n = len(shown)
+    parts = [
+        paragraph(*_sizes(mixture), lead=True),
+        *_most_distinct(mixture, shown),
+        *_of_samples(findings),
+        *_before_correction(findings),
+        figure(
+            "sizes",
+            f"The {n} largest components, with the items that are most characteristic of each and their "
+            "probability in it.",
+            lambda ax: component_sizes(mixture, _SHOWN, ax=ax),
+            height=0.4 + 0.42 * n,
+        ),
+        figure(
+            "heat",
+            "How probable the most characteristic items are in each of these components, in per cent. Column "
+            "heads are the number and the size of a component.",
+            lambda ax: component_heatmap(mixture, _SHOWN, ax=ax),
+            height=5.6,
+        ),
+        _component_table(mixture, shown),
+    ]
+    return Section("components", "Components", parts)
+
+
+def _sizes(mixture: Mixture) -> list[Child]:
+    weights = np.sort(mixture.weights[mixture.weights > 0])[::-1]
+    most = int(np.searchsorted(np.cumsum(weights), 0.9 - 1e-12)) + 1
+    words: list[Child] = [
+        "The model tells ",
+        count(len(weights)),
+        " kinds of transactions apart. The largest covers ",
+        percent(float(weights[0])),
+        " of them, ",
+    ]
+    return [
+        *words,
+        "and " if most > 1 else "which is ",
+        count(most),
+        " together cover 90%." if most > 1 else " of them.",
+    ]
+
+
+def _most_distinct(mixture: Mixture, shown: npt.NDArray[np.int64]) -> list[Element]:
+    """Name the component of which an item that is usual there tells most."""
+    usual = [
+        (found.lift, position, found)
+        for position, k in enumerate(shown.tolist(), start=1)
+        for found in characteristic_items(mixture, k, _ITEMS_NAMED)
+        if found.probability >= _USUAL
+    ]
+    if not usual:
+        return []
+    lift, position, found = max(usual, key=lambda candidate: candidate[0])
+    return [
+        paragraph(
+            "The most distinct of the largest is component ",
+            count(position),
+            ": ",
+            item(found.item),
+            " is in ",
+            percent(found.probability),
+            " of its transactions, ",
+            ratio(lift),
+            " times as often as overall.",
+        )
+    ]
+
+
+def _of_samples(findings: Findings) -> list[Element]:
+    posteriors = getattr(findings.source, "posteriors_", ())
+    if len(posteriors) < 2:
+        return []
+    numbers = [posterior.n_components for posterior in posteriors]
+    spread = f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else f"{numbers[0]}"
+    return [
+        paragraph(
+            f"These are the components of the last of {len(posteriors)} samples, which have {spread} each; "
+            "all other answers are averages over the samples."
+        )
+    ]
+
+
+def _before_correction(findings: Findings) -> list[Element]:
+    if not isinstance(findings.model, CorrectedMixture):
+        return []
+    return [paragraph("The components are those of the mixture before its correction.")]
+
+
+def _component_table(mixture: Mixture, shown: npt.NDArray[np.int64]) -> Element:
+    rows = [
+        (
+            _typical(position, characteristic_items(mixture, k, _ITEMS_NAMED), in_general(mixture, k)),
+            percent(float(mixture.weights[k])),
+            number(float(mixture.probs[k].sum()), f"{mixture.probs[k].sum():.1f}"),
+        )
+        for position, k in enumerate(shown.tolist(), start=1)
+    ]
+    headers = ("typical items: probability, and how many times the overall one", "share", "items each")
+    return table(f"The {plural(len(rows), 'largest component')}", headers, rows)
+
+
+def _typical(position: int, found: list[Characteristic], otherwise: str) -> Element:
+    words: list[Child] = [f"{position}. "]
+    for name, probability, lift in found:
+        words += [item(name), f" {as_percent(probability)}, {lift:.1f}\N{MULTIPLICATION SIGN}", "; "]
+    return element("span", *(words[:-1] if found else [*words, otherwise]))
+
+
+# Diagnostics: whether the fit can be relied on.
+
+_MIXED = 1.01
+_TRACED = {
+    "log_joint": "the joint log-probability",
+    "n_components": "the number of components",
+    "alpha": "the concentration of the weights",
+}
+
+
+def diagnostics(findings: Findings) -> Section:
+    """Tell how the fit went, as far as the model knows."""
+    source = findings.source
+    parts: list[Element] = []
+    if hasattr(source, "chains_"):
+        parts += _of_chains(source)
+    elif hasattr(source, "lower_bounds_"):
+        parts.append(paragraph(*_of_climb(source), lead=True))
+    else:
+        parts.append(paragraph("The model does not come with a record of how it was fitted.", lead=True))
+    if hasattr(source, "lower_bounds_"):
+        name = trace_of(source).name
+        parts.append(
+            _trace(source, "bound", f"{name}, at every iteration. It is flat where the fit has settled.")
+        )
+    if hasattr(source, "chains_"):
+        description = "The number of components at every iteration."
+        parts.append(_trace(source, "n_components", description))
+    parts.append(_fit_table(findings))
+    return Section("diagnostics", "Diagnostics", parts)
+
+
+def _trace(source: Any, quantity: Any, description: str) -> Element:  # noqa: ANN401 - an estimator; a literal
+    return figure(
+        f"trace-{quantity}",
+        description,
+        lambda ax: trace(source, quantity, ax=ax),
+        height=2.8,
+        narrow_height=2.4,
+    )
+
+
+def _of_climb(source: Any) -> list[Child]:  # noqa: ANN401 - an estimator
+    bounds = np.asarray(source.lower_bounds_)
+    words: list[Child] = ["The fit ", "converged" if source.converged_ else "had not converged", " after "]
+    words += [count(int(source.n_iter_)), f" {'iteration' if source.n_iter_ == 1 else 'iterations'}"]
+    if len(bounds) > 1:
+        gain, last = float(bounds[-1] - bounds[0]), float(bounds[-1] - bounds[-2])
+        words += [": it gained ", number(gain, f"{gain:.3f}"), " a transaction in all, and "]
+        words += [number(last, _without_exponent(last)), " in the last iteration"]
+    words.append("." if source.converged_ else "; more iterations may still change the model.")
+    return words
+
+
+def _without_exponent(value: float) -> str:
+    """Write a number with two significant digits, however small it is."""
+    return np.format_float_positional(value, precision=2, fractional=False, trim="-")
+
+
+def _of_chains(source: Any) -> list[Element]:  # noqa: ANN401 - an estimator
+    chains = source.chains_.chains
+    n_burn = max(chain.n_burn for chain in chains)
+    settled = "had settled" if source.converged_ else "had not settled"
+    words: list[Child] = [
+        f"{plural(len(chains), 'chain')} of up to ",
+        count(int(source.n_iter_)),
+        " iterations; the trace ",
+        settled,
+        " when burn-in ended after ",
+        count(n_burn),
+        "." if source.converged_ else ": a longer run may still change the model.",
+    ]
+    parts = [paragraph(*words, lead=True)]
+    known = {
+        name: found["r_hat"]
+        for name, found in source.chains_.diagnostics().items()
+        if not math.isnan(found["r_hat"])
+    }
+    if known:
+        worst = max(known, key=known.__getitem__)
+        value = known[worst]
+        which = "chain has" if len(chains) == 1 else "chains have"
+        verdict = (
+            f"no sign that the {which} not mixed"
+            if value <= _MIXED
+            else f"above {_MIXED:g}: the {which} not mixed well, and intervals may be too narrow"
+        )
+        parts.append(
+            paragraph(
+                f"R-hat is largest for {_TRACED[worst]}: ", number(value, f"{value:.3f}"), f", {verdict}."
+            )
+        )
+    return parts
+
+
+def _fit_table(findings: Findings) -> Element:
+    source = findings.source
+    rows: list[tuple[str, Child]] = [
+        ("model", kind_of(findings)),
+        ("free parameters", count(int(findings.model.n_parameters))),
+    ]
+    if hasattr(source, "n_iter_"):
+        rows.append(("iterations", count(int(source.n_iter_))))
+    if hasattr(source, "converged_"):
+        rows.append(("converged", "yes" if source.converged_ else "no"))
+    if hasattr(source, "lower_bound_"):
+        rows.append(
+            (trace_of(source).name.lower(), number(source.lower_bound_, f"{source.lower_bound_:.4f}"))
+        )
+    if hasattr(source, "chains_"):
+        for name, found in source.chains_.diagnostics().items():
+            figures = f"R-hat {found['r_hat']:.3f}, effective sample size {found['ess']:.0f}"
+            rows.append((_TRACED[name], figures))
+    return facts(rows, "facts")

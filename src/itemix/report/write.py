@@ -10,21 +10,20 @@ import itemix
 from itemix._files import checked_target, replacing
 from itemix.core.display import format_name
 from itemix.core.transactions import as_transactions
-from itemix.report import components, dependencies, diagnostics, overview, patterns, rules
+from itemix.report import overview, patterns
 from itemix.report.findings import find
-from itemix.report.markup import element, page
-from itemix.report.page import colours
+from itemix.report.page import colours, element, page
 
 if TYPE_CHECKING:
     import os
 
 _SECTIONS = (
     overview.summary,
-    components.components,
+    overview.components,
     patterns.itemsets,
-    dependencies.dependencies,
-    rules.rules,
-    diagnostics.diagnostics,
+    patterns.dependencies,
+    patterns.rules,
+    overview.diagnostics,
 )
 _TITLE = "What the transactions hold"
 _NOTE = (

@@ -20,14 +20,13 @@ from starlette.staticfiles import StaticFiles
 import itemix
 from itemix._runtime import still_wanted
 from itemix.errors import InvalidInputError
-from itemix.web import answers, downloads
-from itemix.web.errors import HANDLERS
-from itemix.web.metrics import Measured, Metrics
-from itemix.web.middleware import KnownHosts, SecureHeaders, TokenRequired
+from itemix.web import downloads, openapi
+from itemix.web.limits import HANDLERS
+from itemix.web.middleware import KnownHosts, Measured, Metrics, SecureHeaders, TokenRequired
 from itemix.web.openapi import Document
 from itemix.web.requests import asked_in, chosen_model
 from itemix.web.threads import in_thread, make_pool
-from itemix.web.views import about, ask, dependencies, model, patterns, rules
+from itemix.web.views import ask, model, patterns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,20 +71,22 @@ class File:
 
 # Routes are tried in this order: what is asked for most comes first.
 VIEWS = (
-    View("/query", ask.QueryQuestion, ask.query, answers.Query, ask.query_steps),
-    View("/recommend", ask.RecommendQuestion, ask.recommend, answers.Recommendations, ask.recommend_steps),
-    View("/influences", ask.InfluencesQuestion, ask.influences, answers.Influences),
-    View("/model", about.AboutQuestion, about.about, answers.ModelFacts),
-    View("/items", about.ItemsQuestion, about.items, answers.FoundItems),
-    View("/itemsets", patterns.ItemsetsQuestion, patterns.itemsets, answers.Itemsets),
-    View("/components", model.ComponentsQuestion, model.components, answers.Components),
-    View("/components/{number:int}", model.ComponentQuestion, model.component, answers.Component),
-    View("/dependencies", dependencies.DependenciesQuestion, dependencies.dependencies, answers.Dependencies),
-    View("/rules", rules.RulesQuestion, rules.rules, answers.Rules),
+    View("/query", ask.QueryQuestion, ask.query, openapi.Query, ask.query_steps),
+    View(
+        "/recommend", ask.RecommendQuestion, ask.recommend, openapi.RecommendationsAnswer, ask.recommend_steps
+    ),
+    View("/influences", ask.InfluencesQuestion, ask.influences, openapi.Influences),
+    View("/model", model.AboutQuestion, model.about, openapi.ModelFacts),
+    View("/items", model.ItemsQuestion, model.items, openapi.FoundItems),
+    View("/itemsets", patterns.ItemsetsQuestion, patterns.itemsets, openapi.ItemsetsAnswer),
+    View("/components", model.ComponentsQuestion, model.components, openapi.Components),
+    View("/components/{number:int}", model.ComponentQuestion, model.component, openapi.Component),
+    View("/dependencies", patterns.DependenciesQuestion, patterns.dependencies, openapi.Dependencies),
+    View("/rules", patterns.RulesQuestion, patterns.rules, openapi.RulesAnswer),
 )
 FILES = (
     File("itemsets", patterns.ItemsetsChosen, downloads.write_itemsets),
-    File("rules", rules.RulesChosen, downloads.write_rules),
+    File("rules", patterns.RulesChosen, downloads.write_rules),
 )
 
 
@@ -197,7 +198,7 @@ def _other_routes(models: Sequence[Served], metrics: Metrics) -> list[Route | Mo
 @cache
 def document() -> dict[str, Any]:
     """Return the OpenAPI document."""
-    made = Document([answers.Health, answers.Models, *(view.shape for view in VIEWS)])
+    made = Document([openapi.Health, openapi.Models, *(view.shape for view in VIEWS)])
     for view in VIEWS:
         made.add_view(view.path.replace(":int}", "}"), _summary(view.answer), view.question, view.shape)
     for file in FILES:
@@ -207,10 +208,10 @@ def document() -> dict[str, Any]:
     made.add_other("/", "The page.", "text/html")
     made.add_other("/openapi.json", "This document; needs no token.", "application/json")
     made.add_other(
-        "/health", "Whether the server answers; needs no token.", "application/json", answers.Health
+        "/health", "Whether the server answers; needs no token.", "application/json", openapi.Health
     )
     made.add_other("/metrics", "Figures for a monitor, in the text format of Prometheus.", "text/plain")
-    made.add_other("/models", "The names of the models.", "application/json", answers.Models)
+    made.add_other("/models", "The names of the models.", "application/json", openapi.Models)
     return made.as_json()
 
 

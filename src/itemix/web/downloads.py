@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from itemix.core.exchange import Columns
-from itemix.core.tables import write
-from itemix.web.views import patterns, rules
+from itemix.core.tables import TableColumns, write
+from itemix.web.views import patterns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +20,7 @@ FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.
 
 def write_itemsets(served: Served, asked: patterns.ItemsetsChosen, path: Path) -> None:
     """Write the itemsets in the order of the table, each with its interval and its support in the data."""
-    found = patterns.choose(served, asked)
+    found = patterns.choose_itemsets(served, asked)
     order = patterns.page_of(found, asked, 0, len(found.positions))
     chosen = found.family.itemsets.take(order)
     values: dict[str, Sets | npt.NDArray[Any]] = {
@@ -37,10 +36,10 @@ def write_itemsets(served: Served, asked: patterns.ItemsetsChosen, path: Path) -
     if exact is not None:
         values["exact"] = exact
     facts = {"n_transactions": None, "min_support": asked.min_support, "target": None}
-    write(Columns("itemsets", chosen.items, values, facts), path)
+    write(TableColumns("itemsets", chosen.items, values, facts), path)
 
 
-def write_rules(served: Served, asked: rules.RulesChosen, path: Path) -> None:
+def write_rules(served: Served, asked: patterns.RulesChosen, path: Path) -> None:
     """Write the rules in the order of the table, with all measures."""
-    found, positions = rules.choose(served, asked)
-    found.take(rules.ranked(found, positions, asked, 0, len(positions))).save(path)
+    found, positions = patterns.choose_rules(served, asked)
+    found.take(patterns.ranked(found, positions, asked, 0, len(positions))).save(path)

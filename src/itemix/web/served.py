@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from itemix._files import Held
 from itemix.errors import InvalidInputError
-from itemix.inputs import Held
 from itemix.mining import supports
 from itemix.mining.mine import mine
 from itemix.models.base import as_model
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from itemix.core.itemsets import Itemsets
     from itemix.core.sets import Sets
     from itemix.core.transactions import Transactions
-    from itemix.models.base import Model
-    from itemix.models.events import Names
+    from itemix.models.base import Model, Names
     from itemix.models.mixture import Mixture
 
 T = TypeVar("T")

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from naive import estep as naive
 
 from itemix import Transactions
+from itemix._runtime import Workers
 from itemix.kernels.inference.estep import ScoreTables
-from itemix.models.expectation import Rows, counts_of_labels, tables_of_mixture
-from itemix.threads import Workers
+from itemix.models.counts import Rows, counts_of_labels, tables_of_mixture
 
 
 def random_case(seed, *, n_rows=40, n_items=7, n_components=5, extreme=0.0, density=0.4):

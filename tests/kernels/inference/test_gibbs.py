@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from naive import gibbs as naive
 
 from itemix import Transactions
-from itemix.inference import collapsed
+from itemix.inference import gibbs as collapsed
 from itemix.inference.priors import Prior
-from itemix.kernels.inference import components, gibbs, scores, splitmerge
+from itemix.kernels.inference import components, gibbs, splitmerge
 
 MODELS = pytest.mark.parametrize("n_components", [4, None], ids=["finite", "process"])
 
@@ -170,10 +170,10 @@ def test_joint_of_components_is_the_twins(n_components):
     case = Case(5, n_components, n_rows=200)
     got = collapsed.log_joint(case.prior_tables, case.alpha, case.tables)
     assert got == pytest.approx(case.log_joint(), abs=1e-9)
-    union = scores.log_union(case.prior_tables, case.tables, 1, 2)
+    union = components.log_union(case.prior_tables, case.tables, 1, 2)
     case.labels[case.labels == 2] = 1
     merged = case.fresh_tables()
-    assert union == pytest.approx(scores.log_component(case.prior_tables, merged, 1), abs=1e-9)
+    assert union == pytest.approx(components.log_component(case.prior_tables, merged, 1), abs=1e-9)
 
 
 def test_a_full_process_sweep_stops_and_can_go_on():
@@ -222,7 +222,7 @@ def test_a_truncated_process_visits_the_partitions_that_fit(moves):
     whole = case.fresh_tables()._asdict()
     by_item = {name: np.ascontiguousarray(whole[name][:, :2]) for name in ("counts", "place")}
     by_slot = {name: whole[name][:2].copy() for name in set(whole) - set(by_item) - {"scratch"}}
-    case.tables = components.Tables(**by_item, **by_slot, scratch=whole["scratch"])
+    case.tables = components.ComponentTables(**by_item, **by_slot, scratch=whole["scratch"])
     case.can_grow = False
     fitting = {
         labels: p for labels, p in naive.partition_posterior(case.X, case.model).items() if max(labels) < 2

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itemix import Transactions
-from itemix.kernels.inference import layout, odds
-from itemix.models.expectation import Rows
-from itemix.threads import Workers
+from itemix._runtime import Workers
+from itemix.kernels.inference import estep, layout
+from itemix.models.counts import Rows
 
 
 def compressed(rows):
@@ -73,9 +73,9 @@ def test_tables_of_probabilities(seed):
     probs = np.clip(rng.normal(0.5, 0.5, (6, 4)), 0, 1)
     flipped = rng.random(6) < 0.5
     table, base, n_required = np.empty((6, 4)), np.zeros(4), np.zeros(4, dtype=np.int64)
-    odds.log_tables(probs, flipped, 0, 6, table, base, n_required)
+    estep.log_tables(probs, flipped, 0, 6, table, base, n_required)
     required = np.empty((6, 4), dtype=np.float32)
-    odds.mark_required(probs, flipped, required)
+    estep.mark_required(probs, flipped, required)
     stored = np.where(flipped[:, None], 1 - probs, probs)
     with np.errstate(divide="ignore"):
         present, absent = np.log(stored), np.log1p(-stored)

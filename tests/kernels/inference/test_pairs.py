@@ -8,7 +8,7 @@ from naive import trees as naive
 
 from itemix import Transactions
 from itemix.inference import trees
-from itemix.inference.trees import Pairs, candidate_pairs
+from itemix.inference.trees import CandidatePairs, candidate_pairs
 from itemix.kernels.inference import pairs
 
 seeds = st.integers(0, 10_000)
@@ -26,7 +26,7 @@ def some_pairs(rng, n_items):
     chosen = [(i, j) for i in range(n_items) for j in range(i) if rng.random() < 0.4]
     larger = np.array([i for i, _ in chosen], dtype=np.int64)
     starts = np.searchsorted(larger, np.arange(n_items + 1))
-    return Pairs(starts.astype(np.int64), np.array([j for _, j in chosen], dtype=np.int32))
+    return CandidatePairs(starts.astype(np.int64), np.array([j for _, j in chosen], dtype=np.int32))
 
 
 @settings(max_examples=40)

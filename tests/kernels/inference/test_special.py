@@ -7,13 +7,13 @@ from naive.seeding import nearest_seeds
 from scipy.special import gammaln, psi
 
 from itemix import Transactions
-from itemix.kernels.inference import seeding, special
+from itemix.kernels.inference import estep, layout
 
 
 def test_digamma_and_log_gamma_are_scipys():
     """Over twelve orders of magnitude they agree to rounding."""
     x = np.concatenate([np.logspace(-6, 6, 5001), np.linspace(0.5, 12, 2001)])
-    found_psi, found_gamma = special.digamma_and_log_gamma_of(x)
+    found_psi, found_gamma = estep.digamma_and_log_gamma_of(x)
     np.testing.assert_allclose(found_psi, psi(x), rtol=1e-13, atol=2e-15)
     np.testing.assert_allclose(found_gamma, gammaln(x), rtol=1e-13, atol=1e-14)
 
@@ -26,5 +26,5 @@ def test_a_seed_lowers_the_distances(seed):
     data = Transactions.from_matrix(matrix)
     nearest, label = np.full(12, 99), np.zeros(12, dtype=np.int64)
     for number, row in enumerate([3, 7]):
-        seeding.add_seed(data.indptr, data.indices, 6, row, number, nearest, label)
+        layout.add_seed(data.indptr, data.indices, 6, row, number, nearest, label)
     assert [nearest.tolist(), label.tolist()] == list(nearest_seeds(matrix.tolist(), [3, 7]))

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from kernels import layouts
 from naive import mining, records
 
-from itemix.kernels.mining import closed, control, eclat, maximal
+from itemix.kernels.mining import closed, eclat, maximal
+from itemix.kernels.mining import records as control
 
 KERNELS = {"all": eclat.search, "closed": closed.search, "maximal": maximal.search}
 LAYOUTS = {"bitsets": False, "projections": True}

@@ -6,9 +6,9 @@ from kernels.layouts import as_companions, as_rank_rows, no_entries
 from naive import candidates as naive
 from naive import projection as naive_projection
 
-from itemix.immutable import protected
+from itemix._arrays import protected
 from itemix.kernels import bitsets
-from itemix.kernels.mining import candidates, control, join_counts, prepare, projection
+from itemix.kernels.mining import candidates, projection, records
 
 N_ITEMS = 6
 
@@ -22,7 +22,7 @@ def tries(draw):
     wanted = np.array([len(join) > 1 and draw(st.booleans()) for join in joins])
     below = candidates.unknown_below(first, join_start, np.where(wanted, candidates.UNKNOWN, 0))
     counts = np.zeros(len(joins), dtype=np.int64)
-    return joins, join_counts.JoinCounts(first, item, join_start, wanted, below, counts)
+    return joins, candidates.JoinCounts(first, item, join_start, wanted, below, counts)
 
 
 @st.composite
@@ -46,12 +46,12 @@ def test_dense(trie, data, cut):
     joins, arrays = trie
     rows, weights = data
     order, ranks = np.empty(0, dtype=np.int64), np.arange(N_ITEMS, dtype=np.int32)
-    bits = prepare.pack_bitsets(*map(protected, (*naive_projection.as_rows(rows), order, ranks)), N_ITEMS)
+    bits = projection.pack_bitsets(*map(protected, (*naive_projection.as_rows(rows), order, ranks)), N_ITEMS)
     digits = bitsets.multiplicity_planes(protected(np.array(weights or [], dtype=np.int64)), bits.shape[1])
     layout = bitsets.Bitsets(*map(protected, (bits, *digits)))
     shared = np.zeros(4, dtype=np.int64)
     for part in ((0, cut), (cut, N_ITEMS)):
-        join_counts.count_dense(shared, *part, 5, layout, ranks, arrays)
+        candidates.count_dense(shared, *part, 5, layout, ranks, arrays)
     assert arrays.counts.tolist() == expected(joins, arrays.wanted, rows, weights, range(2, 6))
 
 
@@ -64,7 +64,7 @@ def test_projected(trie, data, cut):
     each = weights or [1] * len(rows)
     pairs = naive_projection.frequent_pairs(rows, each, N_ITEMS, 1)
     ranks = np.arange(N_ITEMS, dtype=np.int32)
-    of_nodes = join_counts.add_pairs(as_companions(pairs), ranks, arrays)
+    of_nodes = candidates.add_pairs(as_companions(pairs), ranks, arrays)
     assert counts.tolist() == expected(joins, wanted, rows, weights, [2])
     second = slice(1 + N_ITEMS, 1 + N_ITEMS + len(of_nodes))
     roots = np.repeat(np.arange(N_ITEMS), np.diff(first[1 : N_ITEMS + 2]))
@@ -81,11 +81,11 @@ def test_projected(trie, data, cut):
     shared = np.zeros(4, dtype=np.int64)
     for part in ((0, cut), (cut, N_ITEMS)):
         delivered = projection.deliver(*part, companions, bounds, row_arrays, 2, no_entries(weights))
-        join_counts.count_projected(shared, *part, 5, delivered, N_ITEMS, arrays)
+        candidates.count_projected(shared, *part, 5, delivered, N_ITEMS, arrays)
     assert counts.tolist() == expected(joins, wanted, rows, weights, range(2, 6))
 
 
-@pytest.mark.parametrize("state", [control.RUNNING, control.CANCELLED])
+@pytest.mark.parametrize("state", [records.RUNNING, records.CANCELLED])
 def test_counting_can_be_stopped(state):
     """Nothing is counted once the threads are told to stop."""
     nodes = {frozenset([item]) for item in range(3)}
@@ -97,6 +97,6 @@ def test_counting_can_be_stopped(state):
     planes = protected(np.empty((0, 8), dtype=np.uint64)), protected(np.empty(0, dtype=np.int64))
     layout = bitsets.Bitsets(bits, *planes)
     shared = np.array([state, 0, 0, 0], dtype=np.int64)
-    trie = join_counts.JoinCounts(first, item, join_start, wanted, below, counts)
-    join_counts.count_dense(shared, 0, 3, 2, layout, np.arange(3, dtype=np.int32), trie)
-    assert counts.any() == (state == control.RUNNING)
+    trie = candidates.JoinCounts(first, item, join_start, wanted, below, counts)
+    candidates.count_dense(shared, 0, 3, 2, layout, np.arange(3, dtype=np.int32), trie)
+    assert counts.any() == (state == records.RUNNING)

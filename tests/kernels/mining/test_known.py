@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from naive import known as naive
 
-from itemix.kernels.mining import known as kernels
+from itemix.kernels.mining import maximal as kernels
 
 N_ITEMS = 12
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import rules as naive
 
-from itemix.kernels.mining import measures
+from itemix.kernels.mining import rules
 from itemix.mining.measures import MEASURES
 
 CODES = list(enumerate(MEASURES[:-1]))
@@ -26,7 +26,7 @@ def tables(draw):
 def test_measures_follow_their_definitions(code, name, table):
     """Every measure is what the textbook says, on every table with at least one transaction in common."""
     both, a, c, n = table
-    computed = measures.measure_all(code, *(np.array([x]) for x in (both, a, c)), float(n))[0]
+    computed = rules.measure_all(code, *(np.array([x]) for x in (both, a, c)), float(n))[0]
     assert computed == pytest.approx(naive.measure(name, both, a, c, n), rel=1e-9, abs=1e-9)
 
 
@@ -35,8 +35,8 @@ def test_measures_follow_their_definitions(code, name, table):
 def test_no_rule_lies_under_the_bound_of_its_confidence(code, name, table, threshold):
     """The search may stop under the bound: no rule that reaches the threshold has a lower confidence."""
     both, a, c, n = table
-    reached = measures.measure_all(code, *(np.array([x]) for x in (both, a, c)), float(n))[0] >= threshold
-    assert not reached or both / a >= measures.least_confidence(code, threshold, both), name
+    reached = rules.measure_all(code, *(np.array([x]) for x in (both, a, c)), float(n))[0] >= threshold
+    assert not reached or both / a >= rules.least_confidence(code, threshold, both), name
 
 
 @pytest.mark.parametrize("name", BOUNDED)
@@ -44,7 +44,7 @@ def test_no_rule_lies_under_the_bound_of_its_confidence(code, name, table, thres
 @given(both=st.floats(0.05, 0.95), threshold=st.floats(-0.5, 1) | st.floats(1, 6))
 def test_the_bound_of_the_confidence_is_the_least_one(name, both, threshold):
     """Of the measures that bound it, some rule comes as near to the bound as tried supports allow."""
-    bound = measures.least_confidence(MEASURES.index(name), threshold, both)
+    bound = rules.least_confidence(MEASURES.index(name), threshold, both)
     least = naive.least_confidence(name, threshold, both)
     # The next support of A that was not tried lies a step of 1 / 30 of all that is left above it.
     step = (1 - both) / 30
@@ -60,7 +60,7 @@ def test_what_is_not_known_stays_unknown(code, name):
     """Without the supports of the sides there is only the support; without n there is no significance."""
     one = np.array([0.5])
     nan = np.array([np.nan])
-    without_sides = measures.measure_all(code, one, nan, nan, 10.0)[0]
+    without_sides = rules.measure_all(code, one, nan, nan, 10.0)[0]
     assert math.isnan(without_sides) == (name != "support")
-    without_n = measures.measure_all(code, one, one, one, np.nan)[0]
+    without_n = rules.measure_all(code, one, one, one, np.nan)[0]
     assert math.isnan(without_n) == (name in ("chi_squared", "p_value"))

@@ -5,7 +5,7 @@ from kernels.layouts import as_companions, as_rank_rows, no_entries
 from naive import bitsets as naive_bitsets
 from naive import projection as naive
 
-from itemix.immutable import protected
+from itemix._arrays import protected
 from itemix.kernels import bitsets
 from itemix.kernels.mining import occurrences, projection
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from naive import lattice as naive_lattice
 from naive import rules as naive
 
-from itemix.kernels.mining import recommend
+from itemix.kernels.mining import rules as recommend
 
 sides = st.frozensets(st.integers(0, 5), min_size=1, max_size=3)
 baskets = st.lists(st.sets(st.integers(0, 5)).map(sorted), max_size=8)

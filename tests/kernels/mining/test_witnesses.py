@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import bitsets as naive
 
-from itemix.kernels.mining import witnesses
+from itemix.kernels.mining import closed
 
 N_WORDS = 8
 
@@ -21,7 +21,7 @@ def random_rows(n_rows, rng):
 def test_rows_turned_round(n_rows):
     """Bit r of the words of a position says whether row r holds it."""
     rows = random_rows(n_rows, np.random.default_rng(n_rows))
-    masks = witnesses.turned(naive.as_arena(rows, N_WORDS, n_free=2), n_rows)
+    masks = closed.turned(naive.as_arena(rows, N_WORDS, n_free=2), n_rows)
     assert masks.shape == (n_rows // 64 + 1, 64 * N_WORDS)
     for position in range(64 * N_WORDS):
         assert naive.as_positions(masks[:, position]) == {r for r in range(n_rows) if position in rows[r]}
@@ -36,13 +36,13 @@ def test_lies_in_another(with_witnesses, n_rows, seed, share):
     rows = random_rows(n_rows, rng)
     row = rows[int(rng.integers(n_rows))] & rows[int(rng.integers(n_rows))] or {0}
     arena = naive.as_arena([*rows, row], N_WORDS)
-    outside = witnesses.all_outside(n_rows)
+    outside = closed.all_outside(n_rows)
     assert naive.as_positions(outside) == set(range(n_rows))
     inside = set(np.flatnonzero(rng.random(n_rows) < share).tolist())
     for position in inside:
-        witnesses.flip(outside, position)
-    assert [witnesses.has(outside, r) for r in range(n_rows)] == [r not in inside for r in range(n_rows)]
-    masks = witnesses.turned(arena, n_rows) if with_witnesses else witnesses.unturned(n_rows)
+        closed.flip(outside, position)
+    assert [closed.has(outside, r) for r in range(n_rows)] == [r not in inside for r in range(n_rows)]
+    masks = closed.turned(arena, n_rows) if with_witnesses else closed.unturned(n_rows)
     for first in {0, n_rows // 2, n_rows}:
         expected = any(row <= rows[r] for r in range(first, n_rows) if r not in inside)
-        assert witnesses.lies_in_another(arena, n_rows, masks, outside, first) == expected
+        assert closed.lies_in_another(arena, n_rows, masks, outside, first) == expected

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import residuals as naive
 
-from itemix.kernels.models.least import further_shifts, least_probabilities
-from itemix.models.residuals import Residuals, Trie
+from itemix.kernels.models.corrected import further_shifts, least_probabilities
+from itemix.models.corrected import Residuals, ResidualTrie
 
 
 def residuals_of(shifts, n_items):
@@ -22,7 +22,7 @@ def residuals_of(shifts, n_items):
         nodes += below
     first = 1 + np.concatenate([[0], np.cumsum(n_children)])
     item = np.array([-1, *(path[-1] for path in nodes[1:])], dtype=np.int32)
-    return Residuals(Trie(first, item), [shifts.get(path, 0.0) for path in nodes]), nodes
+    return Residuals(ResidualTrie(first, item), [shifts.get(path, 0.0) for path in nodes]), nodes
 
 
 def descending(n_items, longest):

@@ -5,7 +5,7 @@ from naive import lattice
 from naive import monotone as naive
 from naive.records import colex
 
-from itemix.models.lowering import lower_to_subsets
+from itemix.models.corrected import lower_to_subsets
 
 N_RANKS = 6
 

@@ -11,7 +11,7 @@ from itemix import Transactions
 from itemix.core.items import Items
 from itemix.core.sets import Sets
 from itemix.kernels.models import maxent
-from itemix.models.known_sets import KnownSets
+from itemix.models.maxent import KnownSets
 
 seeds = st.integers(0, 10_000)
 

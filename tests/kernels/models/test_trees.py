@@ -10,7 +10,7 @@ from naive import trees as naive
 
 from itemix import Transactions
 from itemix.kernels.models import trees
-from itemix.models.tree_tables import tables_of_trees
+from itemix.models.trees import tables_of_trees
 
 seeds = st.integers(0, 10_000)
 extremes = st.sampled_from([0.0, 0.3])

@@ -24,6 +24,7 @@ of items that all n points hold are left out there: the point holds them too, an
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ CHUNK = 256  # as many items of a row are summed up at a time; a product of as m
 _STRAY = 64  # items are sorted again when the size has strayed by a 64th
 UNLISTED, _FAR, _NEAR = 0, 1, 2
 
-Index = int | np.int64
+Slot = int | np.int64
 
 
 class Points(NamedTuple):
@@ -73,7 +74,7 @@ class PriorTables(NamedTuple):
     is_process: bool
 
 
-class Tables(NamedTuple):
+class ComponentTables(NamedTuple):
     """The components of one chain; all of it is written by `move_point`.
 
     sizes (C,) int64; counts (D, C) int32; base, base_out (C,): the base, and the base for a point of the
@@ -108,7 +109,7 @@ def _evaluate(series: np.ndarray, d: float) -> tuple[float, float]:
 
 
 @inlined
-def clear_component(prior: PriorTables, tables: Tables, k: Index) -> None:
+def clear_component(prior: PriorTables, tables: ComponentTables, k: Slot) -> None:
     """Make component k empty; in the Dirichlet process it cannot be chosen then."""
     for j in range(tables.n_listed[k]):
         tables.counts[tables.listed[k, j], k] = 0
@@ -119,7 +120,7 @@ def clear_component(prior: PriorTables, tables: Tables, k: Index) -> None:
 
 
 @inlined
-def _refresh_base(prior: PriorTables, tables: Tables, k: Index) -> None:
+def _refresh_base(prior: PriorTables, tables: ComponentTables, k: Slot) -> None:
     """Compute base[k] and base_out[k] from the counts of the near items and the series of the far ones."""
     n = tables.sizes[k]
     if n == 0:
@@ -202,7 +203,7 @@ def _add_powers(series: np.ndarray, new: np.ndarray, old: np.ndarray, n: int) ->
 
 
 @kernel
-def relist(prior: PriorTables, tables: Tables, k: Index) -> None:
+def relist(prior: PriorTables, tables: ComponentTables, k: Slot) -> None:
     """Sort the items of component k into near and far, and sum up the far ones around its present size."""
     n = tables.sizes[k]
     is_small = n < SMALL
@@ -236,7 +237,9 @@ def relist(prior: PriorTables, tables: Tables, k: Index) -> None:
 
 
 @inlined
-def move_point_inline(prior: PriorTables, tables: Tables, items: np.ndarray, k: Index, sign: int) -> None:
+def move_point_inline(
+    prior: PriorTables, tables: ComponentTables, items: np.ndarray, k: Slot, sign: int
+) -> None:
     """Do what `move_point` does, within the caller: to hand over all tables takes a fifth of its time."""
     series, new, old = tables.series[k], tables.scratch[0], tables.scratch[1]
     is_small = tables.anchor[k] == 0
@@ -267,13 +270,13 @@ def move_point_inline(prior: PriorTables, tables: Tables, items: np.ndarray, k: 
 
 
 @kernel
-def move_point(prior: PriorTables, tables: Tables, items: np.ndarray, k: Index, sign: int) -> None:
+def move_point(prior: PriorTables, tables: ComponentTables, items: np.ndarray, k: Slot, sign: int) -> None:
     """Add (sign 1) a point with the given items to component k, or take it out (sign -1)."""
     move_point_inline(prior, tables, items, k, sign)
 
 
 @kernel
-def fill(points: Points, prior: PriorTables, tables: Tables, n_slots: int) -> None:
+def fill(points: Points, prior: PriorTables, tables: ComponentTables, n_slots: int) -> None:
     """Fill `tables`, whose arrays are all zero, from the labels of the points.
 
     Slots from n_slots on, which only fill up vectors, can never be chosen.
@@ -302,3 +305,81 @@ def empty_slot(sizes: np.ndarray) -> int:
         if sizes[k] == 0:
             return k
     return len(sizes)
+
+
+# Scores of single components of a collapsed mixture, for a point inside or outside, and of all their points.
+#
+# Shapes and formulas as in `components`.
+
+
+@inlined
+def own_score(prior: PriorTables, tables: ComponentTables, items: np.ndarray, k: Slot) -> float:
+    """Score the point's own component k as it is without the point."""
+    n = float(tables.sizes[k])
+    score: float = tables.base_out[k]
+    for first in range(0, len(items), prior.block):
+        top = bottom = 1.0
+        for j in range(first, min(first + prior.block, len(items))):
+            i = items[j]
+            c = float(tables.counts[i, k])
+            top *= (c - 1.0) + prior.beta[i]
+            bottom *= (n - 1.0 - c) + prior.gamma[i] if c < n else 1.0
+        score += log_ratio(top, bottom)
+    return score
+
+
+@inlined
+def outside_score(prior: PriorTables, tables: ComponentTables, items: np.ndarray, k: Slot) -> float:
+    """Score component k for a point outside it."""
+    n = float(tables.sizes[k])
+    score: float = tables.base[k]
+    for first in range(0, len(items), prior.block):
+        top = bottom = 1.0
+        for j in range(first, min(first + prior.block, len(items))):
+            i = items[j]
+            c = float(tables.counts[i, k])
+            top *= c + prior.beta[i]
+            bottom *= (n - c) + prior.gamma[i]
+        score += log_ratio(top, bottom)
+    return score
+
+
+@inlined
+def _log_item(prior: PriorTables, i: Slot, n: int, c: int) -> float:
+    """Return by how much c points with item i among n change the joint log-probability of a component."""
+    b, g = prior.beta[i], prior.gamma[i]
+    present = math.lgamma(c + b) - math.lgamma(b)
+    return present + math.lgamma(n - c + g) - math.lgamma(n + g)
+
+
+@kernel
+def log_component(prior: PriorTables, tables: ComponentTables, k: Slot) -> float:
+    """Return the joint log-probability of the points of component k and of their being together.
+
+    The joint log-probability of all labels and data is the sum of this over the components, and
+    log(Gamma(alpha) / Gamma(N + alpha)).
+    """
+    n = tables.sizes[k]
+    value: float = prior.growth[n]
+    for j in range(tables.n_listed[k]):
+        i = tables.listed[k, j]
+        if tables.counts[i, k]:
+            value += _log_item(prior, i, n, tables.counts[i, k])
+    return value
+
+
+@kernel
+def log_union(prior: PriorTables, tables: ComponentTables, a: Slot, b: Slot) -> float:
+    """Return what `log_component` would be if components a and b were one."""
+    n = tables.sizes[a] + tables.sizes[b]
+    value: float = prior.growth[n]
+    for j in range(tables.n_listed[a]):
+        i = tables.listed[a, j]
+        c = tables.counts[i, a] + tables.counts[i, b]
+        if c:
+            value += _log_item(prior, i, n, c)
+    for j in range(tables.n_listed[b]):
+        i = tables.listed[b, j]
+        if tables.place[i, a] == UNLISTED and tables.counts[i, b]:
+            value += _log_item(prior, i, n, tables.counts[i, b])
+    return value

@@ -11,14 +11,14 @@ import numpy as np
 
 from itemix.kernels import vectors
 from itemix.kernels.inference.components import (
-    Index,
+    ComponentTables,
     Points,
     PriorTables,
-    Tables,
+    Slot,
     empty_slot,
     move_point_inline,
+    own_score,
 )
-from itemix.kernels.inference.scores import own_score
 from itemix.kernels.jit import inlined, kernel
 
 _CERTAIN = 45.0  # thousands of chances of e^-45 are nothing to a uniform number of 53 bits
@@ -31,8 +31,8 @@ class Slots(NamedTuple):
     none.
     """
 
-    own: Index
-    empty: Index
+    own: Slot
+    empty: Slot
 
 
 @inlined
@@ -74,7 +74,7 @@ def _multiply_factors(
 
 
 @inlined
-def _choose(weights: np.ndarray, own: Index, threshold: float) -> Index:
+def _choose(weights: np.ndarray, own: Slot, threshold: float) -> Slot:
     """Return where the running sum passes the threshold; the own component, likeliest, comes first."""
     if threshold < weights[own]:
         return own
@@ -90,7 +90,7 @@ def _choose(weights: np.ndarray, own: Index, threshold: float) -> Index:
 
 
 @inlined
-def _n_looked_at(sizes: np.ndarray, empty: Index) -> int:
+def _n_looked_at(sizes: np.ndarray, empty: Slot) -> int:
     """Return how many slots can be chosen, in whole vectors: all where none is offered (empty = -1)."""
     n = len(sizes)
     while n > empty + 1 > 0 and sizes[n - 1] == 0:
@@ -101,7 +101,7 @@ def _n_looked_at(sizes: np.ndarray, empty: Index) -> int:
 @inlined
 def score_row(
     prior: PriorTables,
-    tables: Tables,
+    tables: ComponentTables,
     items: np.ndarray,
     slots: Slots,
     score: np.ndarray,
@@ -136,7 +136,7 @@ def sweep(
     points: Points,
     uniforms: np.ndarray,
     prior: PriorTables,
-    tables: Tables,
+    tables: ComponentTables,
     first: int,
     can_grow: bool,
 ) -> tuple[int, int, float]:

@@ -16,25 +16,28 @@ import math
 import numpy as np
 
 from itemix.kernels.inference.components import (
-    Index,
+    ComponentTables,
     Points,
     PriorTables,
-    Tables,
+    Slot,
     clear_component,
     empty_slot,
+    log_component,
+    log_union,
     move_point,
+    outside_score,
+    own_score,
 )
-from itemix.kernels.inference.scores import log_component, log_union, outside_score, own_score
 from itemix.kernels.jit import inlined, kernel
 
 
 @inlined
-def _items(points: Points, t: Index) -> np.ndarray:
+def _items(points: Points, t: Slot) -> np.ndarray:
     return points.indices[points.indptr[t] : points.indptr[t + 1]]
 
 
 @inlined
-def _members(labels: np.ndarray, a: Index, b: Index, i: Index, j: Index, out: np.ndarray) -> int:
+def _members(labels: np.ndarray, a: Slot, b: Slot, i: Slot, j: Slot, out: np.ndarray) -> int:
     """Write the points of components a and b other than i and j, and return how many they are."""
     n = 0
     for t in range(len(labels)):
@@ -55,10 +58,10 @@ def _log_chance(score: float, other: float) -> float:
 def _launch(
     points: Points,
     prior: PriorTables,
-    sides: Tables,
+    sides: ComponentTables,
     members: np.ndarray,
     side: np.ndarray,
-    seeds: tuple[Index, Index],
+    seeds: tuple[Slot, Slot],
     rng: np.random.Generator,
 ) -> None:
     """Put the seeds on a side each and let the members join one in random order; `sides` comes in empty."""
@@ -79,7 +82,7 @@ def _launch(
 def _scan(
     points: Points,
     prior: PriorTables,
-    sides: Tables,
+    sides: ComponentTables,
     members: np.ndarray,
     side: np.ndarray,
     targets: np.ndarray,
@@ -109,7 +112,7 @@ def _scan(
 
 
 @kernel
-def _choose_slot(tables: Tables, is_process: bool, rng: np.random.Generator) -> tuple[Index, Index]:
+def _choose_slot(tables: ComponentTables, is_process: bool, rng: np.random.Generator) -> tuple[Slot, Slot]:
     """Return a slot for a new component and how many there are to choose from; 0 if there is none.
 
     Empty components are all different in the finite model, and all one in the Dirichlet process.
@@ -128,7 +131,9 @@ def _choose_slot(tables: Tables, is_process: bool, rng: np.random.Generator) -> 
 
 
 @kernel
-def _relabel(points: Points, prior: PriorTables, tables: Tables, moved: np.ndarray, new: Index) -> None:
+def _relabel(
+    points: Points, prior: PriorTables, tables: ComponentTables, moved: np.ndarray, new: Slot
+) -> None:
     """Move some points to component `new`."""
     labels = points.labels
     for t in moved:
@@ -141,9 +146,9 @@ def _relabel(points: Points, prior: PriorTables, tables: Tables, moved: np.ndarr
 def _try_split(
     points: Points,
     prior: PriorTables,
-    tables: Tables,
-    sides: Tables,
-    i: Index,
+    tables: ComponentTables,
+    sides: ComponentTables,
+    i: Slot,
     n_scans: int,
     rng: np.random.Generator,
 ) -> float:
@@ -181,10 +186,10 @@ def _try_split(
 def _log_retrace(
     points: Points,
     prior: PriorTables,
-    tables: Tables,
-    sides: Tables,
-    i: Index,
-    j: Index,
+    tables: ComponentTables,
+    sides: ComponentTables,
+    i: Slot,
+    j: Slot,
     n_scans: int,
     rng: np.random.Generator,
 ) -> float:
@@ -211,9 +216,9 @@ def _log_retrace(
 def _try_merge(
     points: Points,
     prior: PriorTables,
-    tables: Tables,
-    sides: Tables,
-    i: Index,
+    tables: ComponentTables,
+    sides: ComponentTables,
+    i: Slot,
     n_scans: int,
     rng: np.random.Generator,
 ) -> float:
@@ -247,8 +252,8 @@ def _try_merge(
 def split_merge(
     points: Points,
     prior: PriorTables,
-    tables: Tables,
-    sides: Tables,
+    tables: ComponentTables,
+    sides: ComponentTables,
     n_tries: int,
     n_scans: int,
     can_grow: bool,

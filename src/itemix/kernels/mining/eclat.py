@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from itemix.kernels.bitsets import Bitsets, count_common, grown, intersect, longer
-from itemix.kernels.intrinsics import fetch_add, popcount, trailing_zeros
-from itemix.kernels.jit import kernel
-from itemix.kernels.mining.control import (
+from itemix.kernels.jit import fetch_add, kernel, popcount, trailing_zeros
+from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
+from itemix.kernels.mining.records import (
     BYTES_PER_SET,
     CODES_PER_STEP,
     N_FOUND,
@@ -33,7 +33,6 @@ from itemix.kernels.mining.control import (
     SearchLimits,
     report,
 )
-from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
 
 LENGTH_SHIFT = 24
 RANK_MASK = (1 << LENGTH_SHIFT) - 1

@@ -19,10 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from itemix.kernels.bitsets import grown, longer
-from itemix.kernels.intrinsics import fetch_add
-from itemix.kernels.jit import inlined, kernel, summing
-from itemix.kernels.mining.control import N_ROOTS_DONE, RUNNING, STOP, SearchLimits, report
+from itemix.kernels.jit import fetch_add, inlined, kernel, summing
 from itemix.kernels.mining.eclat import LENGTH_SHIFT, ThreadRecords, with_room
+from itemix.kernels.mining.records import N_ROOTS_DONE, RUNNING, STOP, SearchLimits, report
 from itemix.kernels.models.corrected import ShiftTrie, child_of, tilt
 
 # As in `eclat`: the extensions of level d are ext[START:START + SIZE]; CURSOR is the next one to visit.

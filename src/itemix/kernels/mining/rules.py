@@ -11,13 +11,119 @@ splits is spent, and says where in `place`.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from itemix.kernels.jit import inlined, kernel
 from itemix.kernels.lattice import lookup
-from itemix.kernels.mining.measures import least_confidence, measure
+
+# Measures of a rule A -> C, from the supports of A and C, of A, and of C (float64 each).
+#
+# The formulas and their order of operations are those of mlxtend's columns, so that values are equal to the
+# last bit. `n` is the number of transactions, NaN where it is not known; a measure is NaN where it needs
+# what is not known.
+
+(
+    ANTECEDENT_SUPPORT,
+    CONSEQUENT_SUPPORT,
+    SUPPORT,
+    CONFIDENCE,
+    LIFT,
+    REPRESENTATIVITY,
+    LEVERAGE,
+    CONVICTION,
+    ZHANG,
+    JACCARD,
+    CERTAINTY,
+    KULCZYNSKI,
+    CHI_SQUARED,
+    P_VALUE,
+) = range(14)
+
+
+@inlined
+def chi_squared(both: float, a: float, c: float, n: float) -> float:
+    """Pearson's statistic of the 2 x 2 table of A and C; 0 where A or C holds always or never."""
+    spread = a * (1.0 - a) * c * (1.0 - c)
+    if spread <= 0.0:
+        return 0.0 * n
+    return n * (both - a * c) ** 2 / spread
+
+
+@inlined
+def measure(code: int, both: float, a: float, c: float, n: float) -> float:
+    """Compute one measure of one rule."""
+    if code == SUPPORT:
+        return both
+    if code == ANTECEDENT_SUPPORT:
+        return a
+    if code == CONSEQUENT_SUPPORT:
+        return c
+    if code == REPRESENTATIVITY:
+        return 1.0 if a == a else a  # noqa: PLR0124 - NaN
+    if code == LEVERAGE:
+        return both - a * c
+    if code == ZHANG:
+        positive = both * (1.0 - a)
+        negative = a * (c - both)
+        larger = positive if positive > negative else negative
+        return 0.0 if larger == 0.0 else (both - a * c) / larger
+    if code == JACCARD:
+        return both / (a + c - both)
+    if code == CHI_SQUARED:
+        return chi_squared(both, a, c, n)
+    if code == P_VALUE:
+        return math.erfc(math.sqrt(chi_squared(both, a, c, n) / 2.0))
+    confidence = both / a
+    if code == LIFT:
+        return confidence / c
+    if code == CONVICTION:
+        return np.inf if confidence >= 1.0 else (1.0 - c) / (1.0 - confidence)
+    if code == CERTAINTY:
+        return 0.0 if c == 1.0 else (confidence - c) / (1.0 - c)
+    if code == KULCZYNSKI:
+        return (confidence + both / c) / 2.0
+    return confidence
+
+
+@inlined
+def least_confidence(code: int, threshold: float, both: float) -> float:
+    """Bound from below the confidence of every rule of one itemset whose measure reaches the threshold.
+
+    Confidence falls as the consequent grows, so that a split under the bound ends a branch of the search. The
+    bounds follow from support(A and C) <= support(C) <= 1; 0 where there is none.
+    """
+    bound = 0.0
+    if code == CONFIDENCE:
+        bound = threshold
+    elif code == LIFT:
+        bound = threshold * both
+    elif code == CONVICTION and threshold > 0.0:
+        bound = 1.0 - (1.0 - both) / threshold
+    elif code == CERTAINTY and threshold > 0.0:
+        bound = threshold + (1.0 - threshold) * both
+    elif code == JACCARD:
+        bound = threshold
+    elif code == KULCZYNSKI:
+        bound = 2.0 * threshold - 1.0
+    elif code == LEVERAGE:
+        bound = both * both / (both - threshold) if threshold < both else np.inf
+    return bound * (1.0 - 1e-9)
+
+
+@kernel
+def measure_all(code: int, both: np.ndarray, a: np.ndarray, c: np.ndarray, n: float) -> np.ndarray:
+    """Compute one measure of many rules.
+
+    Equivalent to [measure(code, *supports, n) for supports in zip(both, a, c)].
+    """
+    values = np.empty(len(both), dtype=np.float64)
+    for r in range(len(both)):
+        values[r] = measure(code, both[r], a[r], c[r], n)
+    return values
+
 
 ANTECEDENT = 1
 CONSEQUENT = 2
@@ -279,3 +385,113 @@ def split_sets(
         place[PLACE_NEXT] = 0
     place[PLACE_SET] = len(offsets) - 1
     return True
+
+
+# Apply rules to baskets.
+#
+# Baskets are compressed rows (see `csr`), the sides of the rules are sets (see `lattice`), best rule first:
+# r is better than r + 1.
+
+
+class RankedRules(NamedTuple):
+    """Rules, the best first.
+
+    Attributes
+    ----------
+    antecedent_offsets, antecedents, consequent_offsets, consequents : arrays
+        The two sides: offsets (n_rules + 1,) int64 and codes int32.
+    consequent_id : array of int64, shape (n_rules,)
+        The same number for rules with the same consequents.
+    starts, by_item : arrays of int64, shapes (n_items + 1,) and (n_rules,)
+        The rules under the rarest item of their antecedents, see `rules_by_item`.
+    """
+
+    antecedent_offsets: np.ndarray
+    antecedents: np.ndarray
+    consequent_offsets: np.ndarray
+    consequents: np.ndarray
+    consequent_id: np.ndarray
+    starts: np.ndarray
+    by_item: np.ndarray
+
+
+@kernel
+def rules_by_item(
+    offsets: np.ndarray, codes: np.ndarray, frequency: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """List every rule under the rarest item of its antecedents; `frequency` (n_items,) int64.
+
+    Returns where each item's list starts (n_items + 1,), and the rules (n_rules,), ascending in each list.
+    """
+    n_rules = len(offsets) - 1
+    rarest = np.empty(n_rules, dtype=np.int64)
+    starts = np.zeros(len(frequency) + 1, dtype=np.int64)
+    for r in range(n_rules):
+        best = codes[offsets[r]]
+        for j in range(offsets[r] + 1, offsets[r + 1]):
+            if frequency[codes[j]] < frequency[best]:
+                best = codes[j]
+        rarest[r] = best
+        starts[best + 1] += 1
+    for i in range(len(frequency)):
+        starts[i + 1] += starts[i]
+    fill = starts[:-1].copy()
+    rules = np.empty(n_rules, dtype=np.int64)
+    for r in range(n_rules):
+        rules[fill[rarest[r]]] = r
+        fill[rarest[r]] += 1
+    return starts, rules
+
+
+@kernel
+def best_rules(indptr: np.ndarray, indices: np.ndarray, rules: RankedRules, n: int) -> np.ndarray:
+    """Find the n best rules with distinct consequents for each basket: (n_baskets, n) int64, filled with -1.
+
+    A rule applies if the basket holds all its antecedents and none of its consequents. The list of an item is
+    left as soon as its rules are no better than the n found.
+
+    Equivalent to going through all rules for each basket, best first.
+    """
+    antecedent_offsets, antecedents, consequent_offsets, consequents, consequent_id, starts, by_item = rules
+    n_baskets = len(indptr) - 1
+    best = np.full((n_baskets, n), -1, dtype=np.int64)
+    basket_of = np.full(len(starts) - 1, -1, dtype=np.int64)
+    for b in range(n_baskets):
+        for j in range(indptr[b], indptr[b + 1]):
+            basket_of[indices[j]] = b
+        n_found = 0
+        for j in range(indptr[b], indptr[b + 1]):
+            i = indices[j]
+            for k in range(starts[i], starts[i + 1]):
+                r = by_item[k]
+                if n_found == n and r > best[b, n - 1]:
+                    break
+                applies = True
+                for a in range(antecedent_offsets[r], antecedent_offsets[r + 1]):
+                    if basket_of[antecedents[a]] != b:
+                        applies = False
+                        break
+                if not applies:
+                    continue
+                for c in range(consequent_offsets[r], consequent_offsets[r + 1]):
+                    if basket_of[consequents[c]] == b:
+                        applies = False
+                        break
+                if not applies:
+                    continue
+                # The place of an equal consequent, or the end of the list, is what the better rules push out.
+                last = 0
+                while last < n_found and consequent_id[best[b, last]] != consequent_id[r]:
+                    last += 1
+                if last < n_found and best[b, last] < r:
+                    continue
+                if last == n_found:
+                    if n_found < n:
+                        n_found += 1
+                    else:
+                        last = n - 1
+                while last > 0 and best[b, last - 1] > r:
+                    best[b, last] = best[b, last - 1]
+                    last -= 1
+                best[b, last] = r
+    return best

@@ -257,3 +257,284 @@ def _is_parent(offsets: np.ndarray, ranks: np.ndarray, parent: int, s: int, leng
         if ranks[offsets[parent + 1] - j] != ranks[offsets[s + 1] - j]:
             return False
     return True
+
+
+# The probability of sets under a corrected mixture: the least estimate of a set and of all its subsets.
+#
+# Names and shapes as in `residuals`. Taking away an item that is no pivot cannot lower an estimate, so that
+# the subsets that count have some pivots and then every item that comes after them; and pivots make a
+# difference only as far as they are a path of the trie. The search goes down these paths. It visits stored
+# sets that lie in the set, however many subsets that has, and leaves those out of which no estimate comes
+# that is as low as the lowest so far.
+
+# Estimates are compared with bounds that are rounded in another way.
+_ROUNDED = 1.0 + 1e-9
+
+
+@kernel
+def further_shifts(trie: ShiftTrie) -> np.ndarray:
+    """Return the lowest shift that more pivots add to that of each node, or 0, shape (n_nodes,).
+
+    It is that of the node's last item, the pivots being put in before it. Where an item has a shift with more
+    pivots but is no child of a node, all children of that node have -inf.
+
+    Equivalent to min(0, shift[path + more + last] + further[path + more + last]) over all `more` of one item.
+    """
+    first, item, shift = trie
+    n_nodes = len(item)
+    parent = np.zeros(n_nodes, dtype=np.int64)
+    for v in range(n_nodes):
+        parent[first[v] : first[v + 1]] = v
+    further = np.zeros(n_nodes, dtype=np.float64)
+    is_unknown = np.zeros(n_nodes, dtype=np.bool_)
+    for c in range(n_nodes - 1, 0, -1):
+        v = parent[parent[c]]
+        while v != 0:
+            with_fewer = child_of(first, item, v, item[c])
+            if with_fewer >= 0:
+                further[with_fewer] = min(further[with_fewer], shift[c] + further[c])
+                break
+            is_unknown[v] = True
+            v = parent[v]
+    for v in range(n_nodes):
+        if is_unknown[v]:
+            further[first[v] : first[v + 1]] = -np.inf
+    return further
+
+
+@kernel
+def _multiply(phi: np.ndarray, shift: float, product: np.ndarray, out: np.ndarray) -> None:
+    """Write the products with probabilities whose log-odds are shifted; `out` may be `product`."""
+    if shift == 0.0:
+        for k in range(len(phi)):
+            out[k] = product[k] * phi[k]
+    else:
+        tilted = np.empty(len(phi))
+        tilt(phi, shift, tilted)
+        for k in range(len(phi)):
+            out[k] = product[k] * tilted[k]
+
+
+@summing
+def _dot(a: np.ndarray, b: np.ndarray) -> float:
+    total = 0.0
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
+
+
+@kernel
+def _go_down(
+    path: np.ndarray,
+    start: int,
+    trie: ShiftTrie,
+    further: np.ndarray,
+    node: int,
+    before: np.ndarray,
+    children: np.ndarray,
+    shifts: np.ndarray,
+) -> tuple[bool, float]:
+    """Write the children of a node that add path[start:], and the shifts of these items with and without.
+
+    Returns whether there are such children, and the logarithm of a factor: nothing below the node is lower
+    than the mixture's probability times it, for a probability is tilted by s to no less than exp(s) of it.
+    """
+    first, item, shift = trie
+    found, lowest = False, 0.0
+    for j in range(start, len(path)):
+        child = child_of(first, item, node, path[j])
+        children[j] = child
+        shifts[j] = before[j]
+        least = before[j]
+        if child >= 0:
+            found = True
+            shifts[j] += shift[child]
+            least = shifts[j] + further[child]
+        lowest += min(least, 0.0)
+    return found, lowest
+
+
+@kernel
+def least_probabilities(
+    offsets: np.ndarray,
+    ranks: np.ndarray,
+    weights: np.ndarray,
+    table: np.ndarray,
+    trie: ShiftTrie,
+    further: np.ndarray,
+    n_pivots: int,
+    out: np.ndarray,
+) -> None:
+    """Write the probability of each set, the least estimate of it and of its subsets, into `out`.
+
+    Set s holds the ranks ranks[offsets[s]:offsets[s + 1]], ascending; its path is descending. `further` is
+    what `further_shifts` returns. Each level of the search is a node that lies in the path, with
+    children that do so too. Any of these can be the next pivot. An item that is no child, or a child without
+    such children, shifts nothing that comes after it: of those, the first leaves all the others in.
+
+    Equivalent to min(estimate(J) for all subsets J), estimates being those of `path_probabilities`.
+    """
+    K = len(weights)
+    longest = 0
+    for s in range(len(offsets) - 1):
+        longest = max(longest, offsets[s + 1] - offsets[s])
+    path = np.empty(longest, dtype=np.int64)
+    n_levels = n_pivots + 1
+    children = np.empty((n_levels, longest), dtype=np.int64)
+    shifts = np.empty((n_levels, longest), dtype=np.float64)
+    products = np.empty((n_levels, K), dtype=np.float64)
+    at = np.zeros(n_levels, dtype=np.int64)
+    has_rest = np.zeros(n_levels, dtype=np.bool_)
+    after = np.ones((longest + 1, K), dtype=np.float64)
+    rest = np.empty(K)
+    products[0] = weights
+    for s in range(len(offsets) - 1):
+        n = offsets[s + 1] - offsets[s]
+        for j in range(n):
+            path[j] = ranks[offsets[s + 1] - 1 - j]
+            children[0, j], shifts[0, j] = 1 + path[j], 0.0
+        after[n] = 1.0
+        for j in range(n - 1, 0, -1):
+            _multiply(table[path[j]], 0.0, after[j + 1], after[j])
+        least = 1.0
+        depth, at[0], has_rest[0] = 0, 0, False
+        while depth >= 0:
+            j = at[depth]
+            if j == n:
+                depth -= 1
+                continue
+            at[depth] = j + 1
+            is_pivot, lowest = False, 0.0
+            if children[depth, j] >= 0 and depth < n_pivots:
+                is_pivot, lowest = _go_down(
+                    path[:n],
+                    j + 1,
+                    trie,
+                    further,
+                    children[depth, j],
+                    shifts[depth],
+                    children[depth + 1],
+                    shifts[depth + 1],
+                )
+            if is_pivot:
+                _multiply(table[path[j]], shifts[depth, j], products[depth], products[depth + 1])
+                if np.exp(lowest) * _dot(products[depth + 1], after[j + 1]) <= least * _ROUNDED:
+                    depth += 1
+                    at[depth], has_rest[depth] = j + 1, False
+            elif not has_rest[depth]:
+                has_rest[depth] = True
+                rest[:] = products[depth]
+                for i in range(j, n):
+                    _multiply(table[path[i]], shifts[depth, i], rest, rest)
+                least = min(least, rest.sum())
+        out[s] = least
+
+
+# Lower estimates of itemsets to those of their subsets, so that no set is more probable than a subset.
+#
+# Shapes: sets sorted by length, then colexicographically by rank; set s holds codes[offsets[s]:offsets[s +
+# 1]], their ranks `rank_of[code]` ascending. Its path goes from the last of them (the rarest) to the first;
+# its pivots are the first n_pivots of the path, and its parent is the set without the end of its path, of
+# the rank `tail` (n,) int32. Its children, whose parent it is, stand together, in the order of the parents:
+# they are the sets first[s] to first[s + 1], `first` (n + 1,) int32. `low` (n,) float64 are the estimates,
+# -1 where a set has none.
+
+
+@inlined
+def _compare_paths(codes: np.ndarray, rank_of: np.ndarray, end: int, other_end: int, length: int) -> int:
+    """Return -1, 0 or 1 as the first `length` items of one path come before, with or after another's."""
+    for j in range(1, length + 1):
+        if codes[end - j] != codes[other_end - j]:
+            return -1 if rank_of[codes[end - j]] < rank_of[codes[other_end - j]] else 1
+    return 0
+
+
+@kernel
+def link(
+    offsets: np.ndarray,
+    codes: np.ndarray,
+    rank_of: np.ndarray,
+    tail: np.ndarray,
+    first: np.ndarray,
+    low: np.ndarray,
+) -> None:
+    """Write `tail` and `first` of a family, and -1 to `low` of sets that cannot be lowered within it.
+
+    Those are the sets whose parent is not among them or cannot be lowered itself, and sets that come twice.
+    Sets without a parent stand behind the children of another set; having no value, they do no harm there.
+    """
+    n = len(low)
+    parent = 0
+    first[0] = 0
+    for s in range(n):
+        start, stop = offsets[s], offsets[s + 1]
+        tail[s] = rank_of[codes[start]]
+        length = stop - start
+        if length == 1:
+            first[0] = s + 1
+            continue
+        order = 1
+        while offsets[parent + 1] - offsets[parent] < length:
+            if offsets[parent + 1] - offsets[parent] == length - 1:
+                order = _compare_paths(codes, rank_of, offsets[parent + 1], stop, length - 1)
+                if order >= 0:
+                    break
+            parent += 1
+            first[parent] = s
+        if order != 0:
+            low[s] = -1.0
+            first[parent] = s + 1
+        elif low[parent] < 0.0 or (s > first[parent] and tail[s] == tail[s - 1]):
+            low[s] = -1.0
+    first[parent + 1 :] = n
+
+
+@kernel
+def lower(
+    tail: np.ndarray, first: np.ndarray, n_single: int, longest: int, n_pivots: int, low: np.ndarray
+) -> None:
+    """Lower each set to its parent and to the sets without one pivot.
+
+    The first n_single sets have one item, the last ones `longest`. A set has no value if one of those that it
+    is lowered to has none or is not in the family.
+
+    Sets are visited as a search finds them: a set comes after all those that lack one of its items. On the
+    way down, a range of sets goes along for each pivot: the children of the set without that pivot.
+    """
+    node = np.zeros(longest + 2, dtype=np.int64)
+    cursor = np.zeros(longest + 2, dtype=np.int64)
+    stop = np.zeros(longest + 2, dtype=np.int64)
+    other = np.zeros((longest + 2, n_pivots, 2), dtype=np.int64)
+    for root in range(n_single):
+        node[1], cursor[1], stop[1] = root, first[root], first[root + 1]
+        # Without its only item a root is the set of no items, whose children are all the roots.
+        other[1, 0, 0], other[1, 0, 1] = 0, n_single
+        depth = 1
+        while depth > 0:
+            s, parent = cursor[depth], node[depth]
+            if s == stop[depth]:
+                depth -= 1
+                continue
+            cursor[depth] = s + 1
+            has_children = first[s] < first[s + 1]
+            least = min(low[s], low[parent])
+            for pivot in range(min(n_pivots, depth)):
+                at, end = other[depth, pivot, 0], other[depth, pivot, 1]
+                while at < end and tail[at] < tail[s]:
+                    at += 1
+                if at < end and tail[at] == tail[s]:
+                    least = min(least, low[at])
+                    if has_children:
+                        other[depth + 1, pivot, 0], other[depth + 1, pivot, 1] = first[at], first[at + 1]
+                    at += 1
+                else:
+                    least = -1.0
+                    other[depth + 1, pivot, 0] = other[depth + 1, pivot, 1] = 0
+                other[depth, pivot, 0] = at
+            low[s] = least
+            if has_children:
+                depth += 1
+                node[depth], cursor[depth], stop[depth] = s, first[s], first[s + 1]
+                if depth <= n_pivots:
+                    other[depth, depth - 1, 0] = first[parent]
+                    other[depth, depth - 1, 1] = first[parent + 1]

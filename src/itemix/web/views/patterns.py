@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 
-from itemix.mining.ranking import ranked_part
+from itemix._arrays import ranked_part
+from itemix.errors import TooManyItemsetsError
+from itemix.mining import query
+from itemix.mining.rules import rules as make_rules
 from itemix.web.limits import MAX_ROWS
 from itemix.web.questions import Names, Question, Text
 from itemix.web.searches import Found, lifts
-from itemix.web.views.columns import as_list, rows_of
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from itemix.core.items import Items, Label
     from itemix.core.itemsets import Itemsets
+    from itemix.mining.ruleset import Rules
     from itemix.web.searches import Family
     from itemix.web.served import Served
+
+
+# Arrays as JSON has them.
+
+
+def as_list(values: npt.NDArray[Any]) -> list[Any]:
+    """Return numbers as a list, with None for NaN and infinity, which JSON does not have."""
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        return [x if finite else None for x, finite in zip(values.tolist(), np.isfinite(values), strict=True)]
+    listed: list[Any] = values.tolist()
+    return listed
+
+
+def rows_of(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Turn columns of the same length into rows."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
 
 Target = Literal["all", "closed", "maximal"]
 Sort = Literal["support", "length", "lift"]
@@ -58,7 +77,7 @@ class ItemsetsQuestion(ItemsetsChosen):
 
 def itemsets(served: Served, asked: ItemsetsQuestion) -> dict[str, Any]:
     """Return the number of itemsets, their distribution over support and length, and some of them."""
-    found = choose(served, asked)
+    found = choose_itemsets(served, asked)
     page = page_of(found, asked, asked.offset, asked.offset + asked.limit)
     family, positions = found
     return {
@@ -67,11 +86,11 @@ def itemsets(served: Served, asked: ItemsetsQuestion) -> dict[str, Any]:
         "lengths": _by_length(family.lengths[positions]),
         "supports": _by_support(family.itemsets.support[positions], asked.min_support),
         "offset": asked.offset,
-        "itemsets": _rows(served, family.itemsets.take(page), asked.level),
+        "itemsets": _itemset_rows(served, family.itemsets.take(page), asked.level),
     }
 
 
-def choose(served: Served, asked: ItemsetsChosen) -> Found:
+def choose_itemsets(served: Served, asked: ItemsetsChosen) -> Found:
     """Return the itemsets that meet all conditions of a question."""
     found = served.searches.at(asked.min_support, asked.target)
     family, positions = found
@@ -109,7 +128,7 @@ def _column(family: Family, name: str) -> npt.NDArray[Any]:
     return family.lengths if name == "length" else family.lift
 
 
-def _rows(served: Served, chosen: Itemsets, level: float) -> list[dict[str, Any]]:
+def _itemset_rows(served: Served, chosen: Itemsets, level: float) -> list[dict[str, Any]]:
     columns: dict[str, list[Any]] = {
         "items": [list(names) for names in chosen.sets],
         "support": chosen.support.tolist(),
@@ -140,3 +159,164 @@ def _by_support(support: npt.NDArray[np.float64], lowest: float) -> list[dict[st
     edges[-1] = 1.0
     columns = edges[:-1].tolist(), edges[1:].tolist(), counts.tolist()
     return [{"from": low, "to": high, "count": n} for low, high, n in zip(*columns, strict=True)]
+
+
+# Association rules of a model: a page of them by any measure, and points to draw.
+
+Measure = Literal[
+    "antecedent support",
+    "consequent support",
+    "support",
+    "confidence",
+    "lift",
+    "representativity",
+    "leverage",
+    "conviction",
+    "zhangs_metric",
+    "jaccard",
+    "certainty",
+    "kulczynski",
+]
+"""What rules of a model can be chosen and sorted by; other measures need a number of transactions."""
+
+_MAX_POINTS = 2_000
+
+
+class RulesChosen(Question):
+    """Which rules, and in which order."""
+
+    min_support: float = Field(gt=0, le=1, description="The least probability of an itemset, as a fraction.")
+    metric: Measure = Field(default="confidence", description="The measure that selects rules.")
+    min_threshold: float = Field(default=0.2, ge=-1e9, le=1e9, description="The least value of it.")
+    left: Names = Field(default=(), description="Items that the antecedents hold.")
+    right: Names = Field(default=(), description="Items that the consequents hold.")
+    max_left: int | None = Field(default=None, ge=1, le=100, description="The most items of the antecedents.")
+    max_right: int | None = Field(default=1, ge=1, le=100, description="The most items of the consequents.")
+    sort: Measure = Field(default="lift", description="What to sort by.")
+    order: Order = Field(default="descending", description="The direction.")
+
+
+class RulesQuestion(RulesChosen):
+    """A page of them, and some as points."""
+
+    offset: int = Field(default=0, ge=0, le=10**9, description="How many rows to skip.")
+    limit: int = Field(default=50, ge=0, le=MAX_ROWS, description="The most rows to return.")
+    points: int = Field(
+        default=0, ge=0, le=_MAX_POINTS, description="How many of the first rules to return as points, too."
+    )
+
+
+def rules(served: Served, asked: RulesQuestion) -> dict[str, Any]:
+    """Return the number of rules, some of them with all measures, and the first ones as named points."""
+    found, positions = choose_rules(served, asked)
+    stop = asked.offset + asked.limit
+    page = ranked(found, positions, asked, asked.offset, stop)
+    points = ranked(found, positions, asked, 0, asked.points)
+    return {
+        "min_support": asked.min_support,
+        "n_rules": len(positions),
+        "offset": asked.offset,
+        "rules": _rule_rows(found.take(page)),
+        "points": _points(found.take(points)),
+    }
+
+
+def choose_rules(served: Served, asked: RulesChosen) -> tuple[Rules, npt.NDArray[np.int64]]:
+    """Return rules, and the positions of those that meet all conditions of a question."""
+    key = "rules", asked.min_support, asked.metric, asked.min_threshold, asked.max_left, asked.max_right
+    found = served.remember(key, lambda: _made(served, asked))
+    kept = np.ones(len(found), dtype=bool)
+    for sets, wanted in ((found.antecedents, asked.left), (found.consequents, asked.right)):
+        if wanted:
+            kept &= sets.count_members(wanted) == len(sets.items.codes(wanted))
+    return found, np.flatnonzero(kept)
+
+
+def ranked(
+    found: Rules, positions: npt.NDArray[np.int64], asked: RulesChosen, start: int, stop: int
+) -> npt.NDArray[np.int64]:
+    """Return the positions of the rules from start up to stop in the order asked for."""
+    keys = found.measure(asked.sort)[positions]
+    return positions[ranked_part(keys, start, stop, descending=asked.order == "descending")]
+
+
+def _made(served: Served, asked: RulesChosen) -> Rules:
+    family, positions = served.searches.at(asked.min_support)
+    try:
+        return make_rules(
+            family.itemsets.take(positions),
+            metric=asked.metric,
+            min_threshold=asked.min_threshold,
+            max_antecedent_len=asked.max_left,
+            max_consequent_len=asked.max_right,
+            max_rules=served.limits.max_rules,
+        )
+    except TooManyItemsetsError as error:
+        raise TooManyItemsetsError(
+            f"expected at most {served.limits.max_rules:,} rules, got more; raise min_support above "
+            f"{asked.min_support:g} or min_threshold above {asked.min_threshold:g}",
+            error.n_found,
+        ) from None
+
+
+def _sides(chosen: Rules) -> dict[str, list[Any]]:
+    return {
+        "antecedents": [list(names) for names in chosen.antecedents],
+        "consequents": [list(names) for names in chosen.consequents],
+    }
+
+
+def _points(chosen: Rules) -> dict[str, list[Any]]:
+    places = {name: as_list(chosen.measure(name)) for name in ("support", "confidence", "lift")}
+    return _sides(chosen) | places
+
+
+def _rule_rows(chosen: Rules) -> list[dict[str, Any]]:
+    columns = _sides(chosen)
+    columns |= {name.replace(" ", "_"): as_list(chosen.measure(name)) for name in get_args(Measure)}
+    return rows_of(columns)
+
+
+# Pairs of items that attract or avoid each other.
+
+_MAX_PAIRS = 2_000
+_USUAL_PAIRS = 300
+_NOISE = 1e-9
+
+
+class DependenciesQuestion(Question):
+    """How many pairs, of which sign and strength, and of which items."""
+
+    sign: query.Sign = Field(
+        default="both", description="Pairs that attract each other, that avoid each other, or both."
+    )
+    items: Names = Field(default=(), description="Only pairs with one of these items.")
+    min_information: float = Field(
+        default=0.0, ge=0, le=1, description="The least mutual information of a pair, in bits."
+    )
+    limit: int = Field(default=200, ge=1, le=_MAX_PAIRS, description="The most rows to return.")
+
+
+def dependencies(served: Served, asked: DependenciesQuestion) -> dict[str, Any]:
+    """Return pairs of items, the strongest dependence first, and how probable each of their items is."""
+    n_pairs = _USUAL_PAIRS if asked.limit <= _USUAL_PAIRS else _MAX_PAIRS
+    compared = None if asked.items else query.comparable_items(served.model)
+    among = None if compared is None else served.model.items.names(compared)
+    found = served.remember(
+        ("dependencies", asked.sign, asked.items, n_pairs),
+        lambda: query.dependencies(
+            served.model, n_pairs, sign=asked.sign, items=asked.items or None, among=among
+        ),
+    )
+    least = max(asked.min_information, _NOISE)
+    chosen = [pair for pair in found if pair.information >= least][: asked.limit]
+    linked = dict.fromkeys(name for pair in chosen for name in (pair.item, pair.other))
+    probability = served.model.item_probabilities
+    return {
+        "n_items": served.model.n_items if among is None else len(among),
+        "items": [
+            {"item": name, "probability": float(probability[served.model.items.code(name)])}
+            for name in linked
+        ],
+        "pairs": [pair._asdict() for pair in chosen],
+    }
