@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from itemix._typing import Ints
+
 
 # What makes values immutable: arrays that nobody else can write to, also after pickling and copying.
 
@@ -97,10 +99,8 @@ def without_noise(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 # A page of a long ranking, without sorting all of it.
 
-Positions = npt.NDArray[np.int64]
 
-
-def ranked_part(keys: npt.NDArray[Any], start: int, stop: int, *, descending: bool) -> Positions:
+def ranked_part(keys: npt.NDArray[Any], start: int, stop: int, *, descending: bool) -> Ints:
     """Return what a stable sort by the keys would put at places from start up to stop.
 
     Sorting a million supports takes a tenth of a second; finding the keys at the two ends of a page, and

@@ -26,6 +26,7 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from itemix._typing import Floats
     from itemix.core.items import Items
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["Choice", "Way", "check_order", "choose", "correct"]
 
 # Correct a mixture: item frequencies first, then the residuals of short itemsets, by their counts.
-
-Floats = npt.NDArray[np.float64]
 
 
 class SetCounts(NamedTuple):

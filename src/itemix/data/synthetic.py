@@ -15,11 +15,11 @@ from itemix.data.grocery import BuyerType, PlantedRule
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from itemix._typing import Floats, Ints
     from itemix.models.base import Model
     from itemix.models.mixture import Mixture
-
-    Ints = npt.NDArray[np.int64]
-    from collections.abc import Iterable, Sequence
 
 __all__ = [
     "BuyerType",
@@ -39,7 +39,6 @@ __all__ = [
 # mathematical library is needed, its result is rounded, for the last digit differs between platforms.
 
 GeneratorSeed = int | np.random.Generator
-Floats = npt.NDArray[np.float64]
 
 LARGEST_MEAN = 500.0
 """The largest mean of a Poisson distribution that is drawn from."""

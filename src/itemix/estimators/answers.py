@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from sklearn.base import BaseEstimator
 
+    from itemix._typing import Floats
     from itemix.core.items import Items
     from itemix.models.base import Model, Names
     from itemix.models.corrected import CorrectedMixture
@@ -139,9 +140,6 @@ def _not_empty(transactions: Transactions) -> Transactions:
     if transactions.n_items == 0:
         raise InvalidInputError(_EMPTY.format("item", "none"))
     return transactions
-
-
-Floats = npt.NDArray[np.float64]
 
 
 class Answers(ABC):

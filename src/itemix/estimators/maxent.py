@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix.core.sets import Sets
 from itemix.errors import TooManyItemsetsError
@@ -19,6 +18,7 @@ from itemix.models.maxent import MaxEntropy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from itemix._typing import Codes, Floats
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
     from itemix.inference.loop import Callback
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 # The itemsets that a model of maximum entropy is told of: the frequent ones and those at their border.
 
-Rows = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 MOST_SETS = 1_000_000
 
@@ -73,7 +71,7 @@ def _too_many(n_sets: int, min_support: float, max_len: int) -> TooManyItemsetsE
     )
 
 
-def _rows_of(found: Itemsets, length: int) -> Rows:
+def _rows_of(found: Itemsets, length: int) -> Codes:
     """Return the codes of the sets of one length, ascending in each, in the order of the codes."""
     sets = found.sets
     own = np.flatnonzero(sets.lengths == length)
@@ -81,7 +79,7 @@ def _rows_of(found: Itemsets, length: int) -> Rows:
     return np.unique(np.sort(rows, axis=1), axis=0).reshape(-1, length)
 
 
-def _with_frequent_subsets(candidates: Rows, found: Itemsets) -> Rows:
+def _with_frequent_subsets(candidates: Codes, found: Itemsets) -> Codes:
     """Return those candidates all of whose subsets of one item less were found."""
     is_known = np.ones(len(candidates), dtype=bool)
     # Without one of the last two items it is one of the two sets that were joined.
@@ -91,7 +89,7 @@ def _with_frequent_subsets(candidates: Rows, found: Itemsets) -> Rows:
     return candidates[is_known]
 
 
-def _family(rows: Rows, found: Itemsets) -> Sets:
+def _family(rows: Codes, found: Itemsets) -> Sets:
     lengths = np.full(len(rows), rows.shape[1], dtype=np.int64)
     return Sets.from_lengths(lengths, np.ascontiguousarray(rows).ravel(), found.items)
 

@@ -22,13 +22,12 @@ from itemix.models.base import as_model
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from itemix._typing import Floats
     from itemix.core.items import Items
     from itemix.models.base import Model
 
 
 # What is predicted: the frequent itemsets, and the support of any other set that is asked for.
-
-Floats = npt.NDArray[np.float64]
 
 
 class Prediction(NamedTuple):

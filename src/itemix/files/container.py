@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from itemix._files import PathLike
+    from itemix._typing import Array
 
 FORMAT = 1
 
 T = TypeVar("T")
-Array = npt.NDArray[Any]
 
 _KEY = "itemix"
 _START = b'{"__metadata__":{"itemix":'

@@ -7,7 +7,6 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
 from itemix.files import models
@@ -24,6 +23,7 @@ from itemix.models.trees import TreeMixture
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from itemix._typing import Array
     from itemix.core.items import Items
     from itemix.estimators.base import MixtureEstimator, ModelEstimator
     from itemix.files.container import Content
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 # names: ``{"array": name}``, ``{"mixture": name}``, ``{"trees": name}``. Numbers that JSON does not have are
 # ``{"number": "inf"}``.
 
-Array = npt.NDArray[Any]
 
 _GENERATORS = np.random.Generator | np.random.RandomState | np.random.SeedSequence
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from itemix._typing import Array
 from itemix.core.items import Items
 from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 # Mixtures and item names in model files.
 
-Array = npt.NDArray[Any]
 
 KIND = "Mixture"
 # Lone surrogates are legal in Python's strings, and come from file names and careless decoding.

@@ -18,6 +18,7 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from itemix._typing import Floats
     from itemix.inference.gibbs import Draw, GibbsSampler, GibbsState
     from itemix.models.posterior import Posterior
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 # Draws are arrays of shape (n_chains, n_draws). Both are NaN where there are fewer than four draws, or where
 # nothing varies.
 
-Floats = npt.NDArray[np.float64]
 
 _FEWEST_DRAWS = 4
 

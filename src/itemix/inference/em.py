@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix.inference.loop import Fitted, Info
 from itemix.models.counts import Rows, tables_of_mixture
@@ -19,9 +18,8 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from itemix._typing import Floats
     from itemix.models.counts import Counts
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

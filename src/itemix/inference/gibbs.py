@@ -30,6 +30,7 @@ from itemix.models.posterior import Posterior
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from itemix._typing import Codes, Floats
     from itemix.core.items import Items
     from itemix.core.transactions import Transactions
     from itemix.inference.priors import Prior
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 # What the collapsed samplers' kernels work on: tables of the prior, and of the components of labels.
 
-Floats = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.int32]
 
 _VECTOR = 8
 _LOG_SAFE = 690.0  # a product of factors stays below exp(690), so that it neither overflows nor vanishes
@@ -114,7 +113,7 @@ def _safe_block(prior: Prior, n_transactions: int) -> int:
 
 
 def make_tables(
-    rows: RowArrays, labels: Labels, prior: PriorTables, n_slots: int, capacity: int
+    rows: RowArrays, labels: Codes, prior: PriorTables, n_slots: int, capacity: int
 ) -> ComponentTables:
     """Return the tables of labels, with room for at least `capacity` components.
 
@@ -287,7 +286,7 @@ class GibbsState:
         How many split and merge moves a step tries.
     """
 
-    labels: Labels
+    labels: Codes
     tables: ComponentTables
     prior: Prior
     prior_tables: PriorTables
@@ -453,8 +452,8 @@ class GibbsSampler:
         return prior_tables(flipped, len(self.rows.indptr) - 1, n_components)
 
     def _make_tables(
-        self, labels: Labels, prior_tables: PriorTables, room: int = _ROOM
-    ) -> tuple[Labels, ComponentTables]:
+        self, labels: Codes, prior_tables: PriorTables, room: int = _ROOM
+    ) -> tuple[Codes, ComponentTables]:
         """Fill tables from labels; the process numbers its components anew, without gaps."""
         if not self._is_process:
             n = self.n_components
@@ -473,8 +472,8 @@ class GibbsSampler:
         return self._is_process and int(used[-1]) > 1.25 * len(used) + _ROOM
 
     def _sweep(
-        self, state: GibbsState, labels: Labels, tables: ComponentTables, rng: np.random.Generator
-    ) -> tuple[Labels, ComponentTables, float]:
+        self, state: GibbsState, labels: Codes, tables: ComponentTables, rng: np.random.Generator
+    ) -> tuple[Codes, ComponentTables, float]:
         uniforms = rng.random(len(labels))
         row, total = 0, 0.0
         while True:
@@ -489,8 +488,8 @@ class GibbsSampler:
                 labels, tables = self._make_tables(labels, state.prior_tables, room=len(tables.sizes))
 
     def _split_and_merge(
-        self, state: GibbsState, labels: Labels, tables: ComponentTables, rng: np.random.Generator
-    ) -> tuple[Labels, ComponentTables, float, int]:
+        self, state: GibbsState, labels: Codes, tables: ComponentTables, rng: np.random.Generator
+    ) -> tuple[Codes, ComponentTables, float, int]:
         """Try moves; the first steps tune their number."""
         sides = no_tables(state.prior_tables)
         left, seen, total = state.n_tries, 0, 0.0

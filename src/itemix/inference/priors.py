@@ -18,10 +18,10 @@ from itemix.errors import InvalidInputError
 from itemix.models.posterior import Posterior, sums_behind
 
 if TYPE_CHECKING:
+    from itemix._typing import Floats
     from itemix.core.items import Items
     from itemix.models.counts import Counts
 
-Floats = npt.NDArray[np.float64]
 Weights = Literal["dirichlet", "sticks"]
 Hyperparameter = float | npt.ArrayLike | None
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from itemix._typing import Floats
 from itemix.core.transactions import Transactions, weights_of
 from itemix.errors import InvalidInputError
 from itemix.inference.em import EM
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
     from itemix._runtime import Workers
 
-
-Floats = npt.NDArray[np.float64]
 
 _BYTES_OF_PAIRS = 128_000_000
 _MOST_PARTNERS = 64

@@ -31,6 +31,7 @@ from itemix.models.posterior import sums_behind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from itemix._typing import Floats
     from itemix.inference.priors import Prior
     from itemix.models.counts import Counts
 
@@ -92,8 +93,6 @@ def _climb(value: Callable[[float], float], start: float) -> float:
     best = float(np.clip(math.exp(found.x), *_LIMITS))
     return best if value(best) > value(start) else start
 
-
-Floats = npt.NDArray[np.float64]
 
 _HOLDS_TRANSACTIONS = 0.5
 

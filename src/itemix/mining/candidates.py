@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix.kernels import lattice
 from itemix.kernels.mining import candidates as kernels
@@ -16,11 +15,8 @@ from itemix.mining.search import SearchStopped, SetColumns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Numbers = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Hashes = npt.NDArray[np.uint64]
-Marks = npt.NDArray[np.bool_]
+    from itemix._typing import Codes, Floats, Hashes, Ints, Marks
+
 
 # What a join takes while its level is made (count, hash, expected count, marks), and a node without its path.
 _BYTES_PER_JOIN = 40
@@ -39,11 +35,11 @@ class Candidates:
         The number of items of the longest join.
     """
 
-    first: Numbers
+    first: Ints
     item: Codes
-    join_start: Numbers
-    join_of: Numbers
-    counts: Numbers
+    join_start: Ints
+    join_of: Ints
+    counts: Ints
     depth: int
 
     @property
@@ -81,7 +77,7 @@ class Candidates:
 
     def extended(
         self,
-        item_counts: Numbers,
+        item_counts: Ints,
         n: int,
         *,
         min_count: int,
@@ -144,9 +140,9 @@ class _Level(NamedTuple):
     """The nodes of one length as `itemix.kernels.mining.candidates` has them, with their counts, maybe expected."""
 
     rows: Codes
-    group: Numbers
+    group: Ints
     hashes: Hashes
-    old: Numbers
+    old: Ints
     values: Floats
     prefix_values: Floats
 
@@ -157,7 +153,7 @@ class _Choice(Protocol):
     def rows(self, length: int) -> Codes:
         """Return paths of a length that are proposed, sorted."""
 
-    def chosen(self, level: _Level, counts: Numbers, is_proposed: Marks) -> tuple[Marks, Floats]:
+    def chosen(self, level: _Level, counts: Ints, is_proposed: Marks) -> tuple[Marks, Floats]:
         """Mark the joins of a level that become nodes, and return their counts, maybe expected."""
 
 
@@ -171,7 +167,7 @@ class _Proposed:
         start, stop = self.sets.offsets[np.searchsorted(self.sets.lengths, [length, length + 1])]
         return np.ascontiguousarray(self.sets.codes[start:stop].reshape(-1, length)[:, ::-1])
 
-    def chosen(self, level: _Level, counts: Numbers, is_proposed: Marks) -> tuple[Marks, Floats]:
+    def chosen(self, level: _Level, counts: Ints, is_proposed: Marks) -> tuple[Marks, Floats]:
         return is_proposed, np.zeros(len(counts))
 
 
@@ -185,12 +181,12 @@ class _Promising:
     def rows(self, length: int) -> Codes:
         return np.empty((0, length), dtype=np.int32)
 
-    def chosen(self, level: _Level, counts: Numbers, is_proposed: Marks) -> tuple[Marks, Floats]:
+    def chosen(self, level: _Level, counts: Ints, is_proposed: Marks) -> tuple[Marks, Floats]:
         expected = kernels.expected_counts(counts, level.group, level.values, level.prefix_values)
         return np.where(counts == UNKNOWN, expected >= self.min_expected, counts >= self.min_count), expected
 
 
-def _first_level(roots: Codes, counts: Numbers, old: Numbers, n: int, keys: Hashes) -> _Level:
+def _first_level(roots: Codes, counts: Ints, old: Ints, n: int, keys: Hashes) -> _Level:
     group = np.zeros(len(roots), dtype=np.int64)
     whole = np.full(len(roots), float(n))
     return _Level(roots[:, None].copy(), group, keys[roots], old, counts.astype(np.float64), whole)
@@ -231,15 +227,13 @@ class _CandidateParts:
         self._join_of = [np.arange(-1, n_roots)]
         self._joins_so_far, self._nodes_so_far = n_roots, 0
 
-    def require_room(self, n_joins: Numbers, max_bytes: int) -> None:
+    def require_room(self, n_joins: Ints, max_bytes: int) -> None:
         """Raise SearchStopped if with the joins of another level, so many of each node, it takes more."""
         joins, nodes = self._joins_so_far + int(n_joins.sum()), self._nodes_so_far + len(n_joins)
         if _BYTES_PER_JOIN * joins + _BYTES_PER_NODE * nodes > max_bytes:
             raise SearchStopped(joins)
 
-    def add(
-        self, n_joins: Numbers, counts: Numbers, n_children: Numbers, items: Codes, places: Numbers
-    ) -> None:
+    def add(self, n_joins: Ints, counts: Ints, n_children: Ints, items: Codes, places: Ints) -> None:
         """Add what each node of a level has: joins, children, their items, and which joins they are."""
         self._n_joins.append(n_joins)
         self._counts.append(counts)
@@ -262,5 +256,5 @@ class _CandidateParts:
         )
 
 
-def _starts(first: int, sizes: Sequence[Numbers]) -> Numbers:
+def _starts(first: int, sizes: Sequence[Ints]) -> Ints:
     return np.cumsum(np.concatenate([np.array([first]), *sizes]), dtype=np.int64)

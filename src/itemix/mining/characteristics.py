@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix._checks import check_whole
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from itemix._typing import Floats
     from itemix.core.items import Label
     from itemix.models.mixture import Mixture
 
-Floats = npt.NDArray[np.float64]
 
 # What items must tell of a component, as a part of all that tells it apart: else it is told by what it lacks.
 _LEAST_TOLD = 0.2

@@ -17,7 +17,8 @@ from itemix.models.posterior import Posterior
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-Floats = npt.NDArray[np.float64]
+    from itemix._typing import Floats
+
 ErrorSource: TypeAlias = "Posterior | Sequence[Posterior] | CorrectedMixture"
 
 # A relative variance of no more than this is rounding: what it is of is certain.

@@ -32,6 +32,7 @@ from itemix.mining.search import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from itemix._typing import Codes, Floats
     from itemix.kernels.mining.eclat import ThreadRecords
     from itemix.mining.search import SearchOptions
     from itemix.models.base import Model
@@ -227,8 +228,6 @@ def _path_shifts(ranks: npt.NDArray[np.int32], residuals: Residuals | None) -> P
 # sorted by their columns are then sets in colexicographic order, and two rows that differ in the last column
 # only join to a set of one item more, again in this order.
 
-Rows = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 # So many sets are asked for at a time.
 _BLOCK = 1 << 18
@@ -247,7 +246,7 @@ class LevelSearch(ModelSearch):
         return own, self._probabilities_of(alone, alone[:, 0])
 
     def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: SearchLimits) -> SetColumns:
-        found: dict[int, list[tuple[Rows, Floats]]] = {}
+        found: dict[int, list[tuple[Codes, Floats]]] = {}
         n_found = n_bytes = 0
         for roots in _root_blocks(len(order)):
             for sets, values in self._levels(roots, order, lowest, limits.max_len):
@@ -264,8 +263,8 @@ class LevelSearch(ModelSearch):
         return _columns(found, order)
 
     def _levels(
-        self, roots: Rows, order: npt.NDArray[np.int32], lowest: float, max_len: int
-    ) -> Iterator[tuple[Rows, Floats]]:
+        self, roots: Codes, order: npt.NDArray[np.int32], lowest: float, max_len: int
+    ) -> Iterator[tuple[Codes, Floats]]:
         """Yield the probable sets below some roots, of one item, of two, and so on."""
         yield roots[:, None], self._item_joint[order[roots]]
         if max_len == 1:
@@ -282,13 +281,15 @@ class LevelSearch(ModelSearch):
             sets = np.concatenate([part[0] for part in parts] or [np.empty((0, length), np.int32)])
             values = np.concatenate([part[1] for part in parts] or [np.empty(0)])
 
-    def _probable(self, candidates: Rows, order: npt.NDArray[np.int32], lowest: float) -> tuple[Rows, Floats]:
+    def _probable(
+        self, candidates: Codes, order: npt.NDArray[np.int32], lowest: float
+    ) -> tuple[Codes, Floats]:
         still_wanted()
         values = self._probabilities_of(candidates, order)
         kept = values >= lowest
         return candidates[kept], values[kept]
 
-    def _probabilities_of(self, sets: Rows, code_of: npt.NDArray[np.int32]) -> Floats:
+    def _probabilities_of(self, sets: Codes, code_of: npt.NDArray[np.int32]) -> Floats:
         """Return the probabilities of sets of one length, with the included items."""
         include = self._options.include
         codes = np.concatenate([code_of[sets], np.tile(include, (len(sets), 1))], axis=1)
@@ -296,7 +297,7 @@ class LevelSearch(ModelSearch):
         return self._model.probabilities_of_codes(offsets, codes.astype(np.int32).ravel())
 
 
-def _root_blocks(n_roots: int) -> Iterator[Rows]:
+def _root_blocks(n_roots: int) -> Iterator[Codes]:
     """Yield the roots in ranges that have few enough pairs each."""
     first = 0
     while first < n_roots:
@@ -308,7 +309,7 @@ def _root_blocks(n_roots: int) -> Iterator[Rows]:
         first = last
 
 
-def joins(sets: Rows) -> Iterator[Rows]:
+def joins(sets: Codes) -> Iterator[Codes]:
     """Yield the sets of one item more that two sets join to, some at a time, in order."""
     starts_group = np.ones(len(sets), dtype=bool)
     starts_group[1:] = (sets[1:, :-1] != sets[:-1, :-1]).any(axis=1)
@@ -329,7 +330,7 @@ def joins(sets: Rows) -> Iterator[Rows]:
         first = last
 
 
-def _columns(found: dict[int, list[tuple[Rows, Floats]]], order: npt.NDArray[np.int32]) -> SetColumns:
+def _columns(found: dict[int, list[tuple[Codes, Floats]]], order: npt.NDArray[np.int32]) -> SetColumns:
     """Return all sets as columns, the shorter first, the items of a set from the most probable on."""
     if not found:
         return SetColumns.empty(np.float64)

@@ -26,6 +26,7 @@ from itemix.mining.search import Search, readonly_view
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from itemix._typing import Codes, Ints
     from itemix.core.items import Label
     from itemix.mining.candidates import Candidates
 
@@ -134,9 +135,6 @@ class Numbering:
         return self._items, np.array(list(self._in_data.values()), dtype=np.int32)
 
 
-Numbers = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-
 # Bitsets over so many rows stay in the cache while they are intersected; rows of ranks need no such care.
 _DENSE_ROWS = 1 << 16
 _SPARSE_ROWS = 1 << 20
@@ -169,7 +167,7 @@ class CountingPass:
         self._root_of = np.full(int(roots.max(initial=-1)) + 2, -1, dtype=np.int32)
         self._root_of[roots] = np.arange(len(roots), dtype=np.int32)
 
-    def finished(self, item_counts: Numbers) -> Candidates:
+    def finished(self, item_counts: Ints) -> Candidates:
         """Return the candidates with all counts, given those of the items alone."""
         self._counts[: len(self._work)] = item_counts[self._candidates.roots]
         return replace(self._candidates, counts=self._counts)
@@ -187,7 +185,7 @@ class CountingPass:
             else:
                 self._add_sparse(data)
 
-    def _rank_counts(self, block: Transactions, rank_of: Codes) -> Numbers:
+    def _rank_counts(self, block: Transactions, rank_of: Codes) -> Ints:
         counts = np.zeros(len(self._work), dtype=np.int64)
         used = np.flatnonzero(rank_of >= 0)
         counts[rank_of[used]] = block.item_counts()[used]
@@ -263,8 +261,8 @@ class StreamTotals:
         How many of them hold all included items.
     """
 
-    item_counts: Numbers
-    held_counts: Numbers
+    item_counts: Ints
+    held_counts: Ints
     n_transactions: int = 0
     n_holding: int = 0
 
@@ -340,7 +338,7 @@ def known_codes(items: Items, names: Sequence[Label]) -> Codes:
     return np.array(codes, dtype=np.int32)
 
 
-def _added(totals: Numbers, numbers: Codes, counts: Numbers) -> Numbers:
+def _added(totals: Ints, numbers: Codes, counts: Ints) -> Ints:
     """Return totals with the counts of some items added, longer where their numbers are higher."""
     n_items = max(len(totals), int(numbers.max(initial=-1)) + 1)
     longer = np.pad(totals, (0, n_items - len(totals)))

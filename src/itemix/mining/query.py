@@ -30,14 +30,13 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from itemix._typing import Codes, Floats
     from itemix.core.items import Label
     from itemix.models.base import Model
 
 
 # The pairs of items that depend most on each other, without looking at pairs that cannot be among them.
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
 Sign = Literal["both", "positive", "negative"]
 
 _ITEMS_AT_A_TIME = 512

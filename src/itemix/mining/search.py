@@ -25,6 +25,7 @@ from itemix.models.corrected import Tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from itemix._typing import Ints
     from itemix.core.items import Items
 
 
@@ -322,17 +323,15 @@ class SetColumns(NamedTuple):
 
 # The records of a search: their places among all, and columns of itemsets made of them.
 
-Places = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class Records:
     """The records of all threads, and where their sets go: see `assemble.place_records`."""
 
     parts: list[ThreadRecords]
-    positions: Places
-    length_start: Places
-    code_start: Places
+    positions: Ints
+    length_start: Ints
+    code_start: Ints
 
     @classmethod
     def of(cls, parts: list[ThreadRecords], n_roots: int, min_len: int) -> Self:

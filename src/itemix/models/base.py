@@ -17,6 +17,7 @@ from itemix.core.items import Items, Label
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from itemix._typing import Codes, Floats
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
 
@@ -140,9 +141,6 @@ def require_same_items(expected: Items, got: Items) -> None:
         )
     raise InvalidInputError(f"expected the model's {len(expected):,} items, got {shown}; {hint}")
 
-
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
 
 _SETS_AT_A_TIME = 1 << 20
 # Logarithms of probabilities from which on quotients are taken of logarithms: the least number is near.

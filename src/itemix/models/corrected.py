@@ -22,6 +22,7 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     import os
 
+    from itemix._typing import Codes, Floats, Ints
     from itemix.core.items import Items
     from itemix.core.transactions import Transactions
     from itemix.models.base import SetArrays
@@ -185,10 +186,6 @@ def lower_to_subsets(
     tree.lower(low, n_pivots)
     return low
 
-
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
-Offsets = npt.NDArray[np.int64]
 
 # From this many sets on it pays to look for subsets among them, if there are items alone to start from.
 _A_FAMILY = 512
@@ -355,9 +352,9 @@ class CorrectedMixture(Model):
 
     def probabilities_of_codes(
         self,
-        offsets: Offsets,
+        offsets: Ints,
         codes: Codes,
-        absent_offsets: Offsets | None = None,
+        absent_offsets: Ints | None = None,
         absent_codes: Codes | None = None,
     ) -> Floats:
         """Return the probabilities of sets of item codes in compressed form, shape (n,).
@@ -396,7 +393,7 @@ class CorrectedMixture(Model):
             out[s] = signs @ self._of_present(*self._as_ranks(offsets, codes))
         return np.clip(out, 0.0, 1.0)
 
-    def _as_ranks(self, offsets: Offsets, codes: Codes) -> SetArrays:
+    def _as_ranks(self, offsets: Ints, codes: Codes) -> SetArrays:
         """Return sets of codes as sets of ranks, ascending, each once."""
         owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         ranks = self.ranks[codes]
@@ -407,7 +404,7 @@ class CorrectedMixture(Model):
         lengths = np.bincount(owner[kept], minlength=len(offsets) - 1)
         return np.concatenate([[0], np.cumsum(lengths)]), ranks[kept]
 
-    def _of_present(self, offsets: Offsets, ranks: Codes) -> Floats:
+    def _of_present(self, offsets: Ints, ranks: Codes) -> Floats:
         if self.n_pivots == 0:
             return self._of_paths(offsets, ranks)
         lengths = np.diff(offsets)
@@ -423,7 +420,7 @@ class CorrectedMixture(Model):
         out[alone] = self._lowered_alone(*csr.gather_rows(offsets, ranks, alone))
         return out
 
-    def _of_paths(self, offsets: Offsets, ranks: Codes) -> Floats:
+    def _of_paths(self, offsets: Ints, ranks: Codes) -> Floats:
         out = np.empty(len(offsets) - 1)
         corrected.path_probabilities(
             offsets,
@@ -436,7 +433,7 @@ class CorrectedMixture(Model):
         )
         return out
 
-    def _lowered_alone(self, offsets: Offsets, ranks: Codes) -> Floats:
+    def _lowered_alone(self, offsets: Ints, ranks: Codes) -> Floats:
         """Return the least of the estimates of each set and of its subsets, found one by one."""
         n = len(offsets) - 1
         out = np.empty(n)

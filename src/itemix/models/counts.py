@@ -16,6 +16,7 @@ from itemix.kernels.inference import estep, layout
 from itemix.kernels.inference.estep import PrefixRows, ScoreTables, log_tables, mark_required
 
 if TYPE_CHECKING:
+    from itemix._typing import Floats
     from itemix.core.transactions import Transactions
 
 
@@ -161,7 +162,6 @@ class Counts(Immutable):
 # they share their first items with their neighbours, frequent items first. Blocks of rows are summed in
 # their order and depend on the data alone, so the result is the same for any number of threads.
 
-Floats = npt.NDArray[np.float64]
 
 _MAX_BLOCKS = 16
 _ADDITIONS_IN_A_BLOCK = 500_000

@@ -22,15 +22,13 @@ from itemix.models.base import Model, no_sets, one_set, require_same_items
 if TYPE_CHECKING:
     import os
 
+    from itemix._typing import Codes, Floats, Ints
     from itemix.core.items import Items
     from itemix.models import base
 
 
 # KnownSets: itemsets with their supports, such that with a set all its subsets are known.
 
-Floats = npt.NDArray[np.float64]
-Offsets = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
 
 _ROUNDING = 1e-9
 
@@ -113,7 +111,7 @@ class KnownSets:
         return codes[:, 0], codes[:, 1], self.supports[:n]
 
     @cached_property
-    def parts(self) -> tuple[Offsets, Codes]:
+    def parts(self) -> tuple[Ints, Codes]:
         """The items of each part, ascending, in compressed form."""
         offsets = np.concatenate([[0], np.cumsum(np.bincount(self.part_of))])
         codes = np.argsort(self.part_of, kind="stable")
@@ -129,7 +127,7 @@ def _probabilities(values: npt.ArrayLike, n: int, what: str) -> Floats:
     return array
 
 
-def _sorted(sets: Sets) -> tuple[Offsets, Sets]:
+def _sorted(sets: Sets) -> tuple[Ints, Sets]:
     """Return the order of the sets by length and codes, and the sets in that order, their codes ascending."""
     offsets, codes = csr.canonical_rows(sets.offsets, sets.codes)
     lengths = np.diff(offsets)
@@ -148,7 +146,7 @@ def _sorted(sets: Sets) -> tuple[Offsets, Sets]:
     return order, Sets.from_lengths(lengths[order], np.concatenate(parts), sets.items)
 
 
-def _checked_parents(sets: Sets, supports: Floats, frequencies: Floats) -> Offsets:
+def _checked_parents(sets: Sets, supports: Floats, frequencies: Floats) -> Ints:
     """Return the node of each set without its last item, having looked at all sets of one item less."""
     lengths = sets.lengths
     parents = np.empty(len(sets), dtype=np.int64)
@@ -171,7 +169,7 @@ def _checked_parents(sets: Sets, supports: Floats, frequencies: Floats) -> Offse
     return parents
 
 
-def _nodes_of(sets: Sets, rows: Codes) -> Offsets:
+def _nodes_of(sets: Sets, rows: Codes) -> Ints:
     """Return the nodes of sets of one length, -1 for those that are not there."""
     lengths = np.full(len(rows), rows.shape[1], dtype=np.int64)
     found = sets.find(Sets.from_lengths(lengths, np.ascontiguousarray(rows).ravel(), sets.items))
@@ -287,9 +285,9 @@ class MaxEntropy(Model):
 
     def probabilities_of_codes(
         self,
-        offsets: Offsets,
+        offsets: Ints,
         codes: Codes,
-        absent_offsets: Offsets | None = None,
+        absent_offsets: Ints | None = None,
         absent_codes: Codes | None = None,
     ) -> Floats:
         """Return the probabilities of sets of item codes in compressed form, shape (n,).
@@ -322,7 +320,7 @@ class MaxEntropy(Model):
 
     def _answers(
         self, present: base.SetArrays, against: base.SetArrays, held: Codes, missing: Codes
-    ) -> tuple[Offsets, Floats]:
+    ) -> tuple[Ints, Floats]:
         """Return the events that parts belong to, and the parts' probabilities, with and without the event.
 
         Shapes are (n_parts,) and (n_parts, 2); an event's probability is the product of those of its parts.
@@ -342,9 +340,7 @@ class MaxEntropy(Model):
         _require_possible(found)
         return owner, found
 
-    def _parts(
-        self, offsets: Offsets, codes: Codes, status: npt.NDArray[np.int8]
-    ) -> tuple[Offsets, maxent.Asked]:
+    def _parts(self, offsets: Ints, codes: Codes, status: npt.NDArray[np.int8]) -> tuple[Ints, maxent.Asked]:
         """Take questions apart into items that hang together; return the question of each part too."""
         place = np.empty(len(codes), dtype=np.int64)
         maxent.join_items(self._known.trie, offsets, codes, place)
@@ -464,7 +460,7 @@ def _require_possible(probabilities: Floats) -> None:
         )
 
 
-def _products(owner: Offsets, values: Floats, n: int) -> Floats:
+def _products(owner: Ints, values: Floats, n: int) -> Floats:
     """Return the product of the values of each of n owners, 1 where there are none."""
     out = np.ones(n)
     np.multiply.at(out, owner, values)
@@ -473,7 +469,7 @@ def _products(owner: Offsets, values: Floats, n: int) -> Floats:
 
 def _questions(
     present: base.SetArrays, against: base.SetArrays, held: Codes, missing: Codes
-) -> tuple[Offsets, Codes, npt.NDArray[np.int8]]:
+) -> tuple[Ints, Codes, npt.NDArray[np.int8]]:
     """Return what each question asks for as compressed rows: items ascending, each once, with its status."""
     n = len(present[0]) - 1
     every = np.arange(n)

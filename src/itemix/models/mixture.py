@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
 
+    from itemix._typing import Floats
     from itemix.models.base import SetArrays
 
-Floats = npt.NDArray[np.float64]
 
 _ROWS_AT_A_TIME = 16_384
 _CELLS_AT_A_TIME = 4_000_000

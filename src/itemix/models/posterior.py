@@ -17,7 +17,7 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Floats = npt.NDArray[np.float64]
+    from itemix._typing import Floats
 
 
 class Posterior(Immutable):

@@ -23,13 +23,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
 
+    from itemix._typing import Codes, Floats
     from itemix.models.base import SetArrays
 
 
 # Trees as log-linear sums over the items of a row, which is how rows are scored.
-
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
 
 
 class TreeTables(NamedTuple):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from itemix._typing import Codes, Floats, Ints
     from itemix.core.items import Label
     from itemix.mining.query import Dependency, Sign
     from itemix.models.base import Model
@@ -23,13 +24,11 @@ if TYPE_CHECKING:
 
 # Orders in which items that belong together stand side by side: along a line, and around a circle.
 
-Floats = npt.NDArray[np.float64]
-Whole = npt.NDArray[np.int64]
 
 _ROUNDS = 20
 
 
-def along_a_line(affinity: Floats) -> Whole:
+def along_a_line(affinity: Floats) -> Ints:
     """Return an order of n things in which similar ones are neighbours, from an (n, n) matrix of affinities.
 
     Things are similar if they have the same affinities to all; they are clustered by average linkage.
@@ -40,11 +39,11 @@ def along_a_line(affinity: Floats) -> Whole:
     n = len(affinity)
     if n < 3:
         return np.arange(n)
-    leaves: Whole = leaves_list(linkage(pdist(affinity), "average", optimal_ordering=True)).astype(np.int64)
+    leaves: Ints = leaves_list(linkage(pdist(affinity), "average", optimal_ordering=True)).astype(np.int64)
     return leaves
 
 
-def around_a_circle(ends: Whole, strength: Floats, n: int) -> Whole:
+def around_a_circle(ends: Ints, strength: Floats, n: int) -> Ints:
     """Return the seat of each of n things around a circle, linked ones close to each other.
 
     From seats along the strongest links, two things change places as long as it makes the links shorter.
@@ -78,7 +77,7 @@ def around_a_circle(ends: Whole, strength: Floats, n: int) -> Whole:
     return seat
 
 
-def _cost(seat: Whole, ends: Whole, strength: Floats) -> float:
+def _cost(seat: Ints, ends: Ints, strength: Floats) -> float:
     """Return the sum of the lengths of all chords, each as often as it is strong."""
     steps = seat[ends[:, 0]] - seat[ends[:, 1]]
     return float(strength @ np.abs(np.sin(np.pi * steps / len(seat))))
@@ -86,7 +85,6 @@ def _cost(seat: Whole, ends: Whole, strength: Floats) -> float:
 
 # The picture of dependencies between items as a matrix: lifts of pairs, positive and negative.
 
-Codes = npt.NDArray[np.int32]
 
 _MOST_IN_MATRIX = 40
 _MINUS, _TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix.core.display import format_percent, plural
 from itemix.errors import InvalidInputError
@@ -16,8 +15,9 @@ from itemix.plot.models import model_of, require_kind
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from itemix._typing import Floats
 
-Floats = npt.NDArray[np.float64]
+
 Quantity = Literal["bound", "n_components", "alpha"]
 
 _CLIMBED = {"BernoulliMixture": "Log-likelihood", "ChowLiuMixture": "Log-posterior"}

@@ -14,13 +14,12 @@ from itemix.plot.models import require_itemsets
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from itemix._typing import Floats
     from itemix.core.itemsets import Itemsets
     from itemix.plot.canvas import Palette
 
 
 # The picture of a model against the data: the supports of itemsets in both.
-
-Floats = npt.NDArray[np.float64]
 
 
 def support_agreement(

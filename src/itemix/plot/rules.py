@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix.core.display import plural
 from itemix.errors import InvalidInputError
@@ -16,9 +15,9 @@ from itemix.plot.models import require_kind
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from itemix._typing import Floats
     from itemix.plot.canvas import Palette
 
-Floats = npt.NDArray[np.float64]
 
 _MOST_RULES = 2000
 _MOST_NAMED = 9

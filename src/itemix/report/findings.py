@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining.mine import mine
@@ -17,6 +16,7 @@ from itemix.plot.itemsets import exact_supports
 from itemix.plot.models import components_of, model_of
 
 if TYPE_CHECKING:
+    from itemix._typing import Floats
     from itemix.core.items import Label
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from itemix.models.base import Model
     from itemix.models.mixture import Mixture
 
-Floats = npt.NDArray[np.float64]
 
 LEVEL = 0.9
 MOST_ITEMSETS = 200_000

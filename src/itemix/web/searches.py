@@ -17,12 +17,11 @@ from itemix.mining.mine import mine
 from itemix.web.limits import Deadline, ThresholdTooLowError, TooSlowError, held, rounded_up
 
 if TYPE_CHECKING:
+    from itemix._typing import Floats, Ints
     from itemix.core.itemsets import Itemsets
     from itemix.models.base import Model
     from itemix.web.limits import Limits
 
-Floats = npt.NDArray[np.float64]
-Positions = npt.NDArray[np.int64]
 
 _CLOSE_ENOUGH = 1.05
 _ROUNDING = 1e-9
@@ -73,7 +72,7 @@ class Found(NamedTuple):
     """Some sets of a family."""
 
     family: Family
-    positions: Positions
+    positions: Ints
 
 
 class Searches:

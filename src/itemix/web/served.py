@@ -8,9 +8,6 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from itemix._files import Held
 from itemix.errors import InvalidInputError
 from itemix.mining import supports
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Hashable
 
+    from itemix._typing import Floats
     from itemix.core.itemsets import Itemsets
     from itemix.core.sets import Sets
     from itemix.core.transactions import Transactions
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from itemix.models.mixture import Mixture
 
 T = TypeVar("T")
-Floats = npt.NDArray[np.float64]
 
 _REMEMBERED = 4
 _SETS_AT_FIRST = 500

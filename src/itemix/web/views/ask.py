@@ -16,13 +16,12 @@ from itemix.models.mixture import Mixture
 from itemix.web.questions import Names, Question
 
 if TYPE_CHECKING:
+    from itemix._typing import Codes, Floats
     from itemix.core.items import Label
     from itemix.core.transactions import Transactions
     from itemix.models.base import Model
     from itemix.web.served import Served
 
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 _NOISE = 1e-6
 _STEPS_OF_AN_INTERVAL = 100_000

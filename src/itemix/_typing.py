@@ -1,0 +1,21 @@
+"""Names of types that many modules share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+"""An array of any type."""
+Floats = npt.NDArray[np.float64]
+"""Probabilities, weights, logarithms."""
+Codes = npt.NDArray[np.int32]
+"""Item codes, ranks and labels of components."""
+Ints = npt.NDArray[np.int64]
+"""Counts, offsets and positions."""
+Marks = npt.NDArray[np.bool_]
+"""Yes or no for each of many."""
+Hashes = npt.NDArray[np.uint64]
+"""Hashes of sets."""
