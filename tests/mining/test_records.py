@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive.records import as_keys
 
-from itemix.kernels.mining.eclat import ThreadRecords
+from itemix.kernels.mining.records import ThreadRecords
 from itemix.mining.search import Records, Search
 from itemix.models.corrected import lower_to_subsets
 

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of kernels/mining/candidates.py and kernels/mining/candidates.py, on frozensets of item numbers."""
+"""Slow, obvious twins of kernels/mining/candidates.py, on frozensets of item numbers."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""Slow, obvious twin of kernels/mining/maximal.py: a list of sets found before, each with when it was found."""
+"""Slow, obvious twin of what kernels/mining/maximal.py keeps: a list of sets, each with when it was found."""
 
 
 class Known:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from itemix.kernels.mining.eclat import LENGTH_SHIFT, RANK_MASK
+from itemix.kernels.mining.records import LENGTH_SHIFT, RANK_MASK
 
 
 def as_keys(records):

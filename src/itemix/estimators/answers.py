@@ -17,6 +17,7 @@ from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
 from itemix.mining import intervals as credible
 from itemix.mining import query
+from itemix.models.base import Saved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -142,7 +143,7 @@ def _not_empty(transactions: Transactions) -> Transactions:
     return transactions
 
 
-class Answers(ABC):
+class Answers(Saved, ABC):
     """Questions to a fitted model; all are answered by `model_`, the value that was learned."""
 
     @property

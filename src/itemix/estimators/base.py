@@ -28,7 +28,6 @@ from itemix.inference.start import starter
 from itemix.models.counts import Rows, tables_of_mixture
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Sequence
 
     from itemix.core.transactions import Transactions
@@ -224,12 +223,6 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
         self.n_transactions_ = transactions.n_transactions
         return self
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file; `itemix.load` reads it back, and it answers as before."""
-        from itemix.files import save
-
-        save(self, path)
-
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's Tags
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -276,8 +269,9 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         y : ignored
             For scikit-learn's sake.
         callbacks : sequence of callables
-            Each is told every iteration (`itemix.inference.loop.Report`); one that returns True stops the fit.
-            One that has a method `stage` is also told, in words, what comes before and after the iterations.
+            Each is told every iteration (`itemix.inference.loop.Report`); one that returns True stops the
+            fit. One that has a method `stage` is also told, in words, what comes before and after the
+            iterations.
 
         Notes
         -----
@@ -299,12 +293,6 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
     def fit_predict(self, X: Any, y: object = None) -> npt.NDArray[np.int64]:  # noqa: ANN401
         """Fit the model and return the most probable component of each transaction."""
         return self.fit(X, y).predict(X)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file; `itemix.load` reads it back, and it answers as before."""
-        from itemix.files import save
-
-        save(self, path)
 
     def _fit_batch(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
         """Fit the mixture, and return whether Ctrl-C ended that."""

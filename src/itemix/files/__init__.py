@@ -112,7 +112,7 @@ def _encode(model: Any, name: str) -> tuple[dict[str, Any], dict[str, Any]]:  # 
     if name in fits.ATTRIBUTE_OF:
         return fits.encode_single(model, name)
     header, tensors = fits.encode_shared(model)
-    more = (fits if _is_sampled(name) else fits).encode(model)
+    more = (fits.encode_sampled if _is_sampled(name) else fits.encode_batch)(model)
     return {**header, "training": {**header["training"], **more[0]}}, {**tensors, **more[1]}
 
 
@@ -121,7 +121,7 @@ def _decode(content: Content, value: Model, name: str, cls: Any) -> dict[str, An
     if name in fits.ATTRIBUTE_OF or not isinstance(value, Mixture):
         return fits.decode_single(content, value, name)
     learned = fits.decode_shared(content, value)
-    learned |= (fits if _is_sampled(name) else fits).decode(content, value, cls)
+    learned |= (fits.decode_sampled if _is_sampled(name) else fits.decode_batch)(content, value, cls)
     return learned
 
 

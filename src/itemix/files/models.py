@@ -12,14 +12,12 @@ from itemix._typing import Array
 from itemix.core.items import Items
 from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError
-from itemix.files import container
 from itemix.models.corrected import CorrectedMixture, Correction, Residuals, ResidualTrie
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
 
     from itemix.correction import Choice
@@ -30,16 +28,8 @@ if TYPE_CHECKING:
 # Mixtures and item names in model files.
 
 
-KIND = "Mixture"
 # Lone surrogates are legal in Python's strings, and come from file names and careless decoding.
 _ENCODING = "utf-8", "surrogatepass"
-
-
-def save_mixture(mixture: Mixture, path: str | os.PathLike[str]) -> None:
-    """Write a mixture to a file of its own."""
-    container.write(
-        path, {"kind": KIND, **sizes_of(mixture)}, {**of_items(mixture.items), **of_mixture(mixture)}
-    )
 
 
 def sizes_of(mixture: Mixture) -> dict[str, int]:

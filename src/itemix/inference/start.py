@@ -58,7 +58,8 @@ def starter(
         if init == "k-means++":
             return lambda rng: _seeded_counts(transactions, n_components, rng)
         raise InvalidInputError(
-            f"expected init to be one of {list(COUNT_METHODS)}, a Mixture or labels, got {init!r}; try 'k-means++'"
+            f"expected init to be one of {list(COUNT_METHODS)}, a Mixture or labels, got {init!r}; "
+            "try 'k-means++'"
         )
     counts = counts_of_labels(transactions, checked_labels(init, transactions, n_components), n_components)
     return lambda _: counts

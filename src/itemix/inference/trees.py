@@ -44,7 +44,7 @@ _FREQUENT = 32
 
 
 class CandidatePairs(NamedTuple):
-    """The pairs of items that may become edges, listed by their larger item (see `itemix.kernels.inference.pairs`).
+    """The pairs of items that may become edges, listed by their larger item.
 
     Attributes
     ----------

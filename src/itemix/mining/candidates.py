@@ -25,7 +25,7 @@ _BYTES_PER_NODE = 80
 
 @dataclass(frozen=True)
 class Candidates:
-    """A trie of sets with their joins, as `itemix.kernels.mining.candidates` has it; a pass fills in `counts`.
+    """A trie of sets with their joins, as its kernels have it; a pass fills in `counts`.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ _EMPTY = Candidates(
 
 
 class _Level(NamedTuple):
-    """The nodes of one length as `itemix.kernels.mining.candidates` has them, with their counts, maybe expected."""
+    """The nodes of one length as the kernels have them, with their counts, maybe expected."""
 
     rows: Codes
     group: Ints

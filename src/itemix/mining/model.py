@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from itemix._typing import Codes, Floats
-    from itemix.kernels.mining.eclat import ThreadRecords
+    from itemix.kernels.mining.records import ThreadRecords
     from itemix.mining.search import SearchOptions
     from itemix.models.base import Model
     from itemix.models.corrected import CorrectedMixture, Residuals

@@ -210,8 +210,6 @@ def _entropy(p: Floats) -> Floats:
     return total
 
 
-Sign = Sign
-
 _BASKETS_AT_A_TIME = 4096
 
 

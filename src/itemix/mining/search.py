@@ -19,7 +19,7 @@ from itemix.core.itemsets import TARGETS
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr, lattice
 from itemix.kernels.mining import records
-from itemix.kernels.mining.eclat import ThreadRecords
+from itemix.kernels.mining.records import ThreadRecords
 from itemix.models.corrected import Tree
 
 if TYPE_CHECKING:

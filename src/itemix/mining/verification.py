@@ -434,8 +434,7 @@ def verify(
     slack : float or function, optional
         By how much of itself the threshold is lowered for the model. More slack makes for more candidates
         and for fewer passes. A function is given the threshold as a fraction. By default it is four standard
-        errors of the model (`itemix.mining.verification.own_slack`), and a tenth for a model that does not know its
-        error.
+        errors of the model (`own_slack`), and a tenth for a model that does not know its error.
     max_passes : int, optional
         Read the data at most so often; the result may then lack sets, and says so.
     progress : bool or function, default False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
@@ -17,6 +18,8 @@ from itemix.core.items import Items, Label
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    import os
+
     from itemix._typing import Codes, Floats
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
@@ -147,7 +150,18 @@ _SETS_AT_A_TIME = 1 << 20
 NEAR_THE_LEAST = -600.0
 
 
-class Model(Immutable, ABC):
+class Saved:
+    """What can be written to a model file."""
+
+    __slots__ = ()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file; `itemix.load` reads it back, and it answers as before."""
+        # The one import that points up: files know all kinds of models, and models need not know files.
+        importlib.import_module("itemix.files").save(self, path)
+
+
+class Model(Saved, Immutable, ABC):
     """A distribution over transactions: an immutable value that gives the probability of any itemset.
 
     A kind of model says how probable sets of item codes are and how probable whole transactions, and draws

@@ -20,8 +20,6 @@ from itemix.models.base import NEAR_THE_LEAST, Model
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
-    import os
-
     from itemix._typing import Codes, Floats, Ints
     from itemix.core.items import Items
     from itemix.core.transactions import Transactions
@@ -335,12 +333,6 @@ class CorrectedMixture(Model):
     def __getstate__(self) -> dict[str, Any]:
         """Leave the cached tables out of pickles."""
         return {name: self.__dict__[name] for name in ("_mixture", "_correction", "_residuals")}
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the mixture and its correction to a file; `itemix.load` reads it back."""
-        from itemix.files import save
-
-        save(self, path)
 
     def log_likelihood(self, transactions: Transactions) -> Floats:
         """Return the log-probability of each transaction under the mixture, shape (n_transactions,)."""

@@ -20,8 +20,6 @@ from itemix.kernels.models.maxent import SupportTrie
 from itemix.models.base import Model, no_sets, one_set, require_same_items
 
 if TYPE_CHECKING:
-    import os
-
     from itemix._typing import Codes, Floats, Ints
     from itemix.core.items import Items
     from itemix.models import base
@@ -276,12 +274,6 @@ class MaxEntropy(Model):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return MaxEntropy, (self.frequencies, self.itemsets, self.supports)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file; `itemix.load` reads it back."""
-        from itemix.files import save
-
-        save(self, path)
 
     def probabilities_of_codes(
         self,

@@ -22,7 +22,6 @@ from itemix.models.base import NEAR_THE_LEAST, Model, Names, no_sets, require_co
 from itemix.models.counts import tables_of_mixture
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator, Sequence
 
     from itemix._typing import Floats
@@ -171,12 +170,6 @@ class Mixture(Model):
     def __getstate__(self) -> dict[str, Any]:
         """Leave the cached tables out of pickles."""
         return {name: self.__dict__[name] for name in ("_weights", "_probs", "_items")}
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the mixture to a file; `itemix.load` reads it back."""
-        from itemix.files.models import save_mixture
-
-        save_mixture(self, path)
 
     def take(self, components: npt.ArrayLike) -> Mixture:
         """Return the mixture with its components in another order, `components` naming each once."""

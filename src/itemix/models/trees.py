@@ -20,7 +20,6 @@ from itemix.models.base import Model, no_sets, one_set, require_same_items
 from itemix.models.mixture import checked_weights
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator, Sequence
 
     from itemix._typing import Codes, Floats
@@ -243,12 +242,6 @@ class TreeMixture(Model):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TreeMixture, (self._weights, self._parents, self._probs, self._items)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the mixture to a file; `itemix.load` reads it back."""
-        from itemix.files import save
-
-        save(self, path)
 
     def edges(self, component: int = 0) -> list[tuple[Label, Label]]:
         """Return the edges of a component's tree, each as (parent, item) by name."""

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 import itemix
 from itemix.web.questions import (
-    ItemName,  # noqa: TC001 - pydantic reads it
+    ItemName,
     schema_of,
 )
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from naive import records as naive
 
 from itemix.kernels.mining import records as assemble
-from itemix.kernels.mining.eclat import ThreadRecords
+from itemix.kernels.mining.records import ThreadRecords
 
 N_RANKS = 50
 

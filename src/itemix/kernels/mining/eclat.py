@@ -19,23 +19,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.bitsets import Bitsets, count_common, grown, intersect, longer
+from itemix.kernels.bitsets import Bitsets, count_common, grown, intersect
 from itemix.kernels.jit import fetch_add, kernel, popcount, trailing_zeros
 from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
 from itemix.kernels.mining.records import (
     BYTES_PER_SET,
     CODES_PER_STEP,
+    LENGTH_SHIFT,
     N_FOUND,
     N_ROOTS_DONE,
     RUNNING,
     STOP,
     TOO_MANY,
     SearchLimits,
+    ThreadRecords,
     report,
+    with_room,
 )
-
-LENGTH_SHIFT = 24
-RANK_MASK = (1 << LENGTH_SHIFT) - 1
 
 # Columns of `levels`: the extensions of level d are ext[START:START + SIZE], the first RUN of them in every
 # transaction of the prefix; CURSOR is the next one to visit; END and ROWS say how much of `ext` and of the
@@ -46,26 +46,6 @@ _DEPTH, _N_OUT, _NEEDED = 0, 1, 2
 _DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL = 0, 1, 2, 3
 # 2^40 subsets of one prefix are more than any memory holds.
 _LONGEST_RUN = 40
-
-
-class ThreadRecords(NamedTuple):
-    """The records that one thread has found, in depth-first order.
-
-    While the thread searches, the first two arrays have room for more.
-
-    Attributes
-    ----------
-    keys : array of uint32, shape (n,)
-        length * 2^24 + rank.
-    values : array, shape (n,)
-        The count or the probability of each; counts are of the type of the rows' weights.
-    segments : array of int64, shape (F, 2)
-        Where the records of each root start and stop; roots that went to other threads have an empty range.
-    """
-
-    keys: np.ndarray
-    values: np.ndarray
-    segments: np.ndarray
 
 
 class Walk(NamedTuple):
@@ -154,12 +134,6 @@ def search(
         fetch_add(control, N_ROOTS_DONE, 1)
     n_out = walk.state[_N_OUT]
     return ThreadRecords(found.keys[:n_out], found.values[:n_out], found.segments)
-
-
-@kernel
-def with_room(found: ThreadRecords, needed: int) -> ThreadRecords:
-    """Return the same records with room for more of them."""
-    return ThreadRecords(longer(found.keys, needed), longer(found.values, needed), found.segments)
 
 
 @kernel

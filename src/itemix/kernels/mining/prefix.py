@@ -20,8 +20,16 @@ import numpy as np
 
 from itemix.kernels.bitsets import grown, longer
 from itemix.kernels.jit import fetch_add, inlined, kernel, summing
-from itemix.kernels.mining.eclat import LENGTH_SHIFT, ThreadRecords, with_room
-from itemix.kernels.mining.records import N_ROOTS_DONE, RUNNING, STOP, SearchLimits, report
+from itemix.kernels.mining.records import (
+    LENGTH_SHIFT,
+    N_ROOTS_DONE,
+    RUNNING,
+    STOP,
+    SearchLimits,
+    ThreadRecords,
+    report,
+    with_room,
+)
 from itemix.kernels.models.corrected import ShiftTrie, child_of, tilt
 
 # As in `eclat`: the extensions of level d are ext[START:START + SIZE]; CURSOR is the next one to visit.

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from itemix.kernels.bitsets import longer
 from itemix.kernels.jit import BLOCK, copy_block, fetch_add, kernel
-from itemix.kernels.mining.eclat import LENGTH_SHIFT, RANK_MASK, ThreadRecords
 
 # What the threads of one search share: why to stop, how much has been found.
 #
@@ -22,12 +22,35 @@ from itemix.kernels.mining.eclat import LENGTH_SHIFT, RANK_MASK, ThreadRecords
 STOP, N_FOUND, N_CODES, N_ROOTS_DONE = 0, 1, 2, 3
 RUNNING, CANCELLED, TOO_MANY = 0, 1, 2
 
+# The key of a record: its length, and the rank of its last item.
+LENGTH_SHIFT = 24
+RANK_MASK = (1 << LENGTH_SHIFT) - 1
 # What an itemset costs until it is returned: its record, its offset, count and support; and four bytes an
 # item.
 BYTES_PER_SET = 36
 BYTES_PER_CODE = 4
 # A record that only leads to longer sets, a key and a count, takes the room of this many items.
 CODES_PER_STEP = 3
+
+
+class ThreadRecords(NamedTuple):
+    """The records that one thread has found, in depth-first order.
+
+    While the thread searches, the first two arrays have room for more.
+
+    Attributes
+    ----------
+    keys : array of uint32, shape (n,)
+        length * 2^24 + rank.
+    values : array, shape (n,)
+        The count or the probability of each; counts are of the type of the rows' weights.
+    segments : array of int64, shape (F, 2)
+        Where the records of each root start and stop; roots that went to other threads have an empty range.
+    """
+
+    keys: np.ndarray
+    values: np.ndarray
+    segments: np.ndarray
 
 
 class SearchLimits(NamedTuple):
@@ -188,3 +211,9 @@ def keep_records(records: ThreadRecords, positions: np.ndarray, low: np.ndarray,
             n_kept += value >= least
         segments[s, 1] = n_kept
     return n_kept
+
+
+@kernel
+def with_room(found: ThreadRecords, needed: int) -> ThreadRecords:
+    """Return the same records with room for more of them."""
+    return ThreadRecords(longer(found.keys, needed), longer(found.values, needed), found.segments)
