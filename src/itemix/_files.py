@@ -51,14 +51,14 @@ def is_standard_input(path: object) -> bool:
 def is_regular(path: PathLike) -> bool:
     """Whether a path is that of a regular file, which may be read again and again."""
     is_handle = is_standard_input(path) or os.fspath(path).startswith(_HANDLES)
-    return not is_handle and Path(path).is_file()
+    return not is_handle and as_path(path).is_file()
 
 
 def is_stream(path: PathLike) -> bool:
     """Whether a path is that of something to be read only once: standard input, a pipe, a device."""
     if is_standard_input(path):
         return True
-    file = Path(path)
+    file = as_path(path)
     return not is_regular(file) and file.exists() and not file.is_dir()
 
 

@@ -315,9 +315,12 @@ def choose(mixture: Mixture, transactions: Transactions, rng: np.random.Generato
 
     Where no itemset is frequent enough to be judged by, only the mixture as it is can be chosen.
     """
+    nothing = Choice(_WAYS[:1], np.zeros(1), np.zeros(1))
+    if transactions.n_transactions < 4 * FEWEST:
+        return nothing
     frequent = mine(transactions, 4 * FEWEST, top_k=_N_FREQUENT)
     if len(frequent) == 0:
-        return Choice(_WAYS[:1], np.zeros(1), np.zeros(1))
+        return nothing
     n_halvings = _N_HALVINGS if transactions.n_transactions < _PLENTY else 1
     halvings = [_verdicts(mixture, transactions, frequent, rng) for _ in range(n_halvings)]
     errors, excess = np.maximum(np.mean(halvings, axis=0), 0.0).T

@@ -18,6 +18,30 @@ FEW = ["--max-iter", "20", "--seed", "0"]
 SAMPLING = [*FEW, "--samples", "2", "--thin", "2"]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--itemset-support", "60"],
+            "expected --itemset-support as a fraction or a count of at most 5, the",
+        ),
+        (
+            ["--itemset-support", "nan"],
+            "expected --itemset-support as a fraction in (0, 1] or a whole number",
+        ),
+        (["--itemset-support", "9" * 5000], "expected --itemset-support as a fraction (0.01), a percentage"),
+        (["--itemset-len", "0"], "expected --itemset-len as a whole number of 1 or more, got 0; try 1"),
+    ],
+    ids=["count", "nan", "digits", "length"],
+)
+def test_options_of_maximum_entropy_are_named(run, baskets, tmp_path, options, message):
+    """What is wrong is said of the option that was given, not of the estimator's parameter."""
+    result = run("fit", baskets, "--method", "maxent", *options, "-o", tmp_path / "m.itemix", "-q")
+    assert result.code == 2
+    assert result.err.startswith(f"itemix: {message}")
+    assert result.err.count("\n") == 1
+
+
 def test_any_method_takes_a_seed(run, baskets, tmp_path):
     """Methods without chance take a seed too, so that scripts can go through all methods alike."""
     for method in ("independent", "chow-liu", "maxent"):

@@ -316,6 +316,10 @@ def test_bad_arguments_are_one_line(run, tmp_path, monkeypatch, arguments, messa
             ["-s", "nan%"],
             "expected --min-support as a percentage above 0% and up to 100%, got 'nan%'; try 1%",
         ),
+        (
+            ["-s", "9" * 5000],
+            "expected --min-support as a fraction (0.01), a percentage (1%) or a whole number",
+        ),
         (["-s", "1", "--top-k", "0"], "expected --top-k as a whole number of at least 1, got 0; try 1"),
         (["-s", "1", "--min-len", "3", "--max-len", "2"], "expected --min-len <= --max-len, got 3 and 2"),
         (

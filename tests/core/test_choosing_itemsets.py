@@ -19,7 +19,8 @@ def test_filter(baskets, data):
     some = st.none() | st.lists(st.sampled_from("abcdef"), max_size=2)
     include, exclude = data.draw(some), data.draw(some)
     min_len, max_len = data.draw(st.none() | st.integers(0, 4)), data.draw(st.none() | st.integers(0, 4))
-    low, high = data.draw(st.none() | st.integers(0, 6)), data.draw(st.none() | st.integers(0, 6))
+    counts = st.none() | st.integers(0, len(baskets))
+    low, high = data.draw(counts), data.draw(counts)
     bounds = {"min_support": low, "max_support": high, "min_len": min_len, "max_len": max_len}
     if any(
         low is not None and high is not None and low > high for low, high in [(low, high), (min_len, max_len)]

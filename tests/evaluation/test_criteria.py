@@ -289,8 +289,8 @@ def test_itemsets_without_a_known_threshold_are_taken_as_they_are():
         (
             TRAIN,
             TEST,
-            6,
-            "expected frequent itemsets in the test set, got none in 5 transactions at min_support=6",
+            5,
+            "expected frequent itemsets in the test set, got none in 5 transactions at min_support=5",
         ),
         (TRAIN, TEST, 0.0, "expected min_support as a fraction in"),
         (

@@ -327,6 +327,18 @@ def test_what_is_no_model_is_refused(method, changes, reason, fitted, tmp_path):
         load(path)
 
 
+@pytest.mark.parametrize("name", ["correction.item_shift", "correction.shift"])
+def test_shifts_that_have_no_odds_are_refused(name, tmp_path):
+    """A correction whose odds are beyond all numbers is damage, even where the checksum fits."""
+    path = tmp_path / "model.itemix"
+    content = container.read(GOLDEN / "format-1" / "corrected-mixture.itemix")
+    content._tensors[name] = content._tensors[name].copy()
+    content._tensors[name][-1] = 1e308
+    container.write(path, content._header, content._tensors)
+    with pytest.raises(ModelFileError, match=r"damaged \(its correction shifts an item by too much\)"):
+        load(path)
+
+
 @pytest.mark.parametrize("method", MAKERS)
 def test_damaged_files_are_refused(method, fitted, tmp_path):
     """Files with a changed byte or a missing end give ModelFileError and nothing else."""

@@ -7,9 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 from recognised import RECOGNISED, read
 
-from itemix import InvalidInputError, ItemixError, read_chunks, read_transactions
+from itemix import InvalidInputError, ItemixError, Transactions, read_chunks, read_transactions
 from itemix.errors import MissingFileError
 
 
@@ -80,6 +81,47 @@ def test_arrow_lists_that_lie_outside(make, tmp_path):
             InvalidInputError, match=r"expected a complete Arrow file, got x.arrow which is cut"
         ):
             read_it(tmp_path / "x.arrow")
+
+
+@pytest.mark.parametrize(
+    "names", [["a", "a"], ["", ""], ["items", "items"], ["order_id", "product", "order_id"]]
+)
+@pytest.mark.parametrize("options", [{}, {"format": "long"}, {"format": "onehot"}])
+def test_columns_of_one_name(names, options, tmp_path):
+    """Tables with two columns of one name are refused, in Parquet, Arrow and CSV."""
+    table = pa.table([["x"] for _ in names], names=names)
+    pq.write_table(table, tmp_path / "x.parquet")
+    feather.write_feather(table, tmp_path / "x.arrow")
+    for file in ("x.parquet", "x.arrow"):
+        for read_it in (read_transactions, read_chunks):
+            with pytest.raises(
+                InvalidInputError, match=f"{file}: expected distinct column names, got '{names[0]}'"
+            ):
+                read_it(tmp_path / file, **options)
+    with pytest.raises(
+        InvalidInputError, match=r"expected (a|one) column|expected (only|distinct|different)"
+    ):
+        read(",".join(names) + "\n" + ",".join("x" for _ in names), format=options.get("format", "long"))
+
+
+def test_a_long_value_is_shown_on_one_line(tmp_path):
+    """Lists where 0 and 1 were expected are cut in the message."""
+    pq.write_table(pa.table({"a": [[["x" * 100], [], ["y", None]]]}), tmp_path / "x.parquet")
+    with pytest.raises(InvalidInputError, match=r"^x.parquet: expected only 0 and 1 [^\n]{,150}$"):
+        read_transactions(tmp_path / "x.parquet", format="onehot")
+
+
+def test_names_that_are_no_text(tmp_path):
+    """Strings of a Parquet file, or of a table, may hold any bytes: names have to be UTF-8."""
+    names = pa.array([b"milk", b"K\xe4se"]).view(pa.string())
+    table = pa.table({"items": pa.ListArray.from_arrays([0, 1, 2], names)})
+    pq.write_table(table, tmp_path / "x.parquet")
+    message = r"expected item names in UTF-8, got b'K\\xe4se'; write them again in UTF-8"
+    for read_it in (read_transactions, lambda path: list(read_chunks(path))):
+        with pytest.raises(InvalidInputError, match=f"^x.parquet: {message}"):
+            read_it(tmp_path / "x.parquet")
+    with pytest.raises(InvalidInputError, match=f"^{message}"):
+        Transactions.from_long(pa.table({"order": [1, 2], "product": names}), "order", "product")
 
 
 @pytest.mark.parametrize("declared", [b'["milk', b"\xbd", b"[" * 100_000, b'["beer"]', b"5"])
@@ -296,12 +338,13 @@ def test_file_objects_that_cannot_be_read(tmp_path):
         read_transactions(file)
 
 
-def test_files_that_cannot_be_opened():
+def test_files_that_cannot_be_opened(tmp_path):
     """The reason of the system is passed on."""
+    (tmp_path / "x").write_text("milk\n")
     with pytest.raises(
-        InvalidInputError, match=r"expected a file that can be read, got 'x+': File name too long; "
+        InvalidInputError, match=r"expected a file that can be read, got '.*': Not a directory; "
     ):
-        read_transactions("x" * 5000)
+        read_transactions(tmp_path / "x" / "y")
 
 
 @pytest.mark.parametrize("what", [5, None, [["a"]], b"a,b"])

@@ -342,6 +342,7 @@ def test_no_rules():
         ({"metric": None}, "expected a measure, got None"),
         ({"min_threshold": "high"}, "expected min_threshold as a finite number, got 'high'; try 0.8"),
         ({"min_threshold": math.nan}, "expected min_threshold as a finite number, got nan"),
+        ({"min_threshold": 10**400}, "expected min_threshold as a finite number, got 1000"),
         ({"min_threshold": True}, "expected min_threshold as a finite number, got True"),
         ({"max_consequent_len": 0}, "expected max_consequent_len as a whole number of at least 1, got 0"),
         ({"min_antecedent_len": 1.5}, "expected min_antecedent_len as a whole number of at least 1, got 1.5"),

@@ -82,6 +82,8 @@ def as_counts(itemsets):
 def test_what_mining_finds(rows, model, form, min_support, n_jobs):
     """Whatever the model: the sets, supports and order of mining the data, however the data comes."""
     tx, given_data = in_form(rows, form)
+    if isinstance(min_support, int):
+        min_support = min(min_support, max(len(tx), 1))
     found = mine(model, min_support, verify=given_data, n_jobs=n_jobs)
     assert_same(found, mine(tx, min_support))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 import sys
 import warnings
 from contextlib import contextmanager
@@ -296,6 +297,12 @@ class Fitting:
         return estimator
 
 
+def in_parameters(message: str) -> str:
+    """Say ``itemset_support`` for the estimator's ``min_support``: fitting has names of its own for these."""
+    own = {_PARAMETER_OF[name]: name for name in ("itemset_support", "itemset_len")}
+    return re.sub(rf"\b({'|'.join(own)})\b", lambda match: own[match[1]], message)
+
+
 def _correction(text: str) -> str | int | None:
     """Return the parameter of an estimator that --correction stands for."""
     if text in _CORRECTIONS:
@@ -436,7 +443,10 @@ def fitted(
     with stopwatch(quiet=quiet) as watch, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
         with watching(method, len(transactions), quiet=quiet) as callbacks, Keeping() as keeping:
-            model.fit(transactions, callbacks=[*callbacks, keeping])
+            try:
+                model.fit(transactions, callbacks=[*callbacks, keeping])
+            except InvalidInputError as error:
+                raise InvalidInputError(in_parameters(str(error))) from None
         seconds = watch.seconds()
     for warning in warned:
         note(in_options(str(warning.message)), quiet=quiet)

@@ -391,14 +391,14 @@ def as_support(text: str | None, name: str = "--min-support") -> float | int | N
     if text is None:
         return None
     written = text.strip()
-    if written.isascii() and written.removeprefix("-").isdigit():
-        return int(written)
     try:
+        if written.isascii() and written.removeprefix("-").isdigit():
+            return int(written)
         number = Decimal(written.removesuffix("%"))
-    except InvalidOperation:
+    except (InvalidOperation, ValueError):  # no number, or one of too many digits
         raise InvalidInputError(
             f"expected {name} as a fraction (0.01), a percentage (1%) or a whole number of "
-            f"transactions (20), got {text!r}; try 0.01"
+            f"transactions (20), got {text!r:.60}; try 0.01"
         ) from None
     if not written.endswith("%"):
         return float(number)

@@ -156,7 +156,7 @@ def not_binary(value: object, column: object = None) -> str:
     """Return the message for a value that is neither 0 nor 1; None and NaN are missing ones."""
     value = value.item() if isinstance(value, np.generic) else value
     where = "" if column is None else f" in column {column!r}"
-    got, hint = repr(value), "1 and 0 in the place of other values"
+    got, hint = f"{' '.join(repr(value).split()):.60}", "1 and 0 in the place of other values"
     if value is None or (isinstance(value, float) and math.isnan(value)):
         got, hint = "a missing value", "0 in its place, if the item was absent"
     elif isinstance(value, Number):
@@ -385,7 +385,27 @@ def labels_of(values: pa.Array) -> npt.NDArray[Any]:
     """
     import pyarrow as pa
 
-    return as_labels(values.to_numpy() if pa.types.is_integer(values.type) else values.to_pylist())
+    try:
+        return as_labels(values.to_numpy() if pa.types.is_integer(values.type) else values.to_pylist())
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"expected item names in UTF-8, got {error.object!r:.60}; write them again in UTF-8"
+        ) from None
+
+
+def check_distinct(columns: Iterable[object]) -> None:
+    """Check that no two columns have the same name.
+
+    Raises
+    ------
+    InvalidInputError
+        If two have; the message names them.
+    """
+    repeated = next((name for name, count in Counter(columns).items() if count > 1), None)
+    if repeated is not None:
+        raise InvalidInputError(
+            f"expected distinct column names, got {repeated!r} more than once; rename one of them"
+        )
 
 
 def _as_narwhals(frame: Any) -> nw.DataFrame[Any]:  # noqa: ANN401 - any data frame
@@ -395,10 +415,8 @@ def _as_narwhals(frame: Any) -> nw.DataFrame[Any]:  # noqa: ANN401 - any data fr
     try:
         return nw.from_native(frame, eager_only=True)
     except DuplicateError:
-        repeated = next(name for name, count in Counter(_names_of(frame)).items() if count > 1)
-        raise InvalidInputError(
-            f"expected distinct column names, got {repeated!r} more than once; rename one of them"
-        ) from None
+        check_distinct(_names_of(frame))
+        raise
     except TypeError:
         raise InvalidInputError(
             f"expected a pandas, polars or pyarrow data frame, got {type(frame).__name__}; "

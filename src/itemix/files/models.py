@@ -89,6 +89,10 @@ def read_items(content: Content) -> Items:
 # The correction of a mixture in a model file.
 
 
+# Shifts of log-odds beyond this have no odds.
+_MOST_SHIFT = 700.0
+
+
 def encode_correction(corrected: CorrectedMixture | None) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return the header's fields and the arrays; none if nothing is corrected."""
     if corrected is None:
@@ -114,8 +118,10 @@ def decode_correction(content: Content, mixture: Mixture) -> CorrectedMixture | 
     shift = content.take("correction.shift", np.float64, None)
     first = content.take("correction.first", np.int64, len(shift) + 1)
     item = content.take("correction.item", np.int64, len(shift))
-    if not _is_trie(first, item, mixture.n_items) or not np.isfinite(item_shift).all():
+    if not _is_trie(first, item, mixture.n_items):
         raise content.damaged("its correction is no trie of the model's items")
+    if not (np.abs(item_shift) < _MOST_SHIFT).all() or (np.abs(shift) > _MOST_SHIFT).any():
+        raise content.damaged("its correction shifts an item by too much")
     excess = content.field(float, "correction", "excess_variance")
     if not 0.0 <= excess < np.inf:
         raise content.damaged(f"correction.excess_variance in its header is {excess}")

@@ -12,6 +12,7 @@ from itemix._arrays import GrowingArray
 from itemix.core.encoding import (
     Encoded,
     check_column,
+    check_distinct,
     columns_shown,
     encode_arrow_pairs,
     encode_arrow_values,
@@ -51,7 +52,7 @@ def read_arrow(
         If the file is damaged, or its columns are not of any layout that is known.
     """
     with _explained(source, parquet=parquet):
-        schema, batches = (_open_parquet if parquet else _open_ipc)(source)
+        schema, batches = _opened(source, parquet=parquet)
         layout = layout or _layout_of(schema, options)
         return _READERS[layout](schema, batches, options), layout
 
@@ -69,7 +70,7 @@ def arrow_pieces(
         As in `read_arrow`.
     """
     with _explained(source, parquet=parquet):
-        schema, batches = (_open_parquet if parquet else _open_ipc)(source)
+        schema, batches = _opened(source, parquet=parquet)
         layout = layout or _layout_of(schema, options)
         if layout == "long":
             return None, iter(()), layout
@@ -107,7 +108,7 @@ def _explained(source: Source, *, parquet: bool) -> Iterator[None]:
             f"{source.label}: expected columns of numbers or names, got others ({_first_line(error)}); "
             "write them as strings or integers"
         ) from None
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
         kind = "Parquet" if parquet else "Arrow"
         raise InvalidInputError(
             f"expected a complete {kind} file, got {source.label} which is cut short or damaged "
@@ -117,6 +118,12 @@ def _explained(source: Source, *, parquet: bool) -> Iterator[None]:
 
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0].rstrip(".")
+
+
+def _opened(source: Source, *, parquet: bool) -> tuple[pa.Schema, Batches]:
+    schema, batches = (_open_parquet if parquet else _open_ipc)(source)
+    check_distinct(schema.names)
+    return schema, batches
 
 
 def _open_parquet(source: Source) -> tuple[pa.Schema, Batches]:

@@ -102,7 +102,7 @@ def pair_of_columns(columns: Sequence[str], options: ReadOptions) -> tuple[str, 
         found.append(given or find_column([name for name in columns if name not in found], known))
     if len(columns) == 2:
         others = [name for name in columns if name not in found]
-        found = [name if name is not None else others.pop(0) for name in found]
+        found = [name if name is not None or not others else others.pop(0) for name in found]
     transaction, item = found
     if transaction is None or item is None:
         role = "transaction" if transaction is None else "item"

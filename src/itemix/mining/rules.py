@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -118,9 +119,11 @@ def _checked_metric(metric: object) -> str:
 
 
 def _checked_threshold(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise InvalidInputError(f"expected min_threshold as a finite number, got {value!r}; try 0.8")
-    return as_written(value)
+    if not isinstance(value, bool) and isinstance(value, Real):
+        with suppress(OverflowError):  # a whole number larger than all of these
+            if math.isfinite(value):
+                return as_written(value)
+    raise InvalidInputError(f"expected min_threshold as a finite number, got {value!r}; try 0.8")
 
 
 def _checked_whole(name: str, value: object) -> int:
