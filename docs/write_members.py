@@ -25,7 +25,7 @@ RETURNED = (
     "itemix.core.itemsets.Itemset",
     "itemix.mining.ruleset.Rule",
     "itemix.mining.recommend.Recommendations",
-    "itemix.mining.recommend.Recommendation",
+    "itemix.mining.recommend.RuleRecommendation",
     "itemix.mining.intervals.Interval",
     "itemix.mining.query.Recommendation",
     "itemix.mining.query.Dependency",

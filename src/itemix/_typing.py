@@ -19,3 +19,10 @@ Marks = npt.NDArray[np.bool_]
 """Yes or no for each of many."""
 Hashes = npt.NDArray[np.uint64]
 """Hashes of sets."""
+
+TransactionsLike = Any
+"""What `as_transactions` takes: `Transactions`, a data frame, a matrix of 0 and 1, or lists of names."""
+ChunksLike = Any
+"""What can be read again and again: transactions in any form, chunks of them, or a function for either."""
+ModelLike = Any
+"""A model, or a fitted estimator."""

@@ -1,4 +1,10 @@
-"""Correcting a mixture by the counts of short itemsets: which of them, how strongly, and whether at all."""
+"""Correcting a mixture by the counts of short itemsets: which of them, how strongly, and whether at all.
+
+`correct` counts the itemsets that the data or the mixture holds for frequent. It shifts the log-odds of the
+items until each is as probable as it is frequent, and then, set by set, what their counts still ask for.
+`choose` tries several ways on held-out halves of the data: sets of more or fewer items, believed at once or
+not, and no correction at all.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix._runtime import Workers
 from itemix.core.sets import Sets
@@ -26,7 +31,7 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from itemix._typing import Floats
+    from itemix._typing import ChunksLike, Floats, Ints
     from itemix.core.items import Items
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
@@ -34,223 +39,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Choice", "Way", "check_order", "choose", "correct"]
 
-# Correct a mixture: item frequencies first, then the residuals of short itemsets, by their counts.
-
-
-class SetCounts(NamedTuple):
-    """How often some itemsets occur; counts of chunks of the data add up.
-
-    `sets` holds all items alone, and with every set its subsets without one item.
-    """
-
-    sets: Sets
-    counts: npt.NDArray[np.int64]
-    n_transactions: int
-
-    def __add__(self, other: SetCounts) -> SetCounts:  # type: ignore[override]
-        """Return the counts of both parts of the data."""
-        return SetCounts(self.sets, self.counts + other.counts, self.n_transactions + other.n_transactions)
-
-
-def item_shifts(mixture: Mixture, counts: npt.NDArray[np.int64], n_transactions: int) -> Floats:
-    """Return the shifts of log-odds under which each item's probability is its frequency, shape (n_items,).
-
-    Items that the data holds always or never are left as they are.
-    """
-    shifts = np.zeros(mixture.n_items)
-    probs = np.ascontiguousarray(mixture.probs.T)
-    for item in np.flatnonzero((counts > 0) & (counts < n_transactions)):
-        shifts[item] = kernels.solve_shift(mixture.weights, probs[item], 0.0, counts[item] / n_transactions)
-    return shifts
-
-
-def with_item_frequencies(mixture: Mixture, counts: npt.NDArray[np.int64], n_transactions: int) -> Mixture:
-    """Return a mixture in which the probability of each item is its frequency in the data."""
-    shifts = item_shifts(mixture, counts, n_transactions)
-    return Correction(shifts, Residuals.of_nothing(mixture.n_items), n_transactions).tilted(mixture)
-
-
-def fit_correction(mixture: Mixture, known: SetCounts, *, shrinkage: float = 0.0) -> CorrectedMixture:
-    """Return a mixture corrected by the counts of itemsets.
-
-    Parameters
-    ----------
-    mixture : Mixture
-        What to correct.
-    known : SetCounts
-        How often itemsets occur.
-    shrinkage : float
-        For how many observations the model counts against the data, in each conditional frequency.
-    """
-    is_single = np.diff(known.sets.offsets) == 1
-    item_counts = np.zeros(mixture.n_items, dtype=np.int64)
-    item_counts[known.sets.codes[known.sets.offsets[:-1][is_single]]] = known.counts[is_single]
-    shifts = item_shifts(mixture, item_counts, known.n_transactions)
-    nothing = Residuals.of_nothing(mixture.n_items)
-    tilted = Correction(shifts, nothing, known.n_transactions).tilted(mixture)
-    trie, counts = _as_trie(tilted, known)
-    table = np.empty((tilted.n_items, tilted.n_components))
-    table[tilted.ranks] = tilted.probs.T
-    shift = kernels.fit_shifts(*trie, counts, tilted.weights, table, shrinkage)
-    residuals = Residuals(trie, shift).pruned()
-    return CorrectedMixture(mixture, Correction(shifts, residuals, known.n_transactions))
-
-
-def _as_trie(mixture: Mixture, known: SetCounts) -> tuple[ResidualTrie, npt.NDArray[np.int64]]:
-    """Return the itemsets as a trie by the mixture's ranks, and the count of each node."""
-    sets, D = known.sets, mixture.n_items
-    lengths = np.diff(sets.offsets)
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    ranks = mixture.ranks[sets.codes]
-    ranks = ranks[np.lexsort((ranks, owner))]
-    order = lattice.colex_order(sets.offsets[1:], ranks, D)
-    offsets, ranks = lattice.gather_sets(sets.offsets[1:], ranks, order, np.arange(D, dtype=np.int32))
-    counts = np.concatenate([[known.n_transactions], known.counts[order]])
-    item = np.concatenate([[-1], ranks[offsets[:-1]]]).astype(np.int32)
-    n_children = kernels.count_children(offsets, ranks)
-    first = 1 + np.concatenate([[0], np.cumsum(n_children)])
-    return ResidualTrie(first, item), counts
-
-
-# Which short itemsets to count, and their counts: those that data or model hold for frequent.
-
 # Counts below this say little: the standard error of their logarithm is a third.
 FEWEST = 10
+# How often the threshold of frequent sets is halved, in its logarithm.
 _STEPS = 6
 # How many products of components and pairs of items are looked at; about a second's worth.
 _MOST_PRODUCTS = 2e9
-
-
-class AlignedChunks:
-    """Data in chunks that are read again and again, with the items of a model.
-
-    Parameters
-    ----------
-    data : transactions in any form, chunks of them, or a function
-        See `itemix.mining.passes.Stream`.
-    items : Items
-        Those of the model; chunks are matched with them by name, and need not hold all of them.
-    """
-
-    def __init__(self, data: Any, items: Items) -> None:  # noqa: ANN401 - whatever users have
-        self._stream = Stream(data)
-        self._items = items
-
-    def read(self) -> Iterator[Transactions]:
-        """Read the data once, and leave out chunks that hold nothing."""
-        for chunk in self._stream.chunks():
-            if chunk.n_transactions > 0:
-                yield chunk.align_items(self._items)
-
-    @cached_property
-    def _totals(self) -> tuple[int, npt.NDArray[np.int64], Transactions | None]:
-        n_transactions, item_counts = 0, np.zeros(len(self._items), dtype=np.int64)
-        only: Transactions | None = None
-        for chunk in self.read():
-            only = chunk if n_transactions == 0 else None
-            n_transactions += chunk.n_transactions
-            item_counts += chunk.item_counts()
-        if n_transactions == 0:
-            raise InvalidInputError("expected transactions to count, got none; pass those of the fit")
-        return n_transactions, item_counts, only
-
-    @property
-    def at_once(self) -> Transactions | AlignedChunks:
-        """The data as transactions, if that is one chunk."""
-        only = self._totals[2]
-        return self if only is None else only
-
-    @property
-    def n_transactions(self) -> int:
-        """The number of transactions."""
-        return self._totals[0]
-
-    def item_counts(self) -> npt.NDArray[np.int64]:
-        """Return how many transactions hold each item, shape (n_items,)."""
-        return self._totals[1]
-
-    def count(self, sets: Sets) -> SetCounts:
-        """Count some itemsets in all of the data."""
-        return reduce(add, (count_sets(sets, chunk) for chunk in self.read()))
-
-
-def likely_sets(
-    mixture: Mixture, transactions: Transactions | AlignedChunks, max_len: int, max_size: int
-) -> Sets:
-    """Return the itemsets of up to `max_len` items that the data or the mixture holds for frequent.
-
-    Frequent is what occurs ten times, or more often if that would be more than `max_size` sets; to the
-    mixture also more often if it has so many items and components that all pairs would take long. With a set
-    all its subsets are there, and all items alone.
-    """
-    everything = np.arange(mixture.n_items, dtype=np.int32)
-    families = [Sets.from_lengths(np.ones(mixture.n_items, dtype=np.int64), everything, mixture.items)]
-    threshold, counted = _frequent(mixture, transactions, max_len, max_size)
-    if counted is not None:
-        families.append(counted)
-    probability = max(threshold / transactions.n_transactions, _least_probability(mixture))
-    # A mixture that expects far more than there is in the data says little of use.
-    with suppress(TooManyItemsetsError):
-        families.append(mine(mixture, probability, max_len=max_len, max_itemsets=max_size).sets)
-    return Sets.concatenate(families).unique()
-
-
-def _least_probability(mixture: Mixture) -> float:
-    """Return a threshold at which no more pairs of items are looked at than can be."""
-    n_items = int((2 * _MOST_PRODUCTS / mixture.n_components) ** 0.5)
-    if n_items >= mixture.n_items:
-        return 0.0
-    return float(np.sort(mixture.item_probabilities)[-n_items - 1])
-
-
-def _frequent(
-    mixture: Mixture, transactions: Transactions | AlignedChunks, max_len: int, max_size: int
-) -> tuple[int, Sets | None]:
-    """Return the lowest count from ten on with at most `max_size` frequent sets, and these.
-
-    The threshold is halved in its logarithm: the number of sets grows with powers of it. In chunks, the sets
-    are found by way of the mixture, in a few passes over the data.
-    """
-    find = partial(mine, transactions)
-    if isinstance(transactions, AlignedChunks):
-        find = partial(mine, mixture, verify=transactions.read)
-    low, high = min(FEWEST, transactions.n_transactions), transactions.n_transactions
-    best = None
-    threshold = low
-    for _ in range(_STEPS):
-        try:
-            best = find(min_support=threshold, max_len=max_len, max_itemsets=max_size).sets
-            high = threshold
-        except TooManyItemsetsError:
-            low = threshold
-        if low == high:
-            break
-        threshold = round((low * high) ** 0.5)
-    return high, best
-
-
-def families(
-    mixture: Mixture, transactions: Transactions, orders: Sequence[int], max_size: int
-) -> dict[int, Sets]:
-    """Return the likely sets of up to each number of items, see `likely_sets`."""
-    found: dict[int, Sets] = {}
-    longer: Sets | None = None
-    for order in sorted(orders, reverse=True):
-        if longer is not None and len(longer) < max_size:
-            # There was room for all sets from the lowest count on: the shorter ones are among them.
-            found[order] = longer.take(np.flatnonzero(longer.lengths <= order))
-        else:
-            longer = found[order] = likely_sets(mixture, transactions, order, max_size)
-    return found
-
-
-def count_sets(sets: Sets, transactions: Transactions) -> SetCounts:
-    """Count some itemsets in data, or in a chunk of it."""
-    return SetCounts(sets, count(sets, transactions), transactions.n_transactions)
-
-
-# Choose how a mixture is corrected, if at all, on held-out halves of the training data.
-
 
 ORDERS = (2, 3, 4, 5)
 # How far residuals are believed: as if the model had been seen to be right so many times, or at once.
@@ -308,6 +102,60 @@ class Choice:
     def excess_variance(self) -> float:
         """The excess variance of the chosen way."""
         return float(self.excess[self.position])
+
+
+def correct(
+    mixture: Mixture,
+    transactions: ChunksLike,
+    order: int | Choice,
+    *,
+    max_size: int = MAX_SIZE,
+) -> CorrectedMixture:
+    """Return a mixture corrected by the counts of short itemsets.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        What to correct.
+    transactions : transactions in any form, chunks of them, or a function
+        Chunks are those of `itemix.read_chunks`, or a list, or anything else that can be gone through more
+        than once, of `Transactions`, data frames or matrices; a function is called for every pass and returns
+        transactions or chunks of them.
+        Their items are matched with those of the mixture by name. The result is that of all data at once.
+    order : int or Choice
+        Count itemsets of up to this many items, all of them at full strength; or as `choose` has found best,
+        which may be that nothing is shifted.
+    max_size : int
+        Count at most so many itemsets.
+
+    Raises
+    ------
+    InvalidInputError
+        If the order is not a whole number from 2 to 5, there is no data, or it cannot be read more than once.
+    UnknownItemError
+        If a transaction has an item that the mixture has not.
+    """
+    way = order.best if isinstance(order, Choice) else Way(check_order(order))
+    data = AlignedChunks(transactions, mixture.items)
+    excess = order.excess_variance if isinstance(order, Choice) else 0.0
+    if way.order == 0:
+        nothing = Residuals.of_nothing(mixture.n_items)
+        unshifted = Correction(np.zeros(mixture.n_items), nothing, data.n_transactions, excess)
+        return CorrectedMixture(mixture, unshifted)
+    adjusted = with_item_frequencies(mixture, data.item_counts(), data.n_transactions)
+    counted = data.count(likely_sets(adjusted, data.at_once, way.order, max_size))
+    found = fit_correction(mixture, counted, shrinkage=way.shrinkage)
+    return CorrectedMixture(mixture, replace(found.correction, excess_variance=excess))
+
+
+def check_order(order: object) -> int:
+    """Return the order of a correction, or raise InvalidInputError."""
+    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order not in ORDERS:
+        raise InvalidInputError(
+            f"expected correction as None, 'auto' or the number of items of the longest itemsets to count, "
+            f"{ORDERS[0]} to {ORDERS[-1]}, got {order!r}; try 'auto'"
+        )
+    return int(order)
 
 
 def choose(mixture: Mixture, transactions: Transactions, rng: np.random.Generator) -> Choice:
@@ -400,55 +248,204 @@ class _Judge(NamedTuple):
         return squares
 
 
-def correct(
-    mixture: Mixture,
-    transactions: Any,  # noqa: ANN401 - transactions in any form, or chunks of them
-    order: int | Choice,
-    *,
-    max_size: int = MAX_SIZE,
-) -> CorrectedMixture:
-    """Return a mixture corrected by the counts of short itemsets.
+class AlignedChunks:
+    """Data in chunks that are read again and again, with the items of a model.
+
+    Parameters
+    ----------
+    data : transactions in any form, chunks of them, or a function
+        See `itemix.mining.passes.Stream`.
+    items : Items
+        Those of the model; chunks are matched with them by name, and need not hold all of them.
+    """
+
+    def __init__(self, data: ChunksLike, items: Items) -> None:
+        self._stream = Stream(data)
+        self._items = items
+
+    def read(self) -> Iterator[Transactions]:
+        """Read the data once, and leave out chunks that hold nothing."""
+        for chunk in self._stream.chunks():
+            if chunk.n_transactions > 0:
+                yield chunk.align_items(self._items)
+
+    @cached_property
+    def _totals(self) -> tuple[int, Ints, Transactions | None]:
+        n_transactions, item_counts = 0, np.zeros(len(self._items), dtype=np.int64)
+        only: Transactions | None = None
+        for chunk in self.read():
+            only = chunk if n_transactions == 0 else None
+            n_transactions += chunk.n_transactions
+            item_counts += chunk.item_counts()
+        if n_transactions == 0:
+            raise InvalidInputError("expected transactions to count, got none; pass those of the fit")
+        return n_transactions, item_counts, only
+
+    @property
+    def at_once(self) -> Transactions | AlignedChunks:
+        """The data as transactions, if that is one chunk."""
+        only = self._totals[2]
+        return self if only is None else only
+
+    @property
+    def n_transactions(self) -> int:
+        """The number of transactions."""
+        return self._totals[0]
+
+    def item_counts(self) -> Ints:
+        """Return how many transactions hold each item, shape (n_items,)."""
+        return self._totals[1]
+
+    def count(self, sets: Sets) -> SetCounts:
+        """Count some itemsets in all of the data."""
+        return reduce(add, (count_sets(sets, chunk) for chunk in self.read()))
+
+
+def likely_sets(
+    mixture: Mixture, transactions: Transactions | AlignedChunks, max_len: int, max_size: int
+) -> Sets:
+    """Return the itemsets of up to `max_len` items that the data or the mixture holds for frequent.
+
+    Frequent is what occurs ten times, or more often if that would be more than `max_size` sets; to the
+    mixture also more often if it has so many items and components that all pairs would take long. With a set
+    all its subsets are there, and all items alone.
+    """
+    everything = np.arange(mixture.n_items, dtype=np.int32)
+    families = [Sets.from_lengths(np.ones(mixture.n_items, dtype=np.int64), everything, mixture.items)]
+    threshold, counted = _frequent(mixture, transactions, max_len, max_size)
+    if counted is not None:
+        families.append(counted)
+    probability = max(threshold / transactions.n_transactions, _least_probability(mixture))
+    # A mixture that expects far more than there is in the data says little of use.
+    with suppress(TooManyItemsetsError):
+        families.append(mine(mixture, probability, max_len=max_len, max_itemsets=max_size).sets)
+    return Sets.concatenate(families).unique()
+
+
+def _least_probability(mixture: Mixture) -> float:
+    """Return a threshold at which no more pairs of items are looked at than can be."""
+    n_items = int((2 * _MOST_PRODUCTS / mixture.n_components) ** 0.5)
+    if n_items >= mixture.n_items:
+        return 0.0
+    return float(np.sort(mixture.item_probabilities)[-n_items - 1])
+
+
+def _frequent(
+    mixture: Mixture, transactions: Transactions | AlignedChunks, max_len: int, max_size: int
+) -> tuple[int, Sets | None]:
+    """Return the lowest count from ten on with at most `max_size` frequent sets, and these.
+
+    The threshold is halved in its logarithm: the number of sets grows with powers of it. In chunks, the sets
+    are found by way of the mixture, in a few passes over the data.
+    """
+    find = partial(mine, transactions)
+    if isinstance(transactions, AlignedChunks):
+        find = partial(mine, mixture, verify=transactions.read)
+    low, high = min(FEWEST, transactions.n_transactions), transactions.n_transactions
+    best = None
+    threshold = low
+    for _ in range(_STEPS):
+        try:
+            best = find(min_support=threshold, max_len=max_len, max_itemsets=max_size).sets
+            high = threshold
+        except TooManyItemsetsError:
+            low = threshold
+        if low == high:
+            break
+        threshold = round((low * high) ** 0.5)
+    return high, best
+
+
+def families(
+    mixture: Mixture, transactions: Transactions, orders: Sequence[int], max_size: int
+) -> dict[int, Sets]:
+    """Return the likely sets of up to each number of items, see `likely_sets`."""
+    found: dict[int, Sets] = {}
+    longer: Sets | None = None
+    for order in sorted(orders, reverse=True):
+        if longer is not None and len(longer) < max_size:
+            # There was room for all sets from the lowest count on: the shorter ones are among them.
+            found[order] = longer.take(np.flatnonzero(longer.lengths <= order))
+        else:
+            longer = found[order] = likely_sets(mixture, transactions, order, max_size)
+    return found
+
+
+class SetCounts(NamedTuple):
+    """How often some itemsets occur; counts of chunks of the data add up.
+
+    `sets` holds all items alone, and with every set its subsets without one item.
+    """
+
+    sets: Sets
+    counts: Ints
+    n_transactions: int
+
+    def __add__(self, other: SetCounts) -> SetCounts:  # type: ignore[override]
+        """Return the counts of both parts of the data."""
+        return SetCounts(self.sets, self.counts + other.counts, self.n_transactions + other.n_transactions)
+
+
+def count_sets(sets: Sets, transactions: Transactions) -> SetCounts:
+    """Count some itemsets in data, or in a chunk of it."""
+    return SetCounts(sets, count(sets, transactions), transactions.n_transactions)
+
+
+def item_shifts(mixture: Mixture, counts: Ints, n_transactions: int) -> Floats:
+    """Return the shifts of log-odds under which each item's probability is its frequency, shape (n_items,).
+
+    Items that the data holds always or never are left as they are.
+    """
+    shifts = np.zeros(mixture.n_items)
+    probs = np.ascontiguousarray(mixture.probs.T)
+    for item in np.flatnonzero((counts > 0) & (counts < n_transactions)):
+        shifts[item] = kernels.solve_shift(mixture.weights, probs[item], 0.0, counts[item] / n_transactions)
+    return shifts
+
+
+def with_item_frequencies(mixture: Mixture, counts: Ints, n_transactions: int) -> Mixture:
+    """Return a mixture in which the probability of each item is its frequency in the data."""
+    shifts = item_shifts(mixture, counts, n_transactions)
+    return Correction(shifts, Residuals.of_nothing(mixture.n_items), n_transactions).tilted(mixture)
+
+
+def fit_correction(mixture: Mixture, known: SetCounts, *, shrinkage: float = 0.0) -> CorrectedMixture:
+    """Return a mixture corrected by the counts of itemsets.
 
     Parameters
     ----------
     mixture : Mixture
         What to correct.
-    transactions : transactions in any form, chunks of them, or a function
-        Chunks are those of `itemix.read_chunks`, or a list, or anything else that can be gone through more
-        than once, of `Transactions`, data frames or matrices; a function is called for every pass and returns
-        transactions or chunks of them.
-        Their items are matched with those of the mixture by name. The result is that of all data at once.
-    order : int or Choice
-        Count itemsets of up to this many items, all of them at full strength; or as `choose` has found best,
-        which may be that nothing is shifted.
-    max_size : int
-        Count at most so many itemsets.
-
-    Raises
-    ------
-    InvalidInputError
-        If the order is not a whole number from 2 to 5, there is no data, or it cannot be read more than once.
-    UnknownItemError
-        If a transaction has an item that the mixture has not.
+    known : SetCounts
+        How often itemsets occur.
+    shrinkage : float
+        For how many observations the model counts against the data, in each conditional frequency.
     """
-    way = order.best if isinstance(order, Choice) else Way(check_order(order))
-    data = AlignedChunks(transactions, mixture.items)
-    excess = order.excess_variance if isinstance(order, Choice) else 0.0
-    if way.order == 0:
-        nothing = Residuals.of_nothing(mixture.n_items)
-        unshifted = Correction(np.zeros(mixture.n_items), nothing, data.n_transactions, excess)
-        return CorrectedMixture(mixture, unshifted)
-    adjusted = with_item_frequencies(mixture, data.item_counts(), data.n_transactions)
-    counted = data.count(likely_sets(adjusted, data.at_once, way.order, max_size))
-    found = fit_correction(mixture, counted, shrinkage=way.shrinkage)
-    return CorrectedMixture(mixture, replace(found.correction, excess_variance=excess))
+    is_single = np.diff(known.sets.offsets) == 1
+    item_counts = np.zeros(mixture.n_items, dtype=np.int64)
+    item_counts[known.sets.codes[known.sets.offsets[:-1][is_single]]] = known.counts[is_single]
+    shifts = item_shifts(mixture, item_counts, known.n_transactions)
+    nothing = Residuals.of_nothing(mixture.n_items)
+    tilted = Correction(shifts, nothing, known.n_transactions).tilted(mixture)
+    trie, counts = _as_trie(tilted, known)
+    table = np.empty((tilted.n_items, tilted.n_components))
+    table[tilted.ranks] = tilted.probs.T
+    shift = kernels.fit_shifts(*trie, counts, tilted.weights, table, shrinkage)
+    residuals = Residuals(trie, shift).pruned()
+    return CorrectedMixture(mixture, Correction(shifts, residuals, known.n_transactions))
 
 
-def check_order(order: object) -> int:
-    """Return the order of a correction, or raise InvalidInputError."""
-    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order not in ORDERS:
-        raise InvalidInputError(
-            f"expected correction as None, 'auto' or the number of items of the longest itemsets to count, "
-            f"{ORDERS[0]} to {ORDERS[-1]}, got {order!r}; try 'auto'"
-        )
-    return int(order)
+def _as_trie(mixture: Mixture, known: SetCounts) -> tuple[ResidualTrie, Ints]:
+    """Return the itemsets as a trie by the mixture's ranks, and the count of each node."""
+    sets, D = known.sets, mixture.n_items
+    lengths = np.diff(sets.offsets)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    ranks = mixture.ranks[sets.codes]
+    ranks = ranks[np.lexsort((ranks, owner))]
+    order = lattice.colex_order(sets.offsets[1:], ranks, D)
+    offsets, ranks = lattice.gather_sets(sets.offsets[1:], ranks, order, np.arange(D, dtype=np.int32))
+    counts = np.concatenate([[known.n_transactions], known.counts[order]])
+    item = np.concatenate([[-1], ranks[offsets[:-1]]]).astype(np.int32)
+    n_children = kernels.count_children(offsets, ranks)
+    first = 1 + np.concatenate([[0], np.cumsum(n_children)])
+    return ResidualTrie(first, item), counts

@@ -292,3 +292,4 @@ def test_what_the_result_says_of_itself():
     assert itemix.mine(rows, 1, target="closed").target == "closed"
     for some in ({"min_len": 2}, {"max_len": 2}, {"include": "a"}, {"exclude": "a"}, {"top_k": 3}):
         assert itemix.mine(rows, 1, **some).target is None
+    assert itemix.mine(rows, 1, include=[], exclude=()).target == "all"

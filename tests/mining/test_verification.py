@@ -17,8 +17,8 @@ from itemix import (
     Transactions,
     mine,
 )
+from itemix.mining.options import SearchOptions
 from itemix.mining.passes import Reader, Stream
-from itemix.mining.search import SearchOptions
 from itemix.mining.verification import Rounds, verify
 
 NAMES = "abcdefgh"
@@ -231,6 +231,23 @@ def test_one_line():
     )
 
 
+@pytest.mark.parametrize("min_support", [1.0, 20])
+def test_what_every_transaction_holds(min_support):
+    """A model is asked for it too, so that one pass is enough."""
+    tx = Transactions.from_lists([["a", "b", "c"], ["a", "b"]] * 10)
+    verified = verify(Mixture.from_transactions(tx), tx, min_support, slack=0.0)
+    assert (verified.n_passes, verified.n_proposed, verified.n_missed) == (1, 3, 0)
+
+
+@pytest.mark.parametrize(("include", "max_len"), [(["a"], 1), (["a", "b"], 1), (["a", "b"], 2), (["a"], 2)])
+def test_nothing_is_missed_where_few_items_are_wanted(include, max_len):
+    """The model that is the data has missed no set, though those included are as many as may be, or more."""
+    tx = Transactions.from_lists([["a", "b", "c"], ["a", "b"], ["c"]])
+    verified = verify(Mixture.from_transactions(tx), tx, 1, include=include, max_len=max_len, slack=0.0)
+    assert (verified.n_passes, verified.n_missed, verified.n_refuted) == (1, 0, 0)
+    assert verified.itemsets == mine(tx, 1, include=include, max_len=max_len)
+
+
 def test_memory_is_bounded():
     """Where the border of the frequent sets does not fit, the search stops before it is made."""
     tx, _ = grocery(400)
@@ -245,12 +262,13 @@ def test_memory_is_bounded():
         max_itemsets=None,
     )
     reader = Reader(Stream(tx), [], [], 1, None)
-    rounds = Rounds(reader, replace(options, max_bytes=20_000), 0.05, lambda _: 0.1, 9)
+    rounds = Rounds(reader, replace(options, max_bytes=20_000), 0.05, 9)
     message = (
         "expected itemsets that can be counted within half of the free memory, got 2,016 and more; try a "
     )
+    rounds.propose(Mixture.from_transactions(tx), lambda _: 0.1)
     with pytest.raises(TooManyItemsetsError, match=message):
-        rounds.run(Mixture.from_transactions(tx))
+        rounds.run()
 
 
 @pytest.mark.data("mushroom/mushroom.dat", "retail/retail.dat.gz")

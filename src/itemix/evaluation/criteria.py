@@ -15,7 +15,7 @@ from itemix.errors import InvalidInputError
 from itemix.evaluation.result import Criteria, Evaluation
 from itemix.kernels import lattice
 from itemix.mining.mine import mine
-from itemix.mining.search import as_fraction, min_count
+from itemix.mining.options import as_fraction, min_count
 from itemix.mining.supports import Supports, count
 from itemix.models.base import as_model
 

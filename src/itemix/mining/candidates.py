@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -147,16 +147,6 @@ class _Level(NamedTuple):
     prefix_values: Floats
 
 
-class _Choice(Protocol):
-    """Which joins become nodes."""
-
-    def rows(self, length: int) -> Codes:
-        """Return paths of a length that are proposed, sorted."""
-
-    def chosen(self, level: _Level, counts: Ints, is_proposed: Marks) -> tuple[Marks, Floats]:
-        """Mark the joins of a level that become nodes, and return their counts, maybe expected."""
-
-
 @dataclass(frozen=True)
 class _Proposed:
     """Joins become nodes if they are among some sets."""
@@ -164,10 +154,12 @@ class _Proposed:
     sets: SetColumns
 
     def rows(self, length: int) -> Codes:
+        """Return the paths of a length that are proposed, sorted."""
         start, stop = self.sets.offsets[np.searchsorted(self.sets.lengths, [length, length + 1])]
         return np.ascontiguousarray(self.sets.codes[start:stop].reshape(-1, length)[:, ::-1])
 
     def chosen(self, level: _Level, counts: Ints, is_proposed: Marks) -> tuple[Marks, Floats]:
+        """Mark the joins of a level that become nodes, and return their counts, maybe expected."""
         return is_proposed, np.zeros(len(counts))
 
 
@@ -193,7 +185,13 @@ def _first_level(roots: Codes, counts: Ints, old: Ints, n: int, keys: Hashes) ->
 
 
 def _grown(
-    level: _Level, old: Candidates, choice: _Choice, keys: Hashes, *, max_len: int, max_bytes: int
+    level: _Level,
+    old: Candidates,
+    choice: _Proposed | _Promising,
+    keys: Hashes,
+    *,
+    max_len: int,
+    max_bytes: int,
 ) -> Candidates:
     """Make a trie level by level, from its first one."""
     parts = _CandidateParts(level)

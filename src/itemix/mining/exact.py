@@ -1,4 +1,4 @@
-"""The exact miner: lay out the data, run the kernels in threads, put the result together."""
+"""The exact search in transactions: lay out the data, run the kernels in threads, put the result together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix._arrays import ranks_by
 from itemix.errors import TooManyItemsetsError
@@ -16,26 +15,128 @@ from itemix.kernels.mining import closed, eclat, maximal, projection
 from itemix.kernels.mining.projection import Companions, ProjectedRows
 from itemix.kernels.mining.records import SearchLimits
 from itemix.mining.layout import Layout, count_pairs, deliver, entry_ranges
+from itemix.mining.options import UNBOUNDED
 from itemix.mining.search import (
-    UNBOUNDED,
     Records,
     Search,
     SearchStopped,
     SetColumns,
-    most_sets,
     readonly_view,
+    too_many,
     trial_size,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from itemix._typing import Codes
     from itemix.core.transactions import Transactions
     from itemix.kernels.mining.closed import ThreadSets
-    from itemix.mining.search import SearchOptions
+    from itemix.mining.options import SearchOptions
 
 
 Part = TypeVar("Part")
+
+
+class ExactSearch:
+    """One exact search: the data without what is excluded, and with what is included taken for granted."""
+
+    def __init__(
+        self,
+        tx: Transactions,
+        options: SearchOptions,
+        n_threads: int,
+        on_progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self._options = options
+        self._n_threads = n_threads
+        self._on_progress = on_progress
+        self._rank_of = ranks_by(tx.item_counts())
+        self._tx = tx.holding(tx.items.names(options.include)) if len(options.include) else tx
+        left_out = np.concatenate([options.include, options.exclude])
+        if len(left_out):
+            self._tx = self._tx.drop_items(tx.items.names(left_out))
+        self._code_of = np.setdiff1d(np.arange(tx.n_items, dtype=np.int32), left_out)
+
+    def find(self, threshold: float, max_itemsets: int | None, max_len: int = UNBOUNDED) -> SetColumns:
+        """Return the sets of at least a count, if they are not too many.
+
+        Raises
+        ------
+        TooManyItemsetsError
+            If there are more than `max_itemsets`, or than memory holds.
+        """
+        options, n_included = self._options, len(self._options.include)
+        max_len = min(options.max_len, max_len)
+        with_own = options.min_len <= n_included <= max_len and self._included_is_one(threshold)
+        limits = SearchLimits(
+            min_count=int(threshold),
+            min_len=max(1, options.min_len - n_included),
+            max_len=max_len - n_included,
+            max_itemsets=(UNBOUNDED if max_itemsets is None else max_itemsets) - with_own,
+            max_bytes=options.max_bytes,
+        )
+        found = SetColumns.empty()
+        if limits.max_len >= 1 and self._tx.n_transactions >= threshold:
+            try:
+                found = mine_exact(self._tx, options.target, limits, self._n_threads, self._on_progress)
+            except SearchStopped as stop:
+                than = f"{threshold:,} transactions" if threshold < self._tx.n_transactions else None
+                advice = options.fewer(than, "max_len", "target", "top_k")
+                raise too_many(stop.n_found, max_itemsets, advice) from None
+            if len(self._code_of) < len(self._rank_of):
+                found = found._replace(codes=self._code_of[found.codes])
+        if n_included == 0:
+            return found
+        if with_own:
+            found = found.join(SetColumns.of_nothing(self._tx.n_transactions))
+        return found.with_items(options.include, self._rank_of)
+
+    def top(self, threshold: float, k: int) -> SetColumns:
+        """Return the k sets of the highest counts, among those of at least a count."""
+        if self._options.target == "maximal":
+            return self.find(threshold, self._options.max_itemsets).best(k)
+        low = int(threshold)
+        high = max(low, int(self._tx.item_counts().max(initial=0)))
+        if len(self._options.include):
+            high = max(low, self._tx.n_transactions)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._has_at_least(middle, k):
+                low = middle
+            else:
+                high = middle - 1
+        try:
+            return self.find(low, trial_size(k)).best(k)
+        except TooManyItemsetsError:
+            return self._shortest(low, k).best(k)
+
+    def _has_at_least(self, threshold: int, k: int) -> bool:
+        try:
+            return self.find(threshold, trial_size(k)).n_sets >= k
+        except TooManyItemsetsError:
+            return True
+
+    def _shortest(self, threshold: int, k: int) -> SetColumns:
+        """Return sets of at least a count with the k best among them, where many tie for the last places.
+
+        Of those that tie the shortest come first, so lengths are tried until there are enough of them. Of the
+        sets above the threshold, fewer than k, none is missing.
+        """
+        above = self.find(threshold + 1, trial_size(k))
+        lengths = above.lengths
+        for max_len in count(self._options.min_len):
+            found = self.find(threshold, None, max_len)
+            longer = np.flatnonzero(lengths > max_len)
+            if found.n_sets + len(longer) >= k:
+                break
+        return found.join(above.take(longer))
+
+    def _included_is_one(self, threshold: float) -> bool:
+        n = self._tx.n_transactions
+        most = int(self._tx.item_counts().max(initial=0))
+        others = {"all": n + 1, "closed": n, "maximal": threshold}[self._options.target]
+        return n >= threshold and most < others
 
 
 def mine_exact(
@@ -62,26 +163,28 @@ def mine_exact(
     data = Layout.of(tx, rank_of, counts[code_of])
     search = Search(n_threads, on_progress)
     if target == "all":
-        records = _search(search, eclat.search, data, limits, both_sides=False)
+        records = search.run(_jobs(search, eclat.search, data, limits, both_sides=False), len(code_of))
         return Records.of(records, len(code_of), limits.min_len).columns(search, code_of)
     kernel = closed.search if target == "closed" else maximal.search
-    return _assemble_sets(_search(search, kernel, data, limits, both_sides=True), code_of)
+    return _assemble_sets(
+        search.run(_jobs(search, kernel, data, limits, both_sides=True), len(code_of)), code_of
+    )
 
 
-def _search(
+def _jobs(
     search: Search, kernel: Callable[..., Part], data: Layout, limits: SearchLimits, *, both_sides: bool
-) -> list[Part]:
-    """Let threads run a kernel; searches of whole sets look at companions on both sides of a root."""
+) -> list[Callable[[], Part]]:
+    """Return what the threads do; searches of whole sets look at companions on both sides of a root."""
     if data.is_dense:
-        return _search_dense(search, kernel, data, limits)
-    return _search_sparse(search, kernel, data, limits, both_sides=both_sides)
+        return _dense_jobs(search, kernel, data, limits)
+    return _sparse_jobs(search, kernel, data, limits, both_sides=both_sides)
 
 
-def _search_dense(
+def _dense_jobs(
     search: Search, kernel: Callable[..., Part], data: Layout, limits: SearchLimits
-) -> list[Part]:
-    n_roots = len(data.rank_counts)
-    queue = np.array([n_roots], dtype=np.int64)
+) -> list[Callable[[], Part]]:
+    """Return what the threads do over bitsets of all rows: they take roots from one queue."""
+    queue = np.array([len(data.rank_counts)], dtype=np.int64)
     none, no_ranks = readonly_view(np.empty(0, np.int64)), readonly_view(np.empty(0, np.int32))
     companions = Companions(none, no_ranks, none)
     projected = ProjectedRows(np.empty((0, 2), dtype=np.int64), data.no_entries, data.rows.weights)
@@ -89,13 +192,13 @@ def _search_dense(
     def job() -> Part:
         return kernel(search.shared, limits, queue, 0, data.rank_counts, data.bits, companions, projected)
 
-    return search.run([job] * search.n_threads, n_roots)
+    return [job] * search.n_threads
 
 
-def _search_sparse(
+def _sparse_jobs(
     search: Search, kernel: Callable[..., Part], data: Layout, limits: SearchLimits, *, both_sides: bool
-) -> list[Part]:
-    n_roots = len(data.rank_counts)
+) -> list[Callable[[], Part]]:
+    """Count the pairs, and return what the threads do over the rows of each root, a range of roots each."""
     pairs = count_pairs(search, data, limits.min_count)
     if both_sides:
         pairs = _with_both_sides(pairs)
@@ -108,8 +211,7 @@ def _search_sparse(
         queue = np.array([stop], dtype=np.int64)
         return kernel(search.shared, limits, queue, first, data.rank_counts, data.bits, companions, rows)
 
-    jobs = [partial(job, *bound) for bound in entry_ranges(data, bounds, search.n_threads)]
-    return search.run(jobs, n_roots)
+    return [partial(job, *bound) for bound in entry_ranges(data, bounds, search.n_threads)]
 
 
 def _with_both_sides(pairs: Companions) -> Companions:
@@ -127,7 +229,7 @@ def _with_both_sides(pairs: Companions) -> Companions:
     return Companions(np.concatenate([[0], np.cumsum(sizes)]), right[order], both[order])
 
 
-def _assemble_sets(parts: list[ThreadSets], code_of: npt.NDArray[np.int32]) -> SetColumns:
+def _assemble_sets(parts: list[ThreadSets], code_of: Codes) -> SetColumns:
     n_codes = np.cumsum([0] + [len(part.ranks) for part in parts])
     ends = np.concatenate([part.ends + shift for part, shift in zip(parts, n_codes, strict=False)])
     ranks = np.concatenate([part.ranks for part in parts])
@@ -135,109 +237,3 @@ def _assemble_sets(parts: list[ThreadSets], code_of: npt.NDArray[np.int32]) -> S
     order = lattice.colex_order(ends, ranks, len(code_of))
     offsets, codes = lattice.gather_sets(ends, ranks, order, code_of)
     return SetColumns(offsets, codes, counts[order])
-
-
-# The search of `mine` in transactions: options, the k most frequent sets, limits.
-
-
-class ExactSearch:
-    """One exact search: the data without what is excluded, and with what is included taken for granted."""
-
-    def __init__(
-        self,
-        tx: Transactions,
-        options: SearchOptions,
-        n_threads: int,
-        on_progress: Callable[[int, int], None] | None,
-    ) -> None:
-        self._options = options
-        self._n_threads = n_threads
-        self._on_progress = on_progress
-        self._rank_of = ranks_by(tx.item_counts())
-        self._tx = tx.holding(tx.items.names(options.include)) if len(options.include) else tx
-        left_out = np.concatenate([options.include, options.exclude])
-        if len(left_out):
-            self._tx = self._tx.drop_items(tx.items.names(left_out))
-        self._code_of = np.setdiff1d(np.arange(tx.n_items, dtype=np.int32), left_out)
-
-    def frequent(self, threshold: int, max_len: int = UNBOUNDED) -> SetColumns:
-        """Return the sets of at least a count."""
-        most = self._options.max_itemsets if max_len == UNBOUNDED else None
-        try:
-            return self._find(threshold, UNBOUNDED if most is None else most, max_len)
-        except SearchStopped as stop:
-            than = f"{threshold:,} transactions" if threshold < self._tx.n_transactions else None
-            raise TooManyItemsetsError(
-                f"expected {most_sets(most)}, got {stop.n_found:,} and more; "
-                + self._options.fewer(than, "max_len", "target", "top_k"),
-                stop.n_found,
-            ) from None
-
-    def top(self, threshold: int, k: int) -> SetColumns:
-        """Return the k sets of the highest counts, among those of at least a count."""
-        if self._options.target == "maximal":
-            return self.frequent(threshold).best(k)
-        low, high = threshold, max(threshold, int(self._tx.item_counts().max(initial=0)))
-        if len(self._options.include):
-            high = max(threshold, self._tx.n_transactions)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._has_at_least(middle, k):
-                low = middle
-            else:
-                high = middle - 1
-        try:
-            return self._find(low, trial_size(k)).best(k)
-        except SearchStopped:
-            return self._shortest(low, k).best(k)
-
-    def _has_at_least(self, threshold: int, k: int) -> bool:
-        try:
-            return self._find(threshold, trial_size(k)).n_sets >= k
-        except SearchStopped:
-            return True
-
-    def _shortest(self, threshold: int, k: int) -> SetColumns:
-        """Return sets of at least a count with the k best among them, where many tie for the last places.
-
-        Of those that tie the shortest come first, so lengths are tried until there are enough of them. Of the
-        sets above the threshold, fewer than k, none is missing.
-        """
-        above = self._find(threshold + 1, trial_size(k))
-        lengths = above.lengths
-        for max_len in count(self._options.min_len):
-            found = self.frequent(threshold, max_len)
-            longer = np.flatnonzero(lengths > max_len)
-            if found.n_sets + len(longer) >= k:
-                break
-        return found.join(above.take(longer))
-
-    def _find(self, threshold: int, max_itemsets: int, max_len: int = UNBOUNDED) -> SetColumns:
-        options = self._options
-        n_included = len(options.include)
-        max_len = min(options.max_len, max_len)
-        with_own = options.min_len <= n_included <= max_len and self._included_is_one(threshold)
-        limits = SearchLimits(
-            min_count=threshold,
-            min_len=max(1, options.min_len - n_included),
-            max_len=max_len - n_included,
-            max_itemsets=max_itemsets - with_own,
-            max_bytes=options.max_bytes,
-        )
-        if limits.max_len < 1 or self._tx.n_transactions < threshold:
-            found = SetColumns.empty()
-        else:
-            found = mine_exact(self._tx, options.target, limits, self._n_threads, self._on_progress)
-            if len(self._code_of) < len(self._rank_of):
-                found = found._replace(codes=self._code_of[found.codes])
-        if n_included == 0:
-            return found
-        if with_own:
-            found = found.join(SetColumns.of_nothing(self._tx.n_transactions))
-        return found.with_items(options.include, self._rank_of)
-
-    def _included_is_one(self, threshold: int) -> bool:
-        n = self._tx.n_transactions
-        most = int(self._tx.item_counts().max(initial=0))
-        others = {"all": n + 1, "closed": n, "maximal": threshold}[self._options.target]
-        return n >= threshold and most < others

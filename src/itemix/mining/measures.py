@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
 from itemix.kernels.mining import rules as kernels
+
+if TYPE_CHECKING:
+    from itemix._typing import Floats
 
 MLXTEND = (
     "antecedent support",
@@ -56,11 +60,11 @@ def measure_code(name: str) -> int:
 
 def compute(
     name: str,
-    support: npt.NDArray[np.float64],
-    antecedent_support: npt.NDArray[np.float64],
-    consequent_support: npt.NDArray[np.float64],
+    support: Floats,
+    antecedent_support: Floats,
+    consequent_support: Floats,
     n_transactions: int | None,
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Compute a measure of many rules from the supports of both sides together, and of each.
 
     NaN where it needs the number of transactions and that is not known. "q_value" takes all these rules as
@@ -74,7 +78,7 @@ def compute(
     return kernels.measure_all(_CODES[name], support, antecedent_support, consequent_support, n)
 
 
-def q_values(p_values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def q_values(p_values: Floats) -> Floats:
     """Adjust p-values for the number of tests, by Benjamini and Hochberg's step-up procedure.
 
     Rejecting all with q <= 0.05 keeps the expected fraction of false discoveries at 5% (for tests that are

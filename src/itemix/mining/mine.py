@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from itemix._checks import check_flag
 from itemix._runtime import count_threads, interruptible
@@ -12,26 +12,21 @@ from itemix.core.itemsets import Itemsets
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.mining.exact import ExactSearch
-from itemix.mining.model import CorrectedSearch, LevelSearch, MixtureSearch, ModelSearch, min_probability
-from itemix.mining.search import SearchOptions, as_fraction, min_count
+from itemix.mining.model import model_search
+from itemix.mining.options import SearchOptions, as_fraction, min_count, min_probability
 from itemix.models.base import Model, as_model
-from itemix.models.corrected import CorrectedMixture
-from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from itemix._typing import ChunksLike, ModelLike, TransactionsLike
     from itemix.core.items import Label
-    from itemix.core.transactions import Transactions
-    from itemix.mining.search import SetColumns
-
-
-T_contra = TypeVar("T_contra", int, float, contravariant=True)
+    from itemix.mining.model import ModelSearch
 
 
 @interruptible()
 def mine(
-    source: Any,  # noqa: ANN401 - transactions in any form, or a model
+    source: TransactionsLike | ModelLike,
     min_support: float | None = None,
     *,
     target: str = "all",
@@ -41,7 +36,7 @@ def mine(
     exclude: Iterable[Label] | Label | None = None,
     top_k: int | None = None,
     max_itemsets: int | None = None,
-    verify: Any = None,  # noqa: ANN401 - transactions in any form, or chunks of them
+    verify: ChunksLike | None = None,
     n_jobs: int | None = -1,
     progress: bool | Callable[[int, int], None] = False,
 ) -> Itemsets:
@@ -140,9 +135,19 @@ def mine(
     )
     n_threads = count_threads(n_jobs)
     with search_progress(progress) as on_progress:
-        found, fraction = _searched(data, min_support, options, n_threads, on_progress)
-    n = None if isinstance(data, Model) else data.n_transactions
-    is_whole = min_len == 1 and all(option is None for option in (max_len, include, exclude, top_k))
+        search: ExactSearch | ModelSearch
+        if isinstance(data, Model):
+            n = None
+            threshold = fraction = 0.0 if min_support is None else min_probability(min_support)
+            search = model_search(data, options, n_threads, on_progress)
+        else:
+            n, asked = data.n_transactions, 1 if min_support is None else min_support
+            threshold, fraction = min_count(asked, n), as_fraction(asked, n)
+            search = ExactSearch(data, options, n_threads, on_progress)
+        if options.top_k is None:
+            found = search.find(threshold, options.max_itemsets)
+        else:
+            found = search.top(threshold, options.top_k)
     return Itemsets(
         found.offsets,
         found.codes,
@@ -151,48 +156,9 @@ def mine(
         count=None if n is None else found.values,
         n_transactions=n,
         min_support=fraction or None,
-        target=target if is_whole else None,
+        target=target if options.is_whole else None,
         check=False,
     )
-
-
-def _searched(
-    data: Transactions | Model,
-    min_support: float | None,
-    options: SearchOptions,
-    n_threads: int,
-    on_progress: Callable[[int, int], None] | None,
-) -> tuple[SetColumns, float]:
-    """Return the sets that were asked for, and the threshold as a fraction, of a model 0 if there is none."""
-    search: ModelSearch | ExactSearch
-    if isinstance(data, Model):
-        fraction = 0.0 if min_support is None else min_probability(min_support)
-        search = _model_search(data, options)(data, options, n_threads, on_progress)
-        return _found(search, fraction, options.top_k), fraction
-    n, asked = data.n_transactions, 1 if min_support is None else min_support
-    threshold, fraction = min_count(asked, n), as_fraction(asked, n)
-    search = ExactSearch(data, options, n_threads, on_progress)
-    return _found(search, threshold, options.top_k), fraction
-
-
-def _model_search(model: Model, options: SearchOptions) -> type[ModelSearch]:
-    """Return the quickest search that a kind of model allows."""
-    if isinstance(model, Mixture):
-        return MixtureSearch
-    is_corrected = isinstance(model, CorrectedMixture) and len(options.include) == 0
-    return CorrectedSearch if is_corrected else LevelSearch
-
-
-class _Searcher(Protocol[T_contra]):
-    def frequent(self, threshold: T_contra) -> SetColumns: ...
-    def top(self, threshold: T_contra, k: int) -> SetColumns: ...
-
-
-def _found(search: _Searcher[T_contra], threshold: T_contra, top_k: int | None) -> SetColumns:
-    return search.frequent(threshold) if top_k is None else search.top(threshold, top_k)
-
-
-# A bar on the terminal that says how much of a search is done.
 
 
 @contextmanager

@@ -1,4 +1,8 @@
-"""The search of `mine` in a model: options, the k most probable sets, limits."""
+"""The search in a model: sets of which it says that they are probable enough.
+
+Any model can be searched level by level, by asking it for the probabilities of many sets at once. In a
+mixture, corrected or not, kernels search depth first, with a vector of products at each level.
+"""
 
 from __future__ import annotations
 
@@ -7,44 +11,56 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix._arrays import ranks_by, without_noise
-from itemix._checks import as_written
 from itemix._runtime import still_wanted
 from itemix.core.itemsets import Itemsets
-from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix.errors import TooManyItemsetsError
 from itemix.kernels.mining import prefix
 from itemix.kernels.mining.prefix import PathShifts, RankedMixture
 from itemix.kernels.mining.records import SearchLimits
 from itemix.kernels.models.corrected import ShiftTrie
+from itemix.mining.options import UNBOUNDED
 from itemix.mining.search import (
-    UNBOUNDED,
     Records,
     Search,
     SearchStopped,
     SetColumns,
-    most_sets,
     readonly_view,
+    too_many,
     trial_size,
 )
+from itemix.models.corrected import CorrectedMixture
+from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from itemix._typing import Codes, Floats
     from itemix.kernels.mining.records import ThreadRecords
-    from itemix.mining.search import SearchOptions
+    from itemix.mining.options import SearchOptions
     from itemix.models.base import Model
-    from itemix.models.corrected import CorrectedMixture, Residuals
-    from itemix.models.mixture import Mixture
-
+    from itemix.models.corrected import Residuals
 
 # A probability this much (of itself) under the threshold is taken for it: sums of products round.
 ROUNDING = 1e-9
 # The k most probable sets are looked for down to this probability where no threshold is given.
 _LOWEST = 1e-12
 _CLOSE_ENOUGH = 1 + 1e-6
+# So many sets are asked for at a time.
+_BLOCK = 1 << 18
+
+
+def model_search(
+    model: Model, options: SearchOptions, n_threads: int, on_progress: Callable[[int, int], None] | None
+) -> ModelSearch:
+    """Return the quickest search that a kind of model allows."""
+    kind: type[ModelSearch] = LevelSearch
+    if isinstance(model, Mixture):
+        kind = MixtureSearch
+    elif isinstance(model, CorrectedMixture) and len(options.include) == 0:
+        kind = CorrectedSearch
+    return kind(model, options, n_threads, on_progress)
 
 
 class ModelSearch(ABC):
@@ -66,57 +82,58 @@ class ModelSearch(ABC):
         self._item_joint[np.concatenate([options.include, options.exclude])] = -1.0
 
     @abstractmethod
-    def _joint(self) -> tuple[float, npt.NDArray[np.float64]]:
+    def _joint(self) -> tuple[float, Floats]:
         """Return the probability of the included items, and that of each item with them."""
 
     @abstractmethod
-    def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: SearchLimits) -> SetColumns:
+    def _search(self, order: Codes, lowest: float, limits: SearchLimits) -> SetColumns:
         """Return the probable sets of the items of `order`, which are sorted by probability."""
 
-    def frequent(self, threshold: float) -> SetColumns:
-        """Return the sets of at least a probability, those of the target and of the lengths asked for."""
-        most = self._options.max_itemsets
+    def find(self, threshold: float, max_itemsets: int | None) -> SetColumns:
+        """Return the sets of at least a probability, those of the target and of the lengths asked for.
+
+        Raises
+        ------
+        TooManyItemsetsError
+            If there are more than `max_itemsets`, or than memory holds.
+        """
+        options = self._options
+        most = UNBOUNDED if max_itemsets is None else max_itemsets
         try:
-            return self._of_target(threshold, UNBOUNDED if most is None else most)
+            if options.target == "all":
+                return self._probable(threshold, most, options.min_len, options.max_len)
+            found = self._probable(threshold, most, 1, UNBOUNDED)
         except SearchStopped as stop:
             # Closed and maximal sets are chosen among those of every length.
-            ways = ("max_len", "top_k") if self._options.target == "all" else ("top_k",)
-            raise TooManyItemsetsError(
-                f"expected {most_sets(most)}, got {stop.n_found:,} and more; "
-                + self._options.fewer(f"{threshold:.4g}" if threshold < 1 else None, *ways),
-                stop.n_found,
-            ) from None
-
-    def top(self, threshold: float, k: int) -> SetColumns:
-        """Return the k most probable sets, among those of at least a probability."""
-        if self._options.target == "maximal":
-            return self.frequent(threshold).best(k)
-        low, high = max(threshold, _LOWEST), 1.0
-        while high > _CLOSE_ENOUGH * low:
-            middle = float(np.sqrt(low * high))
-            try:
-                found = self._of_target(middle, trial_size(k))
-            except SearchStopped:
-                low = middle
-                continue
-            if found.n_sets >= k:
-                return found.best(k)
-            high = middle
-        return self.frequent(low).best(k)
-
-    def _of_target(self, threshold: float, max_itemsets: int) -> SetColumns:
-        options = self._options
-        if options.target == "all":
-            return self._find(threshold, max_itemsets, options.min_len, options.max_len)
+            ways = ("max_len", "top_k") if options.target == "all" else ("top_k",)
+            advice = options.fewer(f"{threshold:.4g}" if threshold < 1 else None, *ways)
+            raise too_many(stop.n_found, max_itemsets, advice) from None
         # Under a model almost every set is closed, so all sets are found first and the target among them.
-        found = self._find(threshold, max_itemsets, 1, UNBOUNDED)
         sets = Itemsets(found.offsets, found.codes, found.values, self._model.items, check=False)
         chosen = sets.closed() if options.target == "closed" else sets.maximal()
         columns = SetColumns(chosen.offsets, chosen.codes, chosen.support)
         fitting = (columns.lengths >= options.min_len) & (columns.lengths <= options.max_len)
         return columns.take(np.flatnonzero(fitting))
 
-    def _find(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> SetColumns:
+    def top(self, threshold: float, k: int) -> SetColumns:
+        """Return the k most probable sets, among those of at least a probability."""
+        if self._options.target == "maximal":
+            return self.find(threshold, self._options.max_itemsets).best(k)
+        low, high = max(threshold, _LOWEST), 1.0
+        while high > _CLOSE_ENOUGH * low:
+            middle = float(np.sqrt(low * high))
+            try:
+                found = self.find(middle, trial_size(k))
+            except TooManyItemsetsError:
+                low = middle
+                continue
+            if found.n_sets >= k:
+                return found.best(k)
+            high = middle
+        return self.find(low, self._options.max_itemsets).best(k)
+
+    def _probable(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> SetColumns:
+        """Return all sets of at least a probability, with the included items."""
         n_included = len(self._options.include)
         lowest = threshold * (1 - ROUNDING)
         limits = SearchLimits(
@@ -126,71 +143,45 @@ class ModelSearch(ABC):
             max_itemsets=max_itemsets,
             max_bytes=self._options.max_bytes,
         )
-        found = SetColumns.empty(np.float64) if limits.max_len < 1 else self._search_items(lowest, limits)
+        items = np.flatnonzero(self._item_joint >= lowest)
+        order = items[np.argsort(-without_noise(self._item_joint[items]), kind="stable")].astype(np.int32)
+        found = SetColumns.empty(np.float64)
+        if limits.max_len >= 1 and len(order):
+            found = self._search(order, lowest, limits)
         if n_included == 0:
             return found
         if self._own >= lowest and min_len <= n_included <= max_len:
             found = found.join(SetColumns.of_nothing(self._own))
         return found.with_items(self._options.include, self._rank_of)
 
-    def _search_items(self, lowest: float, limits: SearchLimits) -> SetColumns:
-        probable = np.flatnonzero(self._item_joint >= lowest)
-        order = probable[np.argsort(-without_noise(self._item_joint[probable]), kind="stable")]
-        return (
-            self._search(order.astype(np.int32), lowest, limits)
-            if len(order)
-            else SetColumns.empty(np.float64)
-        )
-
-
-def min_probability(min_support: object) -> float:
-    """Return the threshold for a model, which has no transactions to count.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is not a fraction in (0, 1].
-    """
-    if isinstance(min_support, float | np.floating) and 0 < min_support <= 1:
-        return as_written(min_support)
-    raise InvalidInputError(
-        f"expected min_support as a fraction in (0, 1], for a model has no transactions to count, got "
-        f"{min_support!r}; try 0.01"
-    )
-
-
-# The search of `mine` in a mixture, corrected or not: a vector of products at each level, in threads.
-
 
 class MixtureSearch(ModelSearch):
     """One search in a mixture."""
 
     _model: Mixture
+    _residuals: Residuals | None = None
 
-    def _joint(self) -> tuple[float, npt.NDArray[np.float64]]:
+    def _joint(self) -> tuple[float, Floats]:
+        self._mixture = self._model
         self._start = self._model.weights * self._model.probs[:, self._options.include].prod(axis=1)
         return float(self._start.sum()), self._start @ self._model.probs
 
-    def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: SearchLimits) -> SetColumns:
+    def _search(self, order: Codes, lowest: float, limits: SearchLimits) -> SetColumns:
         search = Search(self._n_threads, self._on_progress)
-        parts = self._run(search, order, lowest, limits, self._model, None)
+        parts = search.run(self._jobs(search, order, lowest, limits), len(order))
         return Records.of(parts, len(order), limits.min_len).columns(search, order)
 
-    def _run(  # noqa: PLR0917 - a search, what it is over, and what for
-        self,
-        search: Search,
-        order: npt.NDArray[np.int32],
-        lowest: float,
-        limits: SearchLimits,
-        mixture: Mixture,
-        residuals: Residuals | None,
-    ) -> list[ThreadRecords]:
+    def _jobs(
+        self, search: Search, order: Codes, lowest: float, limits: SearchLimits
+    ) -> list[Callable[[], ThreadRecords]]:
+        """Return what the threads do: they take roots from one queue, and search below them."""
+        mixture, residuals = self._mixture, self._residuals
         arrays = self._start, mixture.probs.T[order], self._item_joint[order]
         ranked = RankedMixture(*map(readonly_view, arrays))
         shifts = _path_shifts(mixture.ranks[order], residuals)
         queue = np.array([len(order)], dtype=np.int64)
         job = partial(prefix.search, search.shared, limits, queue, lowest, ranked, shifts)
-        return search.run([job] * self._n_threads, len(order))
+        return [job] * self._n_threads
 
 
 class CorrectedSearch(MixtureSearch):
@@ -198,22 +189,22 @@ class CorrectedSearch(MixtureSearch):
 
     _model: CorrectedMixture  # type: ignore[assignment]
 
-    def _joint(self) -> tuple[float, npt.NDArray[np.float64]]:
-        self._start = self._model.tilted.weights
+    def _joint(self) -> tuple[float, Floats]:
+        self._mixture, self._residuals = self._model.tilted, self._model.correction.residuals
+        self._start = self._mixture.weights
         return 1.0, self._model.item_probabilities.copy()
 
-    def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: SearchLimits) -> SetColumns:
-        model = self._model
+    def _search(self, order: Codes, lowest: float, limits: SearchLimits) -> SetColumns:
         search = Search(self._n_threads, self._on_progress)
         # Sets are lowered to their subsets, so the short ones are needed too.
         every = limits._replace(min_len=1)
-        parts = self._run(search, order, lowest, every, model.tilted, model.correction.residuals)
-        if model.n_pivots > 0:
-            parts = Records.of(parts, len(order), min_len=1).lowered(search, model.n_pivots, lowest)
+        parts = search.run(self._jobs(search, order, lowest, every), len(order))
+        if self._model.n_pivots > 0:
+            parts = Records.of(parts, len(order), min_len=1).lowered(search, self._model.n_pivots, lowest)
         return Records.of(parts, len(order), limits.min_len).columns(search, order)
 
 
-def _path_shifts(ranks: npt.NDArray[np.int32], residuals: Residuals | None) -> PathShifts:
+def _path_shifts(ranks: Codes, residuals: Residuals | None) -> PathShifts:
     """Return the ranks of the items and the residuals below them as the kernel reads them."""
     if residuals is None:
         trie, n_pivots = ShiftTrie(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1)), 0
@@ -222,19 +213,13 @@ def _path_shifts(ranks: npt.NDArray[np.int32], residuals: Residuals | None) -> P
     return PathShifts(readonly_view(ranks), ShiftTrie(*map(readonly_view, trie)), n_pivots)
 
 
-# The search of `mine` in any model: level by level, asking the model for many sets at once.
-#
-# A set of ranks is a row in falling order: its first column is its root, the least probable item. Rows
-# sorted by their columns are then sets in colexicographic order, and two rows that differ in the last column
-# only join to a set of one item more, again in this order.
-
-
-# So many sets are asked for at a time.
-_BLOCK = 1 << 18
-
-
 class LevelSearch(ModelSearch):
-    """One search in a model of which only the probabilities of sets are known."""
+    """One search in a model of which only the probabilities of sets are known, level by level.
+
+    A set of ranks is a row in falling order: its first column is its root, the least probable item. Rows
+    sorted by their columns are then sets in colexicographic order, and two rows that differ in the last
+    column only join to a set of one item more, again in this order.
+    """
 
     def _joint(self) -> tuple[float, Floats]:
         model, include = self._model, self._options.include
@@ -245,7 +230,7 @@ class LevelSearch(ModelSearch):
         alone = np.arange(model.n_items, dtype=np.int32)[:, None]
         return own, self._probabilities_of(alone, alone[:, 0])
 
-    def _search(self, order: npt.NDArray[np.int32], lowest: float, limits: SearchLimits) -> SetColumns:
+    def _search(self, order: Codes, lowest: float, limits: SearchLimits) -> SetColumns:
         found: dict[int, list[tuple[Codes, Floats]]] = {}
         n_found = n_bytes = 0
         for roots in _root_blocks(len(order)):
@@ -263,7 +248,7 @@ class LevelSearch(ModelSearch):
         return _columns(found, order)
 
     def _levels(
-        self, roots: Codes, order: npt.NDArray[np.int32], lowest: float, max_len: int
+        self, roots: Codes, order: Codes, lowest: float, max_len: int
     ) -> Iterator[tuple[Codes, Floats]]:
         """Yield the probable sets below some roots, of one item, of two, and so on."""
         yield roots[:, None], self._item_joint[order[roots]]
@@ -271,25 +256,23 @@ class LevelSearch(ModelSearch):
             return
         below = np.concatenate([np.arange(root, dtype=np.int32) for root in roots])
         candidates = np.stack([np.repeat(roots, roots), below], axis=1)
-        sets, values = self._probable(candidates, order, lowest)
+        sets, values = self._kept(candidates, order, lowest)
         while len(sets):
             yield sets, values
             length = sets.shape[1] + 1
             if length > max_len:
                 return
-            parts = [self._probable(block, order, lowest) for block in joins(sets)]
+            parts = [self._kept(block, order, lowest) for block in joins(sets)]
             sets = np.concatenate([part[0] for part in parts] or [np.empty((0, length), np.int32)])
             values = np.concatenate([part[1] for part in parts] or [np.empty(0)])
 
-    def _probable(
-        self, candidates: Codes, order: npt.NDArray[np.int32], lowest: float
-    ) -> tuple[Codes, Floats]:
+    def _kept(self, candidates: Codes, order: Codes, lowest: float) -> tuple[Codes, Floats]:
         still_wanted()
         values = self._probabilities_of(candidates, order)
         kept = values >= lowest
         return candidates[kept], values[kept]
 
-    def _probabilities_of(self, sets: Codes, code_of: npt.NDArray[np.int32]) -> Floats:
+    def _probabilities_of(self, sets: Codes, code_of: Codes) -> Floats:
         """Return the probabilities of sets of one length, with the included items."""
         include = self._options.include
         codes = np.concatenate([code_of[sets], np.tile(include, (len(sets), 1))], axis=1)
@@ -330,12 +313,12 @@ def joins(sets: Codes) -> Iterator[Codes]:
         first = last
 
 
-def _columns(found: dict[int, list[tuple[Codes, Floats]]], order: npt.NDArray[np.int32]) -> SetColumns:
+def _columns(found: dict[int, list[tuple[Codes, Floats]]], order: Codes) -> SetColumns:
     """Return all sets as columns, the shorter first, the items of a set from the most probable on."""
     if not found:
         return SetColumns.empty(np.float64)
     lengths = [np.zeros(1, dtype=np.int64)]
-    codes: list[npt.NDArray[np.int32]] = []
+    codes: list[Codes] = []
     values: list[Floats] = []
     for length in sorted(found):
         sets = np.concatenate([part[0] for part in found[length]])

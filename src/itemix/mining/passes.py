@@ -1,4 +1,4 @@
-"""One pass over the data that counts candidates, chunk by chunk."""
+"""Passes over data that may be far larger than memory: chunk by chunk, items and candidates are counted."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix.core.items import Items
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.io.chunks import Chunks
 from itemix.kernels.mining import candidates as join_counts
-from itemix.kernels.mining import candidates as tries
 from itemix.kernels.mining import projection
 from itemix.kernels.mining.candidates import UNKNOWN, JoinCounts
 from itemix.kernels.mining.projection import Companions
@@ -26,12 +24,16 @@ from itemix.mining.search import Search, readonly_view
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from itemix._typing import Codes, Ints
+    from itemix._typing import ChunksLike, Codes, Ints
     from itemix.core.items import Label
     from itemix.mining.candidates import Candidates
 
 
-# Data that is read in chunks, as often as needed, for it may be far larger than memory.
+# Bitsets over so many rows stay in the cache while they are intersected; rows of ranks need no such care.
+_DENSE_ROWS = 1 << 16
+_SPARSE_ROWS = 1 << 20
+# A row with fewer children of a root adds to no set of three items.
+_MIN_CHILDREN = 2
 
 
 class Stream:
@@ -55,9 +57,9 @@ class Stream:
         If the data is none of these.
     """
 
-    def __init__(self, data: Any) -> None:  # noqa: ANN401 - whatever users have
+    def __init__(self, data: ChunksLike) -> None:
         self.n_transactions: int | None = None
-        self._open: Callable[[], Any]
+        self._open: Callable[[], ChunksLike]
         if isinstance(data, Chunks):
             self.n_transactions = data.n_transactions
             self._open = data.__iter__
@@ -86,7 +88,7 @@ class Stream:
             yield as_transactions(chunk)
 
 
-def _holds_chunks(data: Any) -> bool:  # noqa: ANN401 - whatever users have
+def _holds_chunks(data: ChunksLike) -> bool:
     """Whether something holds chunks of transactions, rather than transactions."""
     if isinstance(data, Transactions | str | bytes) or not isinstance(data, Iterable):
         return False
@@ -110,12 +112,12 @@ class Numbering:
         self._number_of = {name: number for number, name in enumerate(names)}
         self._in_data: dict[Label, int] = {}
         self._items = Items(())
-        self._latest: tuple[Items, npt.NDArray[np.int32]] | None = None
+        self._latest: tuple[Items, Codes] | None = None
 
     def __len__(self) -> int:
         return len(self._number_of)
 
-    def of(self, items: Items) -> npt.NDArray[np.int32]:
+    def of(self, items: Items) -> Codes:
         """Return the numbers of the items of a chunk of the data, new ones where they are new.
 
         Raises
@@ -130,16 +132,94 @@ class Numbering:
             self._latest = items, np.array([self._in_data[name] for name in items], dtype=np.int32)
         return self._latest[1]
 
-    def items(self) -> tuple[Items, npt.NDArray[np.int32]]:
+    def items(self) -> tuple[Items, Codes]:
         """Return the items of the data, in the order in which they came up, and their numbers."""
         return self._items, np.array(list(self._in_data.values()), dtype=np.int32)
 
 
-# Bitsets over so many rows stay in the cache while they are intersected; rows of ranks need no such care.
-_DENSE_ROWS = 1 << 16
-_SPARSE_ROWS = 1 << 20
-# A row with fewer children of a root adds to no set of three items.
-_MIN_CHILDREN = 2
+@dataclass
+class StreamTotals:
+    """What was counted of the data, by the numbers of the items.
+
+    Attributes
+    ----------
+    item_counts : array, shape (n_items,)
+        How many transactions hold each item.
+    held_counts : array, shape (n_items,)
+        How many of those that hold all included items hold each other item; 0 for excluded ones.
+    n_transactions : int
+        The number of transactions.
+    n_holding : int
+        How many of them hold all included items.
+    """
+
+    item_counts: Ints
+    held_counts: Ints
+    n_transactions: int = 0
+    n_holding: int = 0
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Data that is read as often as there are candidates to count in it.
+
+    Attributes
+    ----------
+    stream : Stream
+        The data.
+    include : sequence of names
+        Only the transactions that hold all these are looked at, and what else they hold.
+    exclude : sequence of names
+        Items that are overlooked.
+    n_threads : int
+        The number of threads.
+    on_progress : function or None
+        Told (transactions read, transactions in all) after each chunk.
+    """
+
+    stream: Stream
+    include: Sequence[Label]
+    exclude: Sequence[Label]
+    n_threads: int
+    on_progress: Callable[[int, int], None] | None
+
+    def count(
+        self, candidates: Candidates, numbering: Numbering, n_expected: int | None
+    ) -> tuple[Candidates, StreamTotals]:
+        """Read the data and return the candidates with their counts, and the totals.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are more or fewer transactions than expected.
+        """
+        totals = StreamTotals(*np.zeros((2, len(numbering)), dtype=np.int64))
+        counting = CountingPass(candidates, self.n_threads)
+        for chunk in self.stream.chunks():
+            numbers = numbering.of(chunk.items)
+            totals.n_transactions += chunk.n_transactions
+            totals.item_counts = _added(totals.item_counts, numbers, chunk.item_counts())
+            held = self._holding(chunk)
+            counts = held.item_counts()
+            counts[known_codes(chunk.items, [*self.include, *self.exclude])] = 0
+            totals.held_counts = _added(totals.held_counts, numbers, counts)
+            totals.n_holding += held.n_transactions
+            counting.add(held, numbers)
+            if self.on_progress is not None:
+                self.on_progress(totals.n_transactions, n_expected or totals.n_transactions)
+        if n_expected not in (None, totals.n_transactions):
+            raise InvalidInputError(
+                f"expected {n_expected:,} transactions in every pass, got {totals.n_transactions:,}; "
+                "pass a function that opens the data anew"
+            )
+        return counting.finished(totals.held_counts), totals
+
+    def _holding(self, chunk: Transactions) -> Transactions:
+        """Return the transactions that hold all included items."""
+        if not self.include:
+            return chunk
+        is_known = len(known_codes(chunk.items, self.include)) == len(self.include)
+        return chunk.holding(self.include) if is_known else chunk.sample(0)
 
 
 class CountingPass:
@@ -157,7 +237,7 @@ class CountingPass:
         self._candidates = candidates
         self._n_threads = n_threads
         roots, first = candidates.roots, candidates.first
-        below = tries.unknown_below(first, candidates.join_start, candidates.counts)
+        below = join_counts.unknown_below(first, candidates.join_start, candidates.counts)
         # Items alone are counted by whoever reads the chunks, for they may be others than the roots.
         wanted = candidates.counts == UNKNOWN
         wanted[: len(roots)] = False
@@ -240,93 +320,6 @@ def _blocks(chunk: Transactions, n_rows: int) -> Iterator[Transactions]:
             chunk.items,
             None if repeats is None else repeats[begin : begin + n_rows],
         )
-
-
-# Reading a stream of data once: items are counted, and candidates with them.
-
-
-@dataclass
-class StreamTotals:
-    """What was counted of the data, by the numbers of the items.
-
-    Attributes
-    ----------
-    item_counts : array, shape (n_items,)
-        How many transactions hold each item.
-    held_counts : array, shape (n_items,)
-        How many of those that hold all included items hold each other item; 0 for excluded ones.
-    n_transactions : int
-        The number of transactions.
-    n_holding : int
-        How many of them hold all included items.
-    """
-
-    item_counts: Ints
-    held_counts: Ints
-    n_transactions: int = 0
-    n_holding: int = 0
-
-
-@dataclass(frozen=True)
-class Reader:
-    """Data that is read as often as there are candidates to count in it.
-
-    Attributes
-    ----------
-    stream : Stream
-        The data.
-    include : sequence of names
-        Only the transactions that hold all these are looked at, and what else they hold.
-    exclude : sequence of names
-        Items that are overlooked.
-    n_threads : int
-        The number of threads.
-    on_progress : function or None
-        Told (transactions read, transactions in all) after each chunk.
-    """
-
-    stream: Stream
-    include: Sequence[Label]
-    exclude: Sequence[Label]
-    n_threads: int
-    on_progress: Callable[[int, int], None] | None
-
-    def count(
-        self, candidates: Candidates, numbering: Numbering, n_expected: int | None
-    ) -> tuple[Candidates, StreamTotals]:
-        """Read the data and return the candidates with their counts, and the totals.
-
-        Raises
-        ------
-        InvalidInputError
-            If there are more or fewer transactions than expected.
-        """
-        totals = StreamTotals(*np.zeros((2, len(numbering)), dtype=np.int64))
-        counting = CountingPass(candidates, self.n_threads)
-        for chunk in self.stream.chunks():
-            self._count_chunk(chunk, numbering.of(chunk.items), counting, totals)
-            if self.on_progress is not None:
-                self.on_progress(totals.n_transactions, n_expected or totals.n_transactions)
-        if n_expected not in (None, totals.n_transactions):
-            raise InvalidInputError(
-                f"expected {n_expected:,} transactions in every pass, got {totals.n_transactions:,}; "
-                "pass a function that opens the data anew"
-            )
-        return counting.finished(totals.held_counts), totals
-
-    def _count_chunk(
-        self, chunk: Transactions, numbers: Codes, counting: CountingPass, totals: StreamTotals
-    ) -> None:
-        totals.n_transactions += chunk.n_transactions
-        totals.item_counts = _added(totals.item_counts, numbers, chunk.item_counts())
-        if self.include:
-            is_known = len(known_codes(chunk.items, self.include)) == len(self.include)
-            chunk = chunk.holding(self.include) if is_known else chunk.sample(0)
-        counts = chunk.item_counts()
-        counts[known_codes(chunk.items, [*self.include, *self.exclude])] = 0
-        totals.held_counts = _added(totals.held_counts, numbers, counts)
-        totals.n_holding += chunk.n_transactions
-        counting.add(chunk, numbers)
 
 
 def known_codes(items: Items, names: Sequence[Label]) -> Codes:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix._arrays import Immutable
 from itemix._checks import check_whole
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from itemix._typing import Codes, Ints
     from itemix.core.items import Items, Label
     from itemix.mining.ruleset import Rules
 
@@ -64,7 +64,7 @@ class Recommendations(Immutable):
 
     __slots__ = ("_metric", "_positions", "_rules")
 
-    def __init__(self, rules: Rules, metric: str, positions: npt.NDArray[np.int64]) -> None:
+    def __init__(self, rules: Rules, metric: str, positions: Ints) -> None:
         self._rules = rules
         self._metric = metric
         self._positions = readonly(positions, np.int64)
@@ -80,7 +80,7 @@ class Recommendations(Immutable):
         return self._metric
 
     @property
-    def positions(self) -> npt.NDArray[np.int64]:
+    def positions(self) -> Ints:
         """The positions of the rules that apply to each basket, best first; -1 where no more apply."""
         return self._positions
 
@@ -90,8 +90,11 @@ class Recommendations(Immutable):
 
     def __getitem__(self, basket: int) -> list[RuleRecommendation]:
         """Return the recommendations for one basket, by its position."""
-        row = self.positions[basket]
-        return self._of(row[row >= 0])
+        row, scores = self.positions[basket], self.rules.measure(self.metric)
+        return [
+            RuleRecommendation(self.rules.consequents[r], float(scores[r]), self.rules.antecedents[r], r)
+            for r in row[row >= 0].tolist()
+        ]
 
     def __iter__(self) -> Iterator[list[RuleRecommendation]]:
         for basket in range(len(self)):
@@ -100,13 +103,6 @@ class Recommendations(Immutable):
     def __repr__(self) -> str:
         n = display.plural(int(np.count_nonzero(self.positions >= 0)), "recommendation")
         return f"Recommendations({n} by {self.metric} for {display.plural(len(self), 'basket')})"
-
-    def _of(self, rules: npt.NDArray[np.int64]) -> list[RuleRecommendation]:
-        scores = self.rules.measure(self.metric)
-        return [
-            RuleRecommendation(self.rules.consequents[r], float(scores[r]), self.rules.antecedents[r], r)
-            for r in rules.tolist()
-        ]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame with a row for each recommendation.
@@ -149,7 +145,12 @@ def recommend(
     if isinstance(baskets, Transactions):
         indptr, indices = _recoded(baskets, rules)
     else:
-        listed = [baskets] if isinstance(baskets, str | int) else list(_iterate(baskets))
+        if not isinstance(baskets, Iterable | int):
+            raise InvalidInputError(
+                f"expected baskets as Transactions or lists of names, got {type(baskets).__name__}; "
+                "try [['milk', 'bread'], ['beer']]"
+            )
+        listed = [baskets] if isinstance(baskets, str | int) else list(baskets)
         if all(isinstance(name, str | int | np.integer) for name in listed):
             found = _apply(rules, *_encoded([listed], rules), n, metric)
             return Recommendations(rules, metric, found)[0]
@@ -157,9 +158,7 @@ def recommend(
     return Recommendations(rules, metric, _apply(rules, indptr, indices, n, metric))
 
 
-def _apply(
-    rules: Rules, indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32], n: int, metric: str
-) -> npt.NDArray[np.int64]:
+def _apply(rules: Rules, indptr: Ints, indices: Codes, n: int, metric: str) -> Ints:
     indptr = readonly(indptr, np.int64, copy=False)
     indices = readonly(indices, np.int32, copy=False)
     scores = rules.measure(metric)
@@ -180,16 +179,7 @@ def _apply(
     return np.where(best >= 0, order[best], -1) if len(order) else best
 
 
-def _iterate(baskets: object) -> Iterable[Any]:
-    if not isinstance(baskets, Iterable):
-        raise InvalidInputError(
-            f"expected baskets as Transactions or lists of names, got {type(baskets).__name__}; "
-            "try [['milk', 'bread'], ['beer']]"
-        )
-    return baskets
-
-
-def _encoded(baskets: list[Any], rules: Rules) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+def _encoded(baskets: list[Any], rules: Rules) -> tuple[Ints, Codes]:
     """Turn names into codes; names that the rules do not know are left out."""
     code_of = _CodeOfName(rules.items)
     codes: list[int] = []
@@ -223,7 +213,7 @@ class _CodeOfName(dict[Any, "int | None"]):
         return code
 
 
-def _recoded(baskets: Transactions, rules: Rules) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+def _recoded(baskets: Transactions, rules: Rules) -> tuple[Ints, Codes]:
     """Give the items of transactions the codes of the rules; one row for each transaction."""
     found = [rules.items.find(name) for name in baskets.items]
     new_code = np.array([-1 if code is None else code for code in found], dtype=np.int32)

@@ -6,7 +6,7 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from itemix._typing import Floats, Ints, TransactionsLike
     from itemix.core.items import Items, Label
 
 __all__ = ["Rule", "Rules", "rules"]
-
-# The options of `rules`, checked: what was expected, what was got, what to try.
 
 METRICS = tuple(name for name in measures.MEASURES if name not in measures.LOWER_IS_BETTER)
 """What rules can be selected by: everything of which more is better."""
@@ -41,6 +40,123 @@ METRICS = tuple(name for name in measures.MEASURES if name not in measures.LOWER
 _WITHOUT_END = ("lift", "conviction", "chi_squared")
 
 NO_LIMIT = int(np.iinfo(np.int64).max)
+_RULES_AT_ONCE = 1 << 15
+_SPLITS_AT_ONCE = 1 << 21
+_ROUNDING = 1e-12
+
+
+@interruptible()
+def rules(
+    itemsets: Itemsets | pd.DataFrame,
+    *,
+    metric: str = "confidence",
+    min_threshold: float = 0.8,
+    data: TransactionsLike | None = None,
+    antecedents: Iterable[Label] | Label | None = None,
+    consequents: Iterable[Label] | Label | None = None,
+    min_antecedent_len: int = 1,
+    max_antecedent_len: int | None = None,
+    min_consequent_len: int = 1,
+    max_consequent_len: int | None = None,
+    support_only: bool = False,
+    max_rules: int = 10_000_000,
+) -> Rules:
+    """Make all association rules A -> C where A with C is one of the itemsets, and neither is empty.
+
+    Rules come in the order of the itemsets; within one, by the positions of the items in the consequent.
+
+    Parameters
+    ----------
+    itemsets : Itemsets, or a data frame like mlxtend's
+        Mined from data or from a model. Rules need the supports of A and C too. They are there if all subsets
+        of the itemsets are, as with ``target="all"``; they follow from the others if these are all closed
+        itemsets (``itemsets.target == "closed"``); otherwise `data` is needed.
+    metric : str, default "confidence"
+        The measure that selects: see `Rules.measure`; any but the p-value and the q-value.
+    min_threshold : float, default 0.8
+        Rules with at least this much of the metric are returned.
+    data : Transactions, data frame, matrix or list of lists, optional
+        The data that the itemsets were mined from; supports that are missing are counted in it.
+    antecedents, consequents : names, optional
+        The only items that may stand on that side.
+    min_antecedent_len, max_antecedent_len, min_consequent_len, max_consequent_len : int, optional
+        Bounds of the number of items on either side.
+    support_only : bool, default False
+        Select by support and leave all other measures NaN, so that no support of a part is needed.
+    max_rules : int, default 10,000,000
+        Stop with an error before more rules (or more missing supports) than these are held.
+
+    Returns
+    -------
+    Rules
+
+    Raises
+    ------
+    InvalidInputError
+        If a support is missing and there is no data, or an argument is not valid.
+    TooManyItemsetsError
+        If there would be more than `max_rules` rules.
+    UnknownItemError
+        If a name is not one of the items.
+
+    Notes
+    -----
+    An itemset of length L has 2^L - 2 splits. The search skips those that the threshold rules out, for all
+    metrics that bound the confidence from below: confidence, lift, leverage, conviction, certainty, jaccard,
+    kulczynski.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> tx = itemix.Transactions.from_lists([["milk", "bread"], ["milk", "bread"], ["milk"], ["beer"]])
+    >>> itemix.rules(itemix.mine(tx, 0.5))
+    Rules: 1 rule, confidence >= 0.8, of 4 transactions
+      support  confidence   lift  count  rule
+       0.5000       1.000  1.333      2  {bread} -> {milk}
+    """
+    if not isinstance(itemsets, Itemsets):
+        itemsets = Itemsets.from_pandas(itemsets)
+    options = RuleOptions.checked(
+        metric=metric,
+        min_threshold=min_threshold,
+        min_antecedent_len=min_antecedent_len,
+        max_antecedent_len=max_antecedent_len,
+        min_consequent_len=min_consequent_len,
+        max_consequent_len=max_consequent_len,
+        support_only=support_only,
+        max_rules=max_rules,
+    )
+    supports = Supports(itemsets, None if data is None else as_transactions(data))
+    n = supports.n_transactions
+    options.check_sample(n)
+    threshold = options.min_threshold
+    wanted = kernels.Wanted(
+        sides=_sides(itemsets.items, antecedents, consequents),
+        min_antecedent=options.min_antecedent_len,
+        max_antecedent=options.max_antecedent_len,
+        min_consequent=options.min_consequent_len,
+        max_consequent=options.max_consequent_len,
+        measure=measures.measure_code(options.metric),
+        threshold=threshold - _ROUNDING * max(1.0, abs(threshold)),
+        n_transactions=math.nan if n is None else float(n),
+        support_only=options.support_only,
+    )
+    parts, missing = _split(itemsets, supports, wanted, options)
+    while len(missing):
+        supports.add(missing)
+        parts, missing = _split(itemsets, supports, wanted, options)
+    itemset = np.concatenate([part.itemset for part in parts])
+    return Rules(
+        Sets.concatenate([part.antecedents for part in parts]),
+        Sets.concatenate([part.consequents for part in parts]),
+        np.concatenate([part.antecedent_support for part in parts]),
+        np.concatenate([part.consequent_support for part in parts]),
+        itemsets.support[itemset],
+        count=None if itemsets.count is None else itemsets.count[itemset],
+        n_transactions=n,
+        metric=options.metric,
+        min_threshold=threshold,
+    )
 
 
 @dataclass(frozen=True)
@@ -135,122 +251,14 @@ def _checked_whole(name: str, value: object) -> int:
     raise InvalidInputError(f"expected {name} as a whole number of at least 1, got {value!r}; try {name}=1")
 
 
-_RULES_AT_ONCE = 1 << 15
-_SPLITS_AT_ONCE = 1 << 21
-_ROUNDING = 1e-12
-
-
-@interruptible()
-def rules(
-    itemsets: Itemsets | pd.DataFrame,
-    *,
-    metric: str = "confidence",
-    min_threshold: float = 0.8,
-    data: Any = None,  # noqa: ANN401 - transactions in any form
-    antecedents: Iterable[Label] | Label | None = None,
-    consequents: Iterable[Label] | Label | None = None,
-    min_antecedent_len: int = 1,
-    max_antecedent_len: int | None = None,
-    min_consequent_len: int = 1,
-    max_consequent_len: int | None = None,
-    support_only: bool = False,
-    max_rules: int = 10_000_000,
-) -> Rules:
-    """Make all association rules A -> C where A with C is one of the itemsets, and neither is empty.
-
-    Rules come in the order of the itemsets; within one, by the positions of the items in the consequent.
-
-    Parameters
-    ----------
-    itemsets : Itemsets, or a data frame like mlxtend's
-        Mined from data or from a model. Rules need the supports of A and C too. They are there if all subsets
-        of the itemsets are, as with ``target="all"``; they follow from the others if these are all closed
-        itemsets (``itemsets.target == "closed"``); otherwise `data` is needed.
-    metric : str, default "confidence"
-        The measure that selects: see `Rules.measure`; any but the p-value and the q-value.
-    min_threshold : float, default 0.8
-        Rules with at least this much of the metric are returned.
-    data : Transactions, data frame, matrix or list of lists, optional
-        The data that the itemsets were mined from; supports that are missing are counted in it.
-    antecedents, consequents : names, optional
-        The only items that may stand on that side.
-    min_antecedent_len, max_antecedent_len, min_consequent_len, max_consequent_len : int, optional
-        Bounds of the number of items on either side.
-    support_only : bool, default False
-        Select by support and leave all other measures NaN, so that no support of a part is needed.
-    max_rules : int, default 10,000,000
-        Stop with an error before more rules (or more missing supports) than these are held.
-
-    Returns
-    -------
-    Rules
-
-    Raises
-    ------
-    InvalidInputError
-        If a support is missing and there is no data, or an argument is not valid.
-    TooManyItemsetsError
-        If there would be more than `max_rules` rules.
-    UnknownItemError
-        If a name is not one of the items.
-
-    Notes
-    -----
-    An itemset of length L has 2^L - 2 splits. The search skips those that the threshold rules out, for all
-    metrics that bound the confidence from below: confidence, lift, leverage, conviction, certainty, jaccard,
-    kulczynski.
-
-    Examples
-    --------
-    >>> import itemix
-    >>> tx = itemix.Transactions.from_lists([["milk", "bread"], ["milk", "bread"], ["milk"], ["beer"]])
-    >>> itemix.rules(itemix.mine(tx, 0.5))
-    Rules: 1 rule, confidence >= 0.8, of 4 transactions
-      support  confidence   lift  count  rule
-       0.5000       1.000  1.333      2  {bread} -> {milk}
-    """
-    if not isinstance(itemsets, Itemsets):
-        itemsets = Itemsets.from_pandas(itemsets)
-    options = RuleOptions.checked(
-        metric=metric,
-        min_threshold=min_threshold,
-        min_antecedent_len=min_antecedent_len,
-        max_antecedent_len=max_antecedent_len,
-        min_consequent_len=min_consequent_len,
-        max_consequent_len=max_consequent_len,
-        support_only=support_only,
-        max_rules=max_rules,
-    )
-    supports = Supports(itemsets, None if data is None else as_transactions(data))
-    n = supports.n_transactions
-    options.check_sample(n)
-    threshold = options.min_threshold
-    wanted = kernels.Wanted(
-        sides=_sides(itemsets.items, antecedents, consequents),
-        min_antecedent=options.min_antecedent_len,
-        max_antecedent=options.max_antecedent_len,
-        min_consequent=options.min_consequent_len,
-        max_consequent=options.max_consequent_len,
-        measure=measures.measure_code(options.metric),
-        threshold=threshold - _ROUNDING * max(1.0, abs(threshold)),
-        n_transactions=math.nan if n is None else float(n),
-        support_only=options.support_only,
-    )
-    parts, missing = _split(itemsets, supports, wanted, options)
-    while len(missing):
-        supports.add(missing)
-        parts, missing = _split(itemsets, supports, wanted, options)
-    return _assemble(itemsets, parts, n_transactions=n, metric=options.metric, min_threshold=threshold)
-
-
 class _Part(NamedTuple):
     """Some of the rules: copies of what a kernel has found."""
 
-    itemset: npt.NDArray[np.int64]
+    itemset: Ints
     antecedents: Sets
     consequents: Sets
-    antecedent_support: npt.NDArray[np.float64]
-    consequent_support: npt.NDArray[np.float64]
+    antecedent_support: Floats
+    consequent_support: Floats
 
 
 def _split(
@@ -324,19 +332,6 @@ class _Missing:
         self._families = [merged]
         self._n_held = self.n_distinct = len(merged)
         return merged
-
-
-def _assemble(itemsets: Itemsets, parts: list[_Part], **facts: Any) -> Rules:  # noqa: ANN401 - as Rules
-    itemset = np.concatenate([part.itemset for part in parts])
-    return Rules(
-        Sets.concatenate([part.antecedents for part in parts]),
-        Sets.concatenate([part.consequents for part in parts]),
-        np.concatenate([part.antecedent_support for part in parts]),
-        np.concatenate([part.consequent_support for part in parts]),
-        itemsets.support[itemset],
-        count=None if itemsets.count is None else itemsets.count[itemset],
-        **facts,
-    )
 
 
 def _sides(items: Items, antecedents: object, consequents: object) -> npt.NDArray[np.int8]:

@@ -1,8 +1,8 @@
-"""Rules: the columnar result of splitting itemsets."""
+"""Rules: two sides, their supports and measures, in columns."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, NamedTuple, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,18 +17,70 @@ from itemix.mining import measures
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from itemix._typing import Array, Floats, Ints, Marks
     from itemix.core.items import Items, Label
     from itemix.core.transactions import Transactions
     from itemix.mining.recommend import Recommendations, RuleRecommendation
 
 
-# The columns of rules: their two sides, supports and measures, checked, shown and exchanged.
-
 _BASE = ("antecedent support", "consequent support", "support")
+_ROUNDING = 1e-12
 
 
-class RuleColumns(Tabular):
-    """The columns of `itemix.Rules`, which says what they mean; immutable."""
+class Rule(NamedTuple):
+    """One rule with its usual measures, as iteration yields it.
+
+    Attributes
+    ----------
+    antecedents : tuple of str or int
+        The names on the left.
+    consequents : tuple of str or int
+        The names on the right.
+    support : float
+        The fraction of transactions that hold both sides.
+    confidence : float
+        The fraction of those with the antecedents that hold the consequents too.
+    lift : float
+        How many times more often both sides occur together than if they were independent.
+    """
+
+    antecedents: tuple[Label, ...]
+    consequents: tuple[Label, ...]
+    support: float
+    confidence: float
+    lift: float
+
+
+class Rules(Tabular):
+    """Association rules: an immutable, columnar value.
+
+    Rule r says that transactions with the items ``antecedents[r]`` tend to hold ``consequents[r]`` too. Only
+    the supports are stored; measures are computed when they are asked for.
+
+    Parameters
+    ----------
+    antecedents : Sets
+        The left side of each rule.
+    consequents : Sets
+        The right side of each rule, over the same items.
+    antecedent_support, consequent_support, support : array of float, shape (n,)
+        The supports of either side, and of both together.
+    count : array of int, shape (n,), optional
+        The number of transactions that hold both sides; None if the supports come from a model.
+    n_transactions : int, optional
+        The number of transactions behind the supports. Without it (supports of a model), there is no sample
+        that could be significant: chi_squared, p_value and q_value are NaN.
+    q_value : array of float, shape (n,), optional
+        The p-values adjusted for a larger family of tests than these rules; by default these are the family.
+    metric : str, optional
+        The measure that selected the rules.
+    min_threshold : float, optional
+        The least value of it that was asked for.
+
+    See Also
+    --------
+    itemix.rules : make rules from itemsets.
+    """
 
     _kind = "rules"
     __slots__ = (
@@ -62,7 +114,7 @@ class RuleColumns(Tabular):
         self._columns = {
             name: readonly(values, np.float64) for name, values in zip(_BASE, given, strict=True)
         }
-        self._count: npt.NDArray[np.int64] | None = None if count is None else readonly(count, np.int64)
+        self._count: Ints | None = None if count is None else readonly(count, np.int64)
         self._q_value = None if q_value is None else readonly(q_value, np.float64)
         self._n_transactions = n_transactions
         self._metric = metric
@@ -91,7 +143,7 @@ class RuleColumns(Tabular):
         return self._consequents
 
     @property
-    def count(self) -> npt.NDArray[np.int64] | None:
+    def count(self) -> Ints | None:
         """The number of transactions that hold both sides, shape (n,), or None from a model."""
         return self._count
 
@@ -116,21 +168,21 @@ class RuleColumns(Tabular):
         return self.antecedents.items
 
     @property
-    def support(self) -> npt.NDArray[np.float64]:
+    def support(self) -> Floats:
         """The support of both sides together, shape (n,)."""
         return self._columns["support"]
 
     @property
-    def confidence(self) -> npt.NDArray[np.float64]:
+    def confidence(self) -> Floats:
         """The fraction of the transactions with the antecedents that hold the consequents too, shape (n,)."""
         return self.measure("confidence")
 
     @property
-    def lift(self) -> npt.NDArray[np.float64]:
+    def lift(self) -> Floats:
         """How many times more often both sides occur together than if they were independent, shape (n,)."""
         return self.measure("lift")
 
-    def measure(self, name: str) -> npt.NDArray[np.float64]:
+    def measure(self, name: str) -> Floats:
         """Return a measure of each rule, shape (n,).
 
         Parameters
@@ -168,7 +220,7 @@ class RuleColumns(Tabular):
         return len(self.antecedents)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RuleColumns):
+        if not isinstance(other, Rules):
             return NotImplemented
         mine, theirs = self._as_columns().values, other._as_columns().values
         return (
@@ -178,6 +230,21 @@ class RuleColumns(Tabular):
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    @overload
+    def __getitem__(self, position: int) -> Rule: ...
+    @overload
+    def __getitem__(self, position: slice) -> Self: ...
+    def __getitem__(self, position: int | slice) -> Rule | Self:
+        if isinstance(position, slice):
+            return self.take(np.arange(len(self))[position])
+        return next(iter(self.take([as_position(position, len(self))])))
+
+    def __iter__(self) -> Iterator[Rule]:
+        columns = (self.support, self.confidence, self.lift)
+        numbers = zip(*(column.tolist() for column in columns), strict=True)
+        for sides, row in zip(zip(self.antecedents, self.consequents, strict=True), numbers, strict=True):
+            yield Rule(*sides, *row)
 
     def take(self, positions: npt.ArrayLike) -> Self:
         """Return the rules at some positions (or where a mask is true), in that order."""
@@ -193,143 +260,6 @@ class RuleColumns(Tabular):
             min_threshold=self.min_threshold,
         )
 
-    def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
-        """Return the first n rules as a table of text, for people."""
-        n = check_whole("n", n, display.ROWS_SHOWN, least=0)
-        columns = {
-            name: [display.format_number(x) for x in self.measure(name)[:n]] for name in usual_measures(self)
-        }
-        if self.count is not None:
-            columns["count"] = [display.format_count(int(x)) for x in self.count[:n]]
-        sides = zip(self.antecedents.part(0, n), self.consequents.part(0, n), strict=True)
-        columns["rule"] = [display.format_rule(*both) for both in sides]
-        return display.Table(
-            title=self._title(),
-            headers=tuple(columns),
-            rows=tuple(zip(*columns.values(), strict=True)),
-            footer=display.shown_of(len(columns["rule"]), len(self)),
-        )
-
-    def _title(self) -> str:
-        least, n = self.min_threshold, self.n_transactions
-        threshold = "" if least is None else f"{self.metric} >= {least:g}"
-        source = "" if n is None else f"of {display.plural(n, 'transaction')}"
-        return display.joined([f"Rules: {display.plural(len(self), 'rule')}", threshold, source])
-
-    def _as_columns(self) -> TableColumns:
-        values: dict[str, Sets | npt.NDArray[Any]] = {
-            "antecedents": self.antecedents,
-            "consequents": self.consequents,
-            **{name: self.measure(name) for name in measures.MEASURES},
-        }
-        if self.count is not None:
-            values["count"] = self.count
-        facts = {
-            "n_transactions": self.n_transactions,
-            "metric": self.metric,
-            "min_threshold": self.min_threshold,
-        }
-        return TableColumns(self._kind, self.items, values, facts)
-
-    @classmethod
-    def _from_columns(cls, columns: TableColumns) -> Self:
-        return cls(
-            columns.sets("antecedents"),
-            columns.sets("consequents"),
-            *(columns.numbers(name) for name in _BASE),
-            count=columns.numbers("count") if "count" in columns.values else None,
-            q_value=columns.numbers("q_value"),
-            **columns.facts,
-        )
-
-
-def usual_measures(rules: RuleColumns) -> tuple[str, ...]:
-    """Return the names of the measures that tables show: support alone, where nothing else is known."""
-    is_known = len(rules) == 0 or not np.isnan(rules.confidence).all()
-    return ("support", "confidence", "lift") if is_known else ("support",)
-
-
-def _same(mine: Sets | npt.NDArray[Any], theirs: Sets | npt.NDArray[Any]) -> bool:
-    if isinstance(mine, Sets) or isinstance(theirs, Sets):
-        return mine == theirs if isinstance(mine, Sets) and isinstance(theirs, Sets) else False
-    return np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")
-
-
-_ROUNDING = 1e-12
-
-
-class Rule(NamedTuple):
-    """One rule with its usual measures, as iteration yields it.
-
-    Attributes
-    ----------
-    antecedents : tuple of str or int
-        The names on the left.
-    consequents : tuple of str or int
-        The names on the right.
-    support : float
-        The fraction of transactions that hold both sides.
-    confidence : float
-        The fraction of those with the antecedents that hold the consequents too.
-    lift : float
-        How many times more often both sides occur together than if they were independent.
-    """
-
-    antecedents: tuple[Label, ...]
-    consequents: tuple[Label, ...]
-    support: float
-    confidence: float
-    lift: float
-
-
-class Rules(RuleColumns):
-    """Association rules: an immutable, columnar value.
-
-    Rule r says that transactions with the items ``antecedents[r]`` tend to hold ``consequents[r]`` too. Only
-    the supports are stored; measures are computed when they are asked for.
-
-    Parameters
-    ----------
-    antecedents : Sets
-        The left side of each rule.
-    consequents : Sets
-        The right side of each rule, over the same items.
-    antecedent_support, consequent_support, support : array of float, shape (n,)
-        The supports of either side, and of both together.
-    count : array of int, shape (n,), optional
-        The number of transactions that hold both sides; None if the supports come from a model.
-    n_transactions : int, optional
-        The number of transactions behind the supports. Without it (supports of a model), there is no sample
-        that could be significant: chi_squared, p_value and q_value are NaN.
-    q_value : array of float, shape (n,), optional
-        The p-values adjusted for a larger family of tests than these rules; by default these are the family.
-    metric : str, optional
-        The measure that selected the rules.
-    min_threshold : float, optional
-        The least value of it that was asked for.
-
-    See Also
-    --------
-    itemix.rules : make rules from itemsets.
-    """
-
-    __slots__ = ()
-
-    @overload
-    def __getitem__(self, position: int) -> Rule: ...
-    @overload
-    def __getitem__(self, position: slice) -> Rules: ...
-    def __getitem__(self, position: int | slice) -> Rule | Rules:
-        if isinstance(position, slice):
-            return self.take(np.arange(len(self))[position])
-        return next(iter(self.take([as_position(position, len(self))])))
-
-    def __iter__(self) -> Iterator[Rule]:
-        columns = (self.support, self.confidence, self.lift)
-        numbers = zip(*(column.tolist() for column in columns), strict=True)
-        for sides, row in zip(zip(self.antecedents, self.consequents, strict=True), numbers, strict=True):
-            yield Rule(*sides, *row)
-
     def filter(
         self,
         *,
@@ -340,7 +270,7 @@ class Rules(RuleColumns):
         max_antecedent_len: int | None = None,
         max_consequent_len: int | None = None,
         **bounds: float,
-    ) -> Rules:
+    ) -> Self:
         """Return the rules that meet all conditions, in the same order.
 
         Parameters
@@ -374,7 +304,7 @@ class Rules(RuleColumns):
             kept &= self._within(argument, bound)
         return self.take(kept)
 
-    def _within(self, argument: str, bound: float) -> npt.NDArray[np.bool_]:
+    def _within(self, argument: str, bound: float) -> Marks:
         names = {name.replace(" ", "_"): name for name in measures.MEASURES}
         direction, _, name = argument.partition("_")
         if direction not in ("min", "max") or name not in names:
@@ -387,7 +317,7 @@ class Rules(RuleColumns):
         slack = _ROUNDING * max(1.0, abs(bound))
         return values >= bound - slack if direction == "min" else values <= bound + slack
 
-    def sort_by(self, metric: str = "lift", *, ascending: bool | None = None) -> Rules:
+    def sort_by(self, metric: str = "lift", *, ascending: bool | None = None) -> Self:
         """Return the rules sorted by a measure, best first; ties keep their order, NaN comes last.
 
         Parameters
@@ -399,11 +329,11 @@ class Rules(RuleColumns):
         """
         return self.take(self._order(metric, ascending))
 
-    def top(self, n: int = 10, by: str = "lift") -> Rules:
+    def top(self, n: int = 10, by: str = "lift") -> Self:
         """Return the n best rules by a measure, best first."""
         return self.take(self._order(by, None)[: check_whole("n", n, 10, least=0)])
 
-    def _order(self, metric: str, ascending: bool | None) -> npt.NDArray[np.int64]:
+    def _order(self, metric: str, ascending: bool | None) -> Ints:
         values = self.measure(metric)
         if ascending is None:
             ascending = metric in measures.LOWER_IS_BETTER
@@ -433,8 +363,69 @@ class Rules(RuleColumns):
         Returns
         -------
         Recommendations
-            Those of every basket in order, or a plain list of Recommendation for a single basket.
+            Those of every basket in order, or a plain list of RuleRecommendation for a single basket.
         """
         from itemix.mining.recommend import recommend
 
         return recommend(self, baskets, n, metric)
+
+    def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
+        """Return the first n rules as a table of text, for people."""
+        n = check_whole("n", n, display.ROWS_SHOWN, least=0)
+        columns = {
+            name: [display.format_number(x) for x in self.measure(name)[:n]] for name in usual_measures(self)
+        }
+        if self.count is not None:
+            columns["count"] = [display.format_count(int(x)) for x in self.count[:n]]
+        sides = zip(self.antecedents.part(0, n), self.consequents.part(0, n), strict=True)
+        columns["rule"] = [display.format_rule(*both) for both in sides]
+        return display.Table(
+            title=self._title(),
+            headers=tuple(columns),
+            rows=tuple(zip(*columns.values(), strict=True)),
+            footer=display.shown_of(len(columns["rule"]), len(self)),
+        )
+
+    def _title(self) -> str:
+        least, n = self.min_threshold, self.n_transactions
+        threshold = "" if least is None else f"{self.metric} >= {least:g}"
+        source = "" if n is None else f"of {display.plural(n, 'transaction')}"
+        return display.joined([f"Rules: {display.plural(len(self), 'rule')}", threshold, source])
+
+    def _as_columns(self) -> TableColumns:
+        values: dict[str, Sets | Array] = {
+            "antecedents": self.antecedents,
+            "consequents": self.consequents,
+            **{name: self.measure(name) for name in measures.MEASURES},
+        }
+        if self.count is not None:
+            values["count"] = self.count
+        facts = {
+            "n_transactions": self.n_transactions,
+            "metric": self.metric,
+            "min_threshold": self.min_threshold,
+        }
+        return TableColumns(self._kind, self.items, values, facts)
+
+    @classmethod
+    def _from_columns(cls, columns: TableColumns) -> Self:
+        return cls(
+            columns.sets("antecedents"),
+            columns.sets("consequents"),
+            *(columns.numbers(name) for name in _BASE),
+            count=columns.numbers("count") if "count" in columns.values else None,
+            q_value=columns.numbers("q_value"),
+            **columns.facts,
+        )
+
+
+def usual_measures(rules: Rules) -> tuple[str, ...]:
+    """Return the names of the measures that tables show: support alone, where nothing else is known."""
+    is_known = len(rules) == 0 or not np.isnan(rules.confidence).all()
+    return ("support", "confidence", "lift") if is_known else ("support",)
+
+
+def _same(mine: Sets | Array, theirs: Sets | Array) -> bool:
+    if isinstance(mine, Sets) or isinstance(theirs, Sets):
+        return mine == theirs if isinstance(mine, Sets) and isinstance(theirs, Sets) else False
+    return np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")

@@ -1,22 +1,17 @@
-"""The options of `mine`, checked: what was expected, what was got, what to try."""
+"""What all searches share: threads that can be stopped, limits, and the sets they find as columns."""
 
 from __future__ import annotations
 
-import math
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix._arrays import without_noise
-from itemix._checks import as_written, check_bounds, check_support_count
-from itemix._runtime import free_memory, still_wanted
-from itemix.core.itemsets import TARGETS
-from itemix.errors import InvalidInputError
+from itemix._runtime import still_wanted
+from itemix.errors import TooManyItemsetsError
 from itemix.kernels import csr, lattice
 from itemix.kernels.mining import records
 from itemix.kernels.mining.records import ThreadRecords
@@ -25,196 +20,15 @@ from itemix.models.corrected import Tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from itemix._typing import Ints
-    from itemix.core.items import Items
-
-
-# Results may take this part of the memory that is free when the search starts.
-_MEMORY_SHARE = 0.5
-UNBOUNDED = (1 << 62) - 1
-_LARGEST = UNBOUNDED >> 8
-# A search for the k most frequent sets gives up on a threshold after this many times k sets.
-_TRIAL_FACTOR = 4
-_TRIAL_AT_LEAST = 10_000
-# A product of a fraction and a number of transactions may be off by this much of itself.
-_ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class SearchOptions:
-    """What `mine` was asked for, apart from the threshold."""
-
-    target: str
-    min_len: int
-    max_len: int
-    include: npt.NDArray[np.int32]
-    exclude: npt.NDArray[np.int32]
-    top_k: int | None
-    max_itemsets: int | None
-    max_bytes: int
-
-    @classmethod
-    def checked(
-        cls,
-        items: Items,
-        *,
-        target: str,
-        min_len: int,
-        max_len: int | None,
-        include: object,
-        exclude: object,
-        top_k: int | None,
-        max_itemsets: int | None,
-    ) -> SearchOptions:
-        """Check the options against each other and against the items.
-
-        Raises
-        ------
-        InvalidInputError
-            If an option has no meaning.
-        UnknownItemError
-            If an item to include or exclude is not known.
-        """
-        if not isinstance(target, str) or target not in TARGETS:
-            raise InvalidInputError(
-                f"expected target to be one of {', '.join(map(repr, TARGETS))}, got {target!r}; try 'all'"
-            )
-        low = _whole("min_len", min_len)
-        high = UNBOUNDED if max_len is None else _whole("max_len", max_len)
-        check_bounds("min_len", low, "max_len", high)
-        included = items.codes(() if include is None else include)
-        excluded = items.codes(() if exclude is None else exclude)
-        both = set(included.tolist()) & set(excluded.tolist())
-        if both:
-            raise InvalidInputError(
-                f"expected different items in include and exclude, got {items[both.pop()]!r} in both; "
-                "leave it out of one"
-            )
-        wanted = None if top_k is None else _whole("top_k", top_k)
-        most = None if max_itemsets is None else _whole("max_itemsets", max_itemsets)
-        check_bounds("top_k", wanted, "max_itemsets", most)
-        return cls(
-            target=target,
-            min_len=low,
-            max_len=high,
-            include=included,
-            exclude=excluded,
-            top_k=wanted,
-            max_itemsets=most,
-            max_bytes=int(_MEMORY_SHARE * free_memory()),
-        )
-
-    def fewer(self, than: str | None, *ways: str) -> str:
-        """Say how to ask for fewer itemsets, in ways that were not taken already.
-
-        Parameters
-        ----------
-        than : str or None
-            The threshold, as it is said; None if there is no higher one.
-        ways : {"max_len", "target", "top_k"}
-            The options that help here.
-        """
-        shorter = f"a smaller max_len than {self.max_len}" if self.max_len > self.min_len else None
-        left = {
-            "max_len": "max_len=" if self.max_len >= _LARGEST else shorter,
-            "target": {"all": "target='closed' or 'maximal'", "closed": "target='maximal'"}.get(self.target),
-            # Of maximal sets all are found before the k most frequent are chosen.
-            "top_k": "top_k=" if self.top_k is None and self.target != "maximal" else None,
-        }
-        higher = None if than is None else f"a higher min_support than {than}"
-        open_ways = [way for way in (higher, *map(left.get, ways)) if way is not None]
-        *others, last = open_ways or ["exclude="]
-        return f"try {', '.join([*others, f'or {last}'] if others else [last])}"
-
-
-def check_support(min_support: object) -> int | float:
-    """Return a threshold for data of any size: a count as int, a fraction as float.
-
-    Raises
-    ------
-    InvalidInputError
-        If `min_support` is neither a fraction in (0, 1] nor a count of at least 1.
-    """
-    if isinstance(min_support, bool) or not isinstance(min_support, Real):
-        raise InvalidInputError(
-            f"expected min_support as a fraction in (0, 1] or a whole number of transactions, got "
-            f"{min_support!r} ({type(min_support).__name__}); try 0.01"
-        )
-    if isinstance(min_support, Integral):
-        if min_support < 1:
-            raise InvalidInputError(
-                f"expected min_support as a fraction in (0, 1] or a count of at least 1, got {min_support}; "
-                "try 1"
-            )
-        return int(min_support)
-    fraction = as_written(min_support)
-    if not 0 < fraction <= 1:
-        raise InvalidInputError(
-            "expected min_support as a fraction in (0, 1] or a whole number of transactions, got "
-            f"{min_support!r}; "
-            + (f"for a count write {int(fraction)}" if fraction > 1 and fraction.is_integer() else "try 0.01")
-        )
-    return fraction
-
-
-def min_count(min_support: object, n_transactions: int) -> int:
-    """Return the count from which an itemset is frequent.
-
-    A fraction s of n transactions is ceil(s * n), guarded against rounding: 0.28 of 25 is 7.
-
-    Raises
-    ------
-    InvalidInputError
-        As `check_support`, or if a count is above the number of transactions.
-    """
-    threshold = check_support(min_support)
-    if isinstance(threshold, int):
-        return check_support_count("min_support", threshold, n_transactions)
-    exact = threshold * n_transactions
-    nearest = round(exact)
-    is_rounding = abs(exact - nearest) <= _ROUNDING * max(1.0, exact)
-    return max(1, nearest if is_rounding else math.ceil(exact))
-
-
-def as_fraction(min_support: object, n_transactions: int) -> float:
-    """Return a threshold as a fraction of the transactions.
-
-    Raises
-    ------
-    InvalidInputError
-        As `min_count`.
-    """
-    threshold = check_support(min_support)
-    return (
-        min_count(threshold, n_transactions) / max(n_transactions, 1)
-        if isinstance(threshold, int)
-        else threshold
-    )
-
-
-def _whole(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InvalidInputError(f"expected {name} as a whole number of at least 1, got {value!r}; try 1")
-    return min(int(value), _LARGEST)
-
-
-def most_sets(max_itemsets: int | None) -> str:
-    """Say how many sets were expected at most: so many, or as many as memory holds."""
-    if max_itemsets is None:
-        return "itemsets that fit into half of the free memory"
-    return f"at most max_itemsets={max_itemsets:,} itemsets"
-
-
-def trial_size(k: int) -> int:
-    """Return how many sets a search for k of them may find before it gives up on a threshold."""
-    return max(_TRIAL_FACTOR * k, _TRIAL_AT_LEAST)
-
-
-# What the searches over data and over models share: threads that can be stopped.
+    from itemix._typing import Array, Codes, Ints
 
 R = TypeVar("R")
 
+# How often the main thread wakes up to show progress, and to be interrupted.
 _WAKE_SECONDS = 0.1
+# A search for the k most frequent sets gives up on a threshold after this many times k sets.
+_TRIAL_FACTOR = 4
+_TRIAL_AT_LEAST = 10_000
 
 
 class SearchStopped(Exception):  # noqa: N818 - caught by the caller, never seen by users
@@ -225,13 +39,26 @@ class SearchStopped(Exception):  # noqa: N818 - caught by the caller, never seen
         self.n_found = n_found
 
 
+def too_many(n_found: int, max_itemsets: int | None, advice: str) -> TooManyItemsetsError:
+    """Return the error that says how many sets were expected: so many, or as many as memory holds."""
+    expected = "itemsets that fit into half of the free memory"
+    if max_itemsets is not None:
+        expected = f"at most max_itemsets={max_itemsets:,} itemsets"
+    return TooManyItemsetsError(f"expected {expected}, got {n_found:,} and more; {advice}", n_found)
+
+
+def trial_size(k: int) -> int:
+    """Return how many sets a search for k of them may find before it gives up on a threshold."""
+    return max(_TRIAL_FACTOR * k, _TRIAL_AT_LEAST)
+
+
 @dataclass
 class Search:
     """The threads of one search, and what they share."""
 
     n_threads: int
     on_progress: Callable[[int, int], None] | None
-    shared: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
+    shared: Ints = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
 
     def run(self, jobs: Sequence[Callable[[], R]], n_roots: int) -> list[R]:
         """Run jobs in threads and return their results in order; Ctrl-C stops all of them."""
@@ -253,22 +80,19 @@ class Search:
         return [future.result() for future in futures]
 
 
-def readonly_view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def readonly_view(array: Array) -> Array:
     """Return a read-only view in C order, so that kernels are compiled for one kind of array only."""
     view = np.ascontiguousarray(array).view()
     view.setflags(write=False)
     return view
 
 
-# Itemsets as plain columns, on their way from a search to `Itemsets`.
-
-
 class SetColumns(NamedTuple):
-    """Itemsets as columns, with a count or a probability each."""
+    """Itemsets as plain columns, with a count or a probability each, on their way to `Itemsets`."""
 
-    offsets: npt.NDArray[np.int64]
-    codes: npt.NDArray[np.int32]
-    values: npt.NDArray[Any]
+    offsets: Ints
+    codes: Codes
+    values: Array
 
     @classmethod
     def empty(cls, dtype: type = np.int64) -> SetColumns:
@@ -286,11 +110,11 @@ class SetColumns(NamedTuple):
         return len(self.values)
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """The number of items of each set."""
         return np.diff(self.offsets)
 
-    def take(self, chosen: npt.NDArray[np.int64]) -> SetColumns:
+    def take(self, chosen: Ints) -> SetColumns:
         """Return the sets at some positions, in that order."""
         return SetColumns(*csr.gather_rows(self.offsets, self.codes, chosen), self.values[chosen])
 
@@ -306,7 +130,7 @@ class SetColumns(NamedTuple):
             np.concatenate([self.values, other.values]),
         )
 
-    def with_items(self, items: npt.NDArray[np.int32], rank_of: npt.NDArray[np.int32]) -> SetColumns:
+    def with_items(self, items: Codes, rank_of: Codes) -> SetColumns:
         """Add some items to every set, and sort sets and items by `rank_of`, as mining does."""
         ends = self.offsets[1:] + len(items) * np.arange(1, self.n_sets + 1)
         ranks = np.empty(len(self.codes) + len(items) * self.n_sets, dtype=np.int32)
@@ -321,12 +145,9 @@ class SetColumns(NamedTuple):
         return SetColumns(*lattice.gather_sets(ends, ranks, order, code_of), self.values[order])
 
 
-# The records of a search: their places among all, and columns of itemsets made of them.
-
-
 @dataclass(frozen=True)
 class Records:
-    """The records of all threads, and where their sets go: see `assemble.place_records`."""
+    """The records of all threads, and where their sets go: see `records.place_records`."""
 
     parts: list[ThreadRecords]
     positions: Ints
@@ -350,7 +171,7 @@ class Records:
         code_start = np.concatenate([[0], np.cumsum(totals * np.arange(n_lengths))])
         return cls(parts, positions, length_start, code_start)
 
-    def columns(self, search: Search, code_of: npt.NDArray[np.int32]) -> SetColumns:
+    def columns(self, search: Search, code_of: Codes) -> SetColumns:
         """Write the sets, each with its value; `code_of` the item code of each rank."""
         found = self.parts[0].values.dtype
         values = found if found.kind == "f" else np.int64

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix.core.display import format_set, plural
 from itemix.core.sets import Sets, readonly
@@ -16,6 +15,7 @@ from itemix.kernels.mining import candidates
 from itemix.kernels.mining.rules import KnownSupports
 
 if TYPE_CHECKING:
+    from itemix._typing import Floats, Ints
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
 
@@ -79,7 +79,7 @@ class Supports:
         self._sets = Sets.concatenate([self._sets, missing])
         self._support = readonly(np.concatenate([self._support, support]), np.float64, copy=False)
 
-    def _of_closures(self, missing: Sets) -> npt.NDArray[np.float64]:
+    def _of_closures(self, missing: Sets) -> Floats:
         """Take the support of each set's closure: the closed superset with the highest support."""
         support = self._itemsets.support
         closed = self._itemsets.sets
@@ -88,7 +88,7 @@ class Supports:
         found = lattice.find_closures(
             closed.offsets, closed.codes, order, n_items, missing.offsets, missing.codes
         )
-        closures: npt.NDArray[np.float64] = support[found]
+        closures: Floats = support[found]
         return closures
 
     def _check_data(self, data: Transactions) -> None:
@@ -111,7 +111,7 @@ class Supports:
         self.n_transactions = data.n_transactions
 
 
-def count(sets: Sets, data: Transactions) -> npt.NDArray[np.int64]:
+def count(sets: Sets, data: Transactions) -> Ints:
     """Count how many transactions hold each set; items are matched by name.
 
     Raises
