@@ -18,7 +18,7 @@ from mining import machine
 from pages import page_parser, parse, publish
 
 import itemix
-from itemix.mining.verification import own_slack, uncertain, verify
+from itemix.mining.verification import error_source_of, own_slack, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +99,7 @@ def verified(
     slack: float | None,
 ) -> dict[str, Any]:
     """Verify a model with a slack; return what was found, the slack in words, and times."""
-    own = own_slack(uncertain(model), model.model_, case.min_support, n_jobs=1)
+    own = own_slack(error_source_of(model), model.model_, case.min_support, n_jobs=1)
     share, shown = (own, f"own, {own:.0%}") if slack is None else (slack, f"{slack:.0%}")
     lowered = case.min_support * (1 - share)
     model_seconds, _ = least_seconds(partial(itemix.mine, model, lowered, n_jobs=1))

@@ -38,6 +38,8 @@ RETURNED = (
     "itemix.inference.selection.Selection",
     "itemix.inference.chains.Chains",
     "itemix.correction.Choice",
+    "itemix.fitted.FittedModel",
+    "itemix.fitted.Training",
 )
 _BEGINNING = """# Members of the public classes
 
@@ -67,7 +69,9 @@ def members_of(cls: type) -> dict[str, str]:
     found: dict[str, str] = {}
     for base in owners:
         for name, member in vars(base).items():
-            if not name.startswith("_") and not _MADE_BY_SCIKIT_LEARN.fullmatch(name):
+            # What is learned stands at the end, as the docstring of the class has it.
+            is_learned = name.endswith("_") and not isinstance(member, property)
+            if not (name.startswith("_") or is_learned or _MADE_BY_SCIKIT_LEARN.fullmatch(name)):
                 found.setdefault(name, _line_of(name, member, described))
     if dataclasses.is_dataclass(cls):
         for field in dataclasses.fields(cls):

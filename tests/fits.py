@@ -5,3 +5,12 @@ from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProces
 CLASSES = [BernoulliMixture, BayesianMixture, DirichletProcessMixture]
 BAYESIAN = CLASSES[1:]
 GIBBS = {"inference": "gibbs", "max_iter": 400, "n_samples": 3, "thin": 2}
+
+
+def learned_names(model):
+    """Return the names of all that an estimator has learned."""
+    return {
+        name
+        for name in dir(model)
+        if name.endswith("_") and not name.startswith("_") and hasattr(model, name)
+    }

@@ -22,8 +22,7 @@ from itemix.correction import (
     likely_sets,
 )
 from itemix.errors import InvalidInputError, ModelFileError, TooManyItemsetsError, UnknownItemError
-from itemix.files import container, save
-from itemix.files.stored import StoredModel
+from itemix.files import container, read_fitted, save
 from itemix.mining.intervals import interval
 from itemix.models.base import Model
 
@@ -188,7 +187,7 @@ def test_files_keep_the_correction(baskets, tmp_path):
     loaded = itemix.load(tmp_path / "m.itemix")
     assert loaded.corrected_ == model.corrected_
     assert itemix.mine(loaded, 0.05) == itemix.mine(model, 0.05)
-    assert StoredModel(tmp_path / "m.itemix").model == model.corrected_
+    assert read_fitted(tmp_path / "m.itemix").model == model.corrected_
     content = container.read(tmp_path / "m.itemix")
     shift = content._tensors["correction.shift"]
     container.write(
@@ -196,7 +195,7 @@ def test_files_keep_the_correction(baskets, tmp_path):
         content._header,
         content._tensors | {"correction.shift": np.full_like(shift, np.nan)},
     )
-    for read in (itemix.load, lambda path: StoredModel(path).model):
+    for read in (itemix.load, lambda path: read_fitted(path).model):
         with pytest.raises(ModelFileError, match=r"which is damaged \(expected finite shifts of log-odds"):
             read(tmp_path / "m.itemix")
 
@@ -207,10 +206,10 @@ def test_a_corrected_mixture_alone_in_a_file(baskets, tmp_path):
     model = correct(itemix.BernoulliMixture(2, random_state=0).fit(train).mixture_, train, 3)
     model.save(tmp_path / "m.itemix")
     assert itemix.load(tmp_path / "m.itemix") == model
-    stored = StoredModel(tmp_path / "m.itemix")
-    assert stored.model == stored.uncertain == model
-    assert (stored.value, stored.method, stored.training) == (model.mixture, None, {})
-    found = interval(stored.uncertain, ["i1", "i2"])
+    stored = read_fitted(tmp_path / "m.itemix")
+    assert stored.model == stored.error_source == model
+    assert (stored.value, stored.method, stored.training) == (model.mixture, None, None)
+    found = interval(stored.error_source, ["i1", "i2"])
     assert found.lower < found.probability < found.upper
     content = container.read(tmp_path / "m.itemix")
     del content._tensors["correction.shift"]

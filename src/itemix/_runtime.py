@@ -237,22 +237,18 @@ class Workers:
 
     def __init__(self, n_threads: int = 1) -> None:
         self._n_helpers = n_threads - 1
-        self._pool = ThreadPoolExecutor(self._n_helpers) if n_threads > 1 else None
+        self._pool = ThreadPoolExecutor(max(self._n_helpers, 1))  # which starts a thread when it needs one
 
     def map(self, function: Callable[[int], R], n_blocks: int) -> list[R]:
         """Return function(0), ..., function(n_blocks - 1), in this order; the calling thread works too."""
-        if self._pool is None or n_blocks == 1:
-            return [self._checked(function, block) for block in range(n_blocks)]
         results: dict[int, R] = {}
         blocks = iter(range(n_blocks))
-
-        def work() -> None:
-            for block in blocks:
-                results[block] = self._checked(function, block)
-
-        helpers = [self._pool.submit(work) for _ in range(min(self._n_helpers, n_blocks - 1))]
+        n_helpers = min(self._n_helpers, n_blocks - 1)
+        helpers = [self._pool.submit(_work, function, blocks, results) for _ in range(n_helpers)]
         try:
-            work()
+            for block in blocks:
+                still_wanted()
+                results[block] = function(block)
         finally:
             for _ in blocks:  # after an error nobody takes another one
                 pass
@@ -262,16 +258,16 @@ class Workers:
             helper.result()
         return [results[block] for block in range(n_blocks)]
 
-    @staticmethod
-    def _checked(function: Callable[[int], R], block: int) -> R:
-        still_wanted()
-        return function(block)
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _work(function: Callable[[int], R], blocks: Iterator[int], results: dict[int, R]) -> None:
+    """Do the blocks that are left, one after the other; other threads take from the same ones."""
+    for block in blocks:
+        results[block] = function(block)

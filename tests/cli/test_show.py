@@ -5,15 +5,14 @@ import re
 import pytest
 
 import itemix
-from itemix.files import load
-from itemix.files.stored import StoredModel
+from itemix.files import load, read_fitted
 from itemix.mining.characteristics import characteristic_items
 
 
 @pytest.mark.parametrize("method", ["nbm", "vdpm", "gsdpm"])
 def test_show_names_components(run, models, method, monkeypatch):
     """Components come largest first with their characteristic items; of a sampler, of its last sample."""
-    stored = StoredModel(models[method])
+    stored = read_fitted(models[method])
     rows = run("show", models[method], "-n", "3", "--items", "2").rows
     order = (-stored.components.weights).argsort(kind="stable")[:3]
     expected = [

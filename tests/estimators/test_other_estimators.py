@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from estimators.test_estimators_api import FAILS_ON_BINARY, binary
 from naive.trees import random_trees, states
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from test_estimators_api import FAILS_ON_BINARY, binary
 
 import itemix
 from itemix import ChowLiuMixture, ChowLiuTree, IndependentModel, MaxEntropyModel, Transactions

@@ -19,7 +19,7 @@ from itemix import (
 )
 from itemix.data.synthetic import grocery_store
 from itemix.mining.intervals import intervals
-from itemix.mining.verification import own_slack, uncertain, verify
+from itemix.mining.verification import error_source_of, own_slack, verify
 from itemix.models.posterior import Posterior
 
 THRESHOLDS = (0.01, 0.03, 0.1, 0.3)
@@ -37,7 +37,7 @@ def fitted(n, correction=None):
 
 def slack_of(model, min_support):
     """Return the slack of a fitted model."""
-    return own_slack(uncertain(model), model.model_, min_support)
+    return own_slack(error_source_of(model), model.model_, min_support)
 
 
 def posterior(seed, n=100.0, n_items=8):
@@ -53,7 +53,7 @@ def test_four_standard_errors(correction):
     model = fitted(2000, correction)
     found = mine(model, 0.02, max_len=3)
     nearest = found.take(np.argsort(found.support, kind="stable")[:300])
-    mean, lower, upper = intervals(uncertain(model), nearest, level=ONE_ERROR)
+    mean, lower, upper = intervals(error_source_of(model), nearest, level=ONE_ERROR)
     error = np.median((upper - lower) / 2 / mean)
     assert slack_of(model, 0.02) == pytest.approx(1 - math.exp(-4 * error), rel=0.03)
 
@@ -70,9 +70,9 @@ def test_more_data_less_slack(correction):
 def test_what_knows_its_error():
     """A corrected mixture does, alone or as what an estimator has learned, and so do posteriors."""
     plain, corrected = fitted(500), fitted(500, 2)
-    assert uncertain(plain) is plain.posteriors_
+    assert error_source_of(plain) is plain.posteriors_
     assert isinstance(corrected.model_, CorrectedMixture)
-    assert uncertain(corrected) is uncertain(corrected.model_) is corrected.model_
+    assert error_source_of(corrected) is error_source_of(corrected.model_) is corrected.model_
 
 
 @pytest.mark.parametrize("kind", [BernoulliMixture, IndependentModel])
@@ -122,7 +122,7 @@ def test_verification_takes_its_own_error():
     """By default; the result is that of mining the data, as with any slack."""
     tx = grocery_store(1000, random_state=1)
     for model in (fitted(500), fitted(500, 2), fitted(500, 2).model_):
-        own = own_slack(uncertain(model), getattr(model, "model_", model), 0.03)
+        own = own_slack(error_source_of(model), getattr(model, "model_", model), 0.03)
         by_default = verify(model, tx, 0.03)
         assert by_default.itemsets == mine(tx, 0.03)
         assert str(by_default) == str(verify(model, tx, 0.03, slack=own))

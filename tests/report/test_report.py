@@ -8,9 +8,9 @@ import pytest
 from naive.models import OnlyProbabilities
 
 import itemix
+from itemix.fitted import FittedModel
 from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items
-from itemix.plot.models import components_of
 from itemix.report import render_report, write_report
 from itemix.report.findings import _rounded_up, find
 from itemix.report.overview import components, summary
@@ -112,9 +112,13 @@ def test_it_is_small(sampled):
 
 def test_numbers_of_components(sampled):
     """Shares, sizes and typical items are those of the last sample, of components that hold transactions."""
-    mixture = components_of(sampled.model)
+    mixture = FittedModel.of(sampled.model).components
     assert mixture.n_components == len(sampled.model.counts_.sizes)
-    assert f"tells {mixture.n_components} kinds" in re.sub(r"<[^>]*>", "", sampled.text)
+    text = re.sub(r"<[^>]*>", "", sampled.text)
+    assert f"tells {mixture.n_components} kinds" in text
+    numbers = [draw.n_components for draw in sampled.model.chains_.draws]
+    assert min(numbers) < max(numbers)
+    assert f"of the last of {len(numbers)} samples, which have {min(numbers)} to {max(numbers)} each" in text
     order = np.argsort(-mixture.weights, kind="stable")[:10]
     rows = sampled.table("components")
     assert [row[1].values[0] for row in rows] == mixture.weights[order].tolist()
@@ -260,7 +264,7 @@ def test_corrected_models():
     )
     findings = find(model, None, 0.1)
     assert findings.itemsets.support == pytest.approx(model.probabilities(findings.itemsets))
-    assert findings.components == model.mixture_
+    assert findings.fitted.components == model.mixture_
     assert findings.itemsets.lower is not None
     words = "".join(summary(findings).as_element().itertext())
     assert (
@@ -272,7 +276,7 @@ def test_corrected_models():
 def test_other_kinds_of_models():
     """A tree has no components, and knows how many transactions it was fitted to."""
     findings = find(itemix.ChowLiuTree().fit(DATA), None, 0.1)
-    assert findings.components is None
+    assert findings.fitted.components is None
     assert components(findings) is None
     words = "".join(summary(findings).as_element().itertext())
     assert words.startswith("At a glanceA Chow-Liu tree was fitted to 5 transactions of 3 items.")

@@ -58,6 +58,17 @@ def test_independent_items_have_no_dependencies():
     assert answer["raises"] == answer["lowers"] == []
 
 
+def test_a_correction_has_intervals_whatever_it_corrects():
+    """EM has no posterior, but a correction knows how sure it is: the explorer shows what `interval` says."""
+    data = itemix.datasets.load("grocery_store").sample(300, random_state=0)
+    model = itemix.BernoulliMixture(2, random_state=0, correction=2).fit(data)
+    expected = model.interval(["salsa"], level=0.8)
+    with asking("corrected", model) as client:
+        assert client.get("/model").json()["has_intervals"] is True
+        answer = client.get("/query", params={"present": "salsa", "level": 0.8}).json()
+    assert (answer["lower"], answer["upper"]) == pytest.approx((expected.lower, expected.upper))
+
+
 def test_trees_have_components_of_their_own():
     """A mixture of trees shows its components; baskets are drawn from the tree of the component."""
     parents = [[-1, 0, -1], [-1, -1, 1]]

@@ -1,10 +1,11 @@
 """The program `itemix`: its commands, and how whatever goes wrong in them ends in one line."""
 
+from __future__ import annotations
+
 import os
 import sys
 import traceback
-from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,6 +27,9 @@ from itemix.cli.rules import rules
 from itemix.cli.serve import serve
 from itemix.cli.show import show
 from itemix.errors import ItemixError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # The base class of usage errors: of the copy of click inside typer, or of click in earlier versions.
 _UsageProblem: type[Any] = typer.BadParameter.__mro__[2]

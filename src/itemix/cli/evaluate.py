@@ -114,7 +114,7 @@ def evaluate(
 
 def _read_prediction(source: str, reading: Reading, quiet: bool) -> "Model | Itemsets | Transactions":
     from itemix.core.itemsets import Itemsets
-    from itemix.files.stored import StoredModel
+    from itemix.fitted import FittedModel
 
     with opened(source, quiet=quiet) as asked:
         saved = read_result(asked)
@@ -122,7 +122,7 @@ def _read_prediction(source: str, reading: Reading, quiet: bool) -> "Model | Ite
             note(f"{source}: {len(saved):,} itemsets", quiet=quiet)
             return saved
         found = read_model_or_data(asked, reading, quiet=quiet)
-    return found.model if isinstance(found, StoredModel) else found
+    return found.model if isinstance(found, FittedModel) else found
 
 
 def _check_output(path: str | None) -> None:
@@ -167,7 +167,7 @@ def _draw(evaluation: "Evaluation") -> None:
     """Draw one table, or two where there is no room for the floor beside the model."""
     from dataclasses import replace
 
-    from itemix.cli.output import Page
+    from itemix.cli.page import Page
 
     page, table = Page(), evaluation.table()
     header_line = table.as_text().splitlines()[1]

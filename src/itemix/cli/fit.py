@@ -17,6 +17,7 @@ from itemix.cli.options import Quiet, Reading, SourceArgument, as_support, check
 from itemix.cli.output import note, stopwatch
 from itemix.cli.sources import found, read_source
 from itemix.errors import InvalidInputError
+from itemix.inference.methods import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -30,18 +31,6 @@ if TYPE_CHECKING:
 
 # Which model `itemix fit` is to learn, and how: the options, and the estimator that they make.
 
-_CLASS_OF = {
-    "gsdpm": ("DirichletProcessMixture", "gibbs"),
-    "vdpm": ("DirichletProcessMixture", "variational"),
-    "gsfbm": ("BayesianMixture", "gibbs"),
-    "vfbm": ("BayesianMixture", "variational"),
-    "nbm": ("BernoulliMixture", None),
-    "chow-liu-mixture": ("ChowLiuMixture", None),
-    "chow-liu": ("ChowLiuTree", None),
-    "maxent": ("MaxEntropyModel", None),
-    "independent": ("IndependentModel", None),
-}
-METHODS = tuple(_CLASS_OF)
 CRITERIA = ("bic", "aic", "held-out")
 INITS = ("k-means++", "random", "one", "mixture")
 # What some methods cannot start from.
@@ -78,7 +67,7 @@ class Fitting:
             "--method",
             panel=_MODEL,
             metavar="|".join(METHODS),
-            autocompletion=one_of(METHODS),
+            autocompletion=one_of(tuple(METHODS)),
             help="Gibbs sampling (gs) or variational inference (v) for the Dirichlet process (dpm), which "
             "finds the number of components, or for a finite Bayesian mixture (fbm); or EM (nbm); or a model "
             "of another kind. By default gsdpm.",
@@ -231,13 +220,13 @@ class Fitting:
     ] = -1
 
     def __post_init__(self) -> None:
-        check_choice("--method", self.method, METHODS)
+        check_choice("--method", self.method, tuple(METHODS))
         check_choice("--criterion", self.criterion, CRITERIA)
-        class_name, inference = _CLASS_OF[self.method]
-        impossible = _NO_INIT_OF.get(inference or class_name, _NO_INITS)
+        method = METHODS[self.method]
+        impossible = _NO_INIT_OF.get(method.inference or method.estimator, _NO_INITS)
         check_choice("--init", self.init, tuple(init for init in INITS if init not in impossible))
         for name in _ONLY_SAMPLING:
-            if getattr(self, name) is not None and inference != "gibbs":
+            if getattr(self, name) is not None and method.keeps != "draws":
                 raise InvalidInputError(
                     f"expected --{name} only with the sampling methods gsdpm and gsfbm, got it with "
                     f"{self.method}; leave it out"
@@ -247,7 +236,7 @@ class Fitting:
     def _given(self) -> dict[str, Any]:
         """Return the value of each option by its name, None where it was not given."""
         components = _number_or("--components", self.components, "auto", int)
-        is_process = _CLASS_OF[self.method][0] == "DirichletProcessMixture"
+        is_process = METHODS[self.method].weights == "sticks"
         return {
             "components": None if is_process and components == "auto" else components,
             "alpha": _number_or("--alpha", self.alpha, "learn", float),
@@ -276,10 +265,10 @@ class Fitting:
         from itemix import estimators
 
         def parameters_of(method: str) -> Collection[str]:
-            return inspect.signature(getattr(estimators, _CLASS_OF[method][0])).parameters
+            return inspect.signature(getattr(estimators, METHODS[method].estimator)).parameters
 
-        class_name, inference = _CLASS_OF[self.method]
-        arguments = {"inference": inference} if inference else {}
+        chosen = METHODS[self.method]
+        arguments: dict[str, Any] = {"inference": chosen.inference} if chosen.inference else {}
         has = parameters_of(self.method)
         for name, value in self._given().items():
             parameter = _PARAMETER_OF.get(name, name)
@@ -293,7 +282,7 @@ class Fitting:
                     f"or try --method {other}"
                 )
             arguments[parameter] = value
-        estimator: MixtureEstimator | ModelEstimator = getattr(estimators, class_name)(**arguments)
+        estimator: MixtureEstimator | ModelEstimator = getattr(estimators, chosen.estimator)(**arguments)
         return estimator
 
 
@@ -472,10 +461,10 @@ def refuse_fitting(fitting: Fitting, source: str, output: str | None = None) -> 
 def _summary(model: MixtureEstimator | ModelEstimator, method: str, seconds: float) -> str:
     from itemix.core.display import joined, plural
 
-    values = vars(model)
-    parts = [found(model)]
-    if "converged_" in values:
-        state = "converged" if values["converged_"] else "not converged"
-        parts.append(f"{state} after {plural(values['n_iter_'], 'iteration')}")
-        parts.append(f"{values['lower_bound_']:.4f} a transaction")
+    training = model.fitted_.training
+    parts = found(model.fitted_)
+    if training is not None and training.bound is not None:
+        state = "converged" if training.converged else "not converged"
+        parts.append(f"{state} after {plural(training.n_iter or 0, 'iteration')}")
+        parts.append(f"{training.bound:.4f} a transaction")
     return f"{method}: {joined([*parts, f'{seconds:.1f} s'])}"

@@ -1,9 +1,13 @@
 """Messages of the library and of typer, in the words of the command line."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _OPTION_OF = {
     "antecedents": "--antecedent",

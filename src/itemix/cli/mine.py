@@ -22,9 +22,8 @@ from itemix.errors import InvalidInputError
 if TYPE_CHECKING:
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
-    from itemix.files.stored import StoredModel
+    from itemix.fitted import FittedModel
     from itemix.io.chunks import Chunks
-    from itemix.mining.intervals import ErrorSource as Uncertain
 
 
 def mine(
@@ -80,21 +79,21 @@ def mine(
     with stopwatch(quiet=output.quiet) as watch:
         with opened(source, quiet=output.quiet) as asked:
             found = read_model_or_data(asked, reading, quiet=output.quiet)
-        uncertain = None if level is None else _uncertain(found)
+        sure = None if level is None else _with_error(found)
         if verify is None:
             itemsets = mined(found, search, output, watch)
         else:
             model = _model(found)
             data = read_for_passes(verify, reading, quiet=output.quiet)
             itemsets = _verified(model, data, search, output, watch)
-    if level is not None and uncertain is not None:
-        itemsets = _with_intervals(itemsets, uncertain, level)
+    if level is not None and sure is not None:
+        itemsets = sure.with_intervals(itemsets, level=level)
     if not save(itemsets, "itemset", output):
         show_itemsets(itemsets, output.limit, sort)
 
 
 def mined(
-    source: "StoredModel | Transactions", search: Searching, output: Output, watch: Stopwatch
+    source: "FittedModel | Transactions", search: Searching, output: Output, watch: Stopwatch
 ) -> "Itemsets":
     """Mine transactions or a model, and say on standard error how many itemsets there are."""
     from itemix.core.transactions import Transactions
@@ -118,10 +117,10 @@ def _check_verifying(search: Searching, level: float | None) -> None:
         raise InvalidInputError("expected min_support with --verify, got none; try min_support=0.01")
 
 
-def _model(source: "StoredModel | Transactions") -> "StoredModel":
-    from itemix.files.stored import StoredModel
+def _model(source: "FittedModel | Transactions") -> "FittedModel":
+    from itemix.fitted import FittedModel
 
-    if isinstance(source, StoredModel):
+    if isinstance(source, FittedModel):
         return source
     raise InvalidInputError(
         "expected a model for --verify, got transactions, whose itemsets are exact; leave out --verify"
@@ -129,13 +128,13 @@ def _model(source: "StoredModel | Transactions") -> "StoredModel":
 
 
 def _verified(
-    model: "StoredModel", data: "Transactions | Chunks", search: Searching, output: Output, watch: Stopwatch
+    model: "FittedModel", data: "Transactions | Chunks", search: Searching, output: Output, watch: Stopwatch
 ) -> "Itemsets":
     """Find the itemsets that a model proposes and all that it misses, and say how that went."""
     from itemix.mining.verification import own_slack, verify
 
     began, asked = watch.seconds(), search.as_arguments()
-    slack = partial(own_slack, model.uncertain, model.model, n_jobs=asked["n_jobs"])
+    slack = partial(own_slack, model.error_source, model.model, n_jobs=asked["n_jobs"])
     verification = verify(model.model, data, **asked, slack=slack, progress=not output.quiet)
     itemsets, seconds = verification.itemsets, watch.seconds() - began
     note(f"{_summary(itemsets, search)}, verified in {seconds:.2f} s", quiet=output.quiet)
@@ -162,18 +161,12 @@ def _threshold(itemsets: "Itemsets", search: Searching) -> str:
     return f" in at least {count:,} of {n:,} transactions ({least:.3%})"
 
 
-def _uncertain(source: "StoredModel | Transactions") -> "Uncertain":
-    from itemix.files.stored import StoredModel
+def _with_error(source: "FittedModel | Transactions") -> "FittedModel":
+    """Return the model if it knows how sure it is."""
+    from itemix.fitted import FittedModel
 
-    if isinstance(source, StoredModel) and source.uncertain:
-        return source.uncertain
+    if isinstance(source, FittedModel) and source.knows_error:
+        return source
     raise InvalidInputError(
         "expected a Bayesian model for --level, got a source without a posterior; fit one with itemix fit"
     )
-
-
-def _with_intervals(itemsets: "Itemsets", source: "Uncertain", level: float) -> "Itemsets":
-    from itemix.mining.intervals import intervals, with_intervals
-
-    _, lower, upper = intervals(source, itemsets, level=level)
-    return with_intervals(itemsets, lower, upper)

@@ -1,4 +1,4 @@
-"""The options that several commands share, in groups; `grouping.grouped` unfolds them for typer."""
+"""The options that several commands share, in groups; `grouped` unfolds them for typer."""
 
 from __future__ import annotations
 

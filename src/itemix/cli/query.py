@@ -12,7 +12,7 @@ from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from itemix.core.transactions import Transactions
-    from itemix.files.stored import StoredModel
+    from itemix.fitted import FittedModel
     from itemix.models.mixture import Mixture
 
 _EVENT = "The question"
@@ -83,18 +83,18 @@ def query(
 
 
 def _answer(
-    asked: "StoredModel | Transactions", event: EventNames, condition: EventNames, level: float
+    asked: "FittedModel | Transactions", event: EventNames, condition: EventNames, level: float
 ) -> dict[str, float]:
     """Return the numbers to show, by the headers of their columns."""
-    from itemix.files.stored import StoredModel
+    from itemix.fitted import FittedModel
     from itemix.mining.intervals import interval
 
-    uncertain = asked.uncertain if isinstance(asked, StoredModel) else None
-    model = asked.model if isinstance(asked, StoredModel) else _counted(asked, event, condition)
+    error_source = asked.error_source if isinstance(asked, FittedModel) else None
+    model = asked.model if isinstance(asked, FittedModel) else _counted(asked, event, condition)
     row = {"probability": model.probability(**event, **condition)}
-    if uncertain:
+    if error_source:
         found = interval(
-            uncertain,
+            error_source,
             event["itemset"],
             absent=event["absent"],
             given=condition["given"],
@@ -123,7 +123,7 @@ def _counted(transactions: "Transactions", event: EventNames, condition: EventNa
 
 
 def _draw(row: dict[str, float], event: str, condition: str) -> None:
-    from itemix.cli.output import Page
+    from itemix.cli.page import Page
     from itemix.core.display import Table, format_number
 
     question = f"P({event} | {condition})" if condition else f"P({event})"

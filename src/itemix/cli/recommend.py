@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from itemix.core.items import Label
     from itemix.core.transactions import Transactions
-    from itemix.files.stored import StoredModel
+    from itemix.fitted import FittedModel
     from itemix.mining.recommend import Recommendations
     from itemix.mining.rules import Rules
     from itemix.models.base import Model
@@ -82,7 +82,7 @@ def recommend(
         write_lines(Offer._fields, ([f"{p:.6g}", f"{lift:.6g}", item] for p, lift, item in offers))
 
 
-def _read(source: str, reading: Reading, *, quiet: bool) -> "StoredModel | Rules | Transactions":
+def _read(source: str, reading: Reading, *, quiet: bool) -> "FittedModel | Rules | Transactions":
     from itemix.core.itemsets import Itemsets
 
     with opened(source, quiet=quiet) as found:
@@ -99,13 +99,13 @@ def _read(source: str, reading: Reading, *, quiet: bool) -> "StoredModel | Rules
 
 
 def _for_one(
-    asked: "StoredModel | Rules | Transactions", basket: list[str], absent: list[str], n: int
+    asked: "FittedModel | Rules | Transactions", basket: list[str], absent: list[str], n: int
 ) -> list[Offer]:
-    from itemix.files.stored import StoredModel
+    from itemix.fitted import FittedModel
     from itemix.mining import query
     from itemix.mining.rules import Rules
 
-    if isinstance(asked, StoredModel):
+    if isinstance(asked, FittedModel):
         found = query.recommend(asked.model, basket, n, absent=absent)
         return [Offer(offer.probability, offer.lift, cell(offer.item)) for offer in found]
     if isinstance(asked, Rules):
@@ -141,12 +141,12 @@ def _counted(transactions: "Transactions", basket: list[str], absent: list[str],
     ]
 
 
-def _judge_of_many(asked: "StoredModel | Rules | Transactions") -> "Model | Rules":
+def _judge_of_many(asked: "FittedModel | Rules | Transactions") -> "Model | Rules":
     """Return the model or the rules that recommend for many baskets."""
-    from itemix.files.stored import StoredModel
+    from itemix.fitted import FittedModel
     from itemix.mining.rules import Rules
 
-    if isinstance(asked, StoredModel):
+    if isinstance(asked, FittedModel):
         return asked.model
     if isinstance(asked, Rules):
         return asked
@@ -197,7 +197,7 @@ def _applied(rules: "Rules", baskets: "Transactions | list[list[Label]]", n: int
 
 
 def _draw(offers: list[Offer]) -> None:
-    from itemix.cli.output import Page
+    from itemix.cli.page import Page
     from itemix.core.display import Table, format_number
 
     rows = tuple((format_number(p), format_number(lift), item) for p, lift, item in offers)

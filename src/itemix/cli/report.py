@@ -7,7 +7,7 @@ from itemix._files import is_standard_input, refuse_repeated
 from itemix.cli.fit import Fitting, fitted, refuse_fitting
 from itemix.cli.options import DATASET_PREFIX, ModelOrData, Quiet, Reading, as_support, option
 from itemix.cli.output import note
-from itemix.cli.sources import opened, read_data, read_model_or_data, read_source, whole
+from itemix.cli.sources import opened, read_data, read_model_or_data, read_source
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -84,10 +84,8 @@ def _model_and_data(
     with opened(source, quiet=quiet) as found:
         if found.kind == "model":
             refuse_fitting(fitting, source)
-            read_model_or_data(found, reading, quiet=quiet)
-            from itemix.files import load
-
-            return load(whole(found)), None if data is None else read_source(data, reading, quiet=quiet)
+            saved = read_model_or_data(found, reading, quiet=quiet)
+            return saved, None if data is None else read_source(data, reading, quiet=quiet)
         model = fitting.estimator()
         transactions = read_data(found, reading, quiet=quiet)
     beside = transactions if data is None else read_source(data, reading, quiet=quiet)

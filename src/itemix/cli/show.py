@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from itemix.core.itemsets import Itemsets
-    from itemix.files.stored import StoredModel
+    from itemix.fitted import FittedModel
     from itemix.mining.rules import Rules
     from itemix.models.mixture import Mixture
 
@@ -63,14 +63,14 @@ def show(
             _show_result(file, result, limit, quiet)
             return
         model = _read_model(found)
-    note(sources.model_summary(model), quiet=quiet)
-    if "strength" in model.training:
-        note(sources.prior(model), quiet=quiet)
+    note(sources.model_summary(file, model), quiet=quiet)
+    if model.training is not None and model.training.prior is not None:
+        note(sources.prior_summary(model.training.prior), quiet=quiet)
     components = model.components
-    if components.n_components == 1:
+    if components is None or (components.n_components == 1 and not model.n_components_of_samples):
         _show_pairs(model, limit, quiet=quiet)
         return
-    order = (-components.weights[: sources.n_holding(model)]).argsort(kind="stable")
+    order = (-components.weights).argsort(kind="stable")
     shown = order[: len(order) if limit == 0 else limit].tolist()
     if on_terminal():
         _draw(components, shown, items, len(order) - len(shown))
@@ -91,7 +91,7 @@ def _lines(components: "Mixture", shown: list[int], n_items: int) -> "Iterator[l
             yield [*own, "", "", ""]
 
 
-def _show_pairs(model: "StoredModel", limit: int, *, quiet: bool) -> None:
+def _show_pairs(model: "FittedModel", limit: int, *, quiet: bool) -> None:
     """Show the pairs of items that depend most on each other."""
     from itemix.core.display import Table, format_name, format_number
     from itemix.mining.query import dependencies
@@ -113,7 +113,7 @@ def _show_pairs(model: "StoredModel", limit: int, *, quiet: bool) -> None:
             ),
         )
         return
-    from itemix.cli.output import Page
+    from itemix.cli.page import Page
 
     rows = tuple(
         (
@@ -126,9 +126,9 @@ def _show_pairs(model: "StoredModel", limit: int, *, quiet: bool) -> None:
     Page().table(Table("", ("probability", "lift", "depend on each other"), rows))
 
 
-def _show_items(model: "StoredModel", limit: int) -> None:
+def _show_items(model: "FittedModel", limit: int) -> None:
     """Show the most probable items."""
-    from itemix.cli.output import Page
+    from itemix.cli.page import Page
     from itemix.core.display import Table, format_name, format_number
 
     probability, items = model.model.item_probabilities, model.model.items
@@ -155,7 +155,7 @@ def _show_result(file: str, result: "Itemsets | Rules", limit: int, quiet: bool)
         show_rules(result, limit)
 
 
-def _read_model(source: Opened) -> "StoredModel":
+def _read_model(source: Opened) -> "FittedModel":
     if source.kind is None and (is_regular(source.name) or is_stream(source.name)):
         raise InvalidInputError(
             f"expected a model, itemsets or rules, got {source.name!r}, which is something else; for "
@@ -165,7 +165,7 @@ def _read_model(source: Opened) -> "StoredModel":
 
 
 def _draw(components: "Mixture", shown: list[int], n_items: int, n_left_out: int) -> None:
-    from itemix.cli.output import Page
+    from itemix.cli.page import Page
     from itemix.core.display import Table
 
     rows = tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from itemix._files import Held, is_regular, is_stream
 from itemix.cli.options import DATASET_PREFIX
@@ -18,15 +18,13 @@ if TYPE_CHECKING:
     from itemix.cli.options import Reading
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
-    from itemix.correction import Choice
     from itemix.data.catalogue import DatasetInfo
-    from itemix.files.stored import StoredModel
+    from itemix.fitted import FittedModel
+    from itemix.inference.priors import Prior
     from itemix.io.chunks import Chunks
     from itemix.io.source import Source
     from itemix.mining.rules import Rules
     from itemix.models.base import Model
-    from itemix.models.corrected import CorrectedMixture
-    from itemix.models.posterior import Posterior
 
 
 # Models that were saved, as the commands name and describe them.
@@ -41,52 +39,48 @@ def is_model(source: str) -> bool:
     return source.endswith(SUFFIX) or is_model_file(source)
 
 
-def model_summary(model: StoredModel) -> str:
+def model_summary(source: str, model: FittedModel) -> str:
     """Say what a file holds."""
     from itemix.core.display import joined, plural
 
-    n = model.training.get("n_transactions")
-    n_components = n_holding(model) if hasattr(model.value, "n_components") else 0
+    components, structure, *correction = found(model)
+    n = model.n_transactions
     parts = [
         "a model" if model.method is None else model.method,
-        components(n_components, len(model.posteriors)) if n_components else "",
-        structure(model.value),
+        components,
+        structure,
         plural(model.value.n_items, "item"),
-        correction(model.corrected, model.choice),
+        *correction,
         "" if n is None else f"fitted on {plural(n, 'transaction')}",
     ]
-    return f"{model.path.name}: {joined(parts)}"
+    return f"{Path(source).name}: {joined(parts)}"
 
 
-def prior(model: StoredModel) -> str:
+def prior_summary(prior: Prior) -> str:
     """Say what a Bayesian model assumes, given or learned."""
-    alpha, strength = (model.training[name] for name in ("alpha", "strength"))
-    transactions = "transaction" if strength == 1 else "transactions"
-    return f"prior: alpha {alpha:.3g}, and the weight of {strength:.3g} {transactions} in each component"
+    transactions = "transaction" if prior.strength == 1 else "transactions"
+    return (
+        f"prior: alpha {prior.alpha:.3g}, and the weight of {prior.strength:.3g} {transactions} in each "
+        "component"
+    )
 
 
-def n_holding(model: StoredModel) -> int:
-    """Return how many components hold transactions.
-
-    The last component of a sample of the Dirichlet process stands for all that hold none yet.
-    """
-    return model.components.n_components - (model.method == "gsdpm")
+def found(model: FittedModel) -> list[str]:
+    """Say what a fit has found: components, edges of trees or itemsets, corrections; empty for none."""
+    return [_components(model), _structure(model.value), _correction(model)]
 
 
-def found(model: Any) -> str:  # noqa: ANN401 - an estimator that was fitted
-    """Say what a fit has found: components, corrections, edges of trees, itemsets."""
-    from itemix.core.display import joined
+def _components(model: FittedModel) -> str:
+    """Say how many components a model has; the samples of a sampler have different numbers."""
+    from itemix.core.display import plural
 
-    posteriors: tuple[Posterior, ...] = getattr(model, "posteriors_", ())
-    # Counts are of the components that hold transactions, in the last sample of a sampler.
-    counts = getattr(model, "counts_", None)
-    n_components = getattr(model, "n_components_", 0) if counts is None else counts.n_components
-    parts = [components(n_components, len(posteriors)) if n_components else "", structure(model.model_)]
-    chosen = correction(getattr(model, "corrected_", None), getattr(model, "correction_choice_", None))
-    return joined([*parts, chosen])
+    if not model.n_components:
+        return ""
+    components, n_samples = plural(model.n_components, "component"), len(model.posteriors)
+    return f"{components} in the last of {n_samples} samples" if n_samples > 1 else components
 
 
-def structure(model: Model) -> str:
+def _structure(model: Model) -> str:
     """Say what a model of another kind than a mixture of products has besides components."""
     from itemix.core.display import plural
     from itemix.models.maxent import MaxEntropy
@@ -97,22 +91,14 @@ def structure(model: Model) -> str:
     return plural(len(model.itemsets), "itemset") if isinstance(model, MaxEntropy) else ""
 
 
-def correction(corrected: CorrectedMixture | None, choice: Choice | None) -> str:
+def _correction(model: FittedModel) -> str:
     """Say by how much a model is corrected, or that no correction was chosen; nothing if none was wanted."""
-    if corrected is None:
-        return "" if choice is None else "no correction was found to be better"
+    if model.corrected is None:
+        return "" if model.choice is None else "no correction was found to be better"
     from itemix.core.display import plural
 
-    residuals = corrected.correction.residuals
+    residuals = model.corrected.correction.residuals
     return f"corrected by {plural(residuals.size, 'itemset')} of up to {residuals.order} items"
-
-
-def components(n_components: int, n_samples: int) -> str:
-    """Say how many components a model has; the samples of a sampler have different numbers."""
-    from itemix.core.display import plural
-
-    found = plural(n_components, "component")
-    return f"{found} in the last of {n_samples} samples" if n_samples > 1 else found
 
 
 # Data sets by name: where they are, and getting them.
@@ -221,16 +207,16 @@ def read_for_passes(source: str, reading: Reading, *, quiet: bool) -> Transactio
     return chunks
 
 
-def read_model_or_data(source: Opened, reading: Reading, *, quiet: bool) -> StoredModel | Transactions:
+def read_model_or_data(source: Opened, reading: Reading, *, quiet: bool) -> FittedModel | Transactions:
     """Return the model or the transactions of a source, and say on standard error what it is."""
     if source.kind != "model":
         return read_data(source, reading, quiet=quiet)
     model = read_model(source)
-    note(model_summary(model), quiet=quiet)
+    note(model_summary(source.name, model), quiet=quiet)
     return model
 
 
-def read_model(source: Opened) -> StoredModel:
+def read_model(source: Opened) -> FittedModel:
     """Return the model of a source.
 
     Raises
@@ -238,9 +224,9 @@ def read_model(source: Opened) -> StoredModel:
     ModelFileError
         If it holds something else.
     """
-    from itemix.files.stored import StoredModel
+    from itemix.files import read_fitted
 
-    return StoredModel(whole(source))
+    return read_fitted(whole(source))
 
 
 def source_summary(transactions: Transactions | Chunks) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from abc import ABC
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from itemix.core.encoding import as_array
-from itemix.core.itemsets import Itemsets
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
 from itemix.mining import intervals as credible
@@ -26,10 +26,17 @@ if TYPE_CHECKING:
 
     from itemix._typing import Floats
     from itemix.core.items import Items
+    from itemix.core.itemsets import Itemsets
+    from itemix.correction import Choice
+    from itemix.fitted import FittedModel
+    from itemix.inference.selection import Selection
     from itemix.models.base import Model, Names
     from itemix.models.corrected import CorrectedMixture
+    from itemix.models.counts import Counts
     from itemix.models.mixture import Mixture
     from itemix.models.posterior import Posterior
+
+T = TypeVar("T")
 
 
 # What estimators take: Transactions, lists of names, arrays, sparse matrices and data frames alike.
@@ -143,24 +150,56 @@ def _not_empty(transactions: Transactions) -> Transactions:
     return transactions
 
 
+class Learned(Generic[T]):
+    """An attribute of an estimator that is read from its fitted model.
+
+    Parameters
+    ----------
+    path : str
+        Where it is in the `FittedModel`. What is None there was not learned, and is no attribute.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._read = attrgetter(path)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, estimator: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, estimator: Answers, owner: type) -> T: ...
+    def __get__(self, estimator: Answers | None, owner: type) -> T | Self:
+        if estimator is None:
+            return self
+        fitted = vars(estimator).get("fitted_")
+        value: T | None = None if fitted is None else self._read(fitted)
+        if value is None:
+            reason = "is not fitted" if fitted is None else "has learned no such thing"
+            raise AttributeError(f"{owner.__name__!r} object has no attribute {self._name!r}: it {reason}")
+        return value
+
+
 class Answers(Saved, ABC):
     """Questions to a fitted model; all are answered by `model_`, the value that was learned."""
 
-    @property
-    @abstractmethod
-    def model_(self) -> Model:
-        """The model that answers."""
+    fitted_: FittedModel
 
-    def _fitted(self) -> Model:
-        check_is_fitted(self)
-        return self.model_
+    @property
+    def model_(self) -> Model:
+        """The model that answers: of a mixture with a correction, the corrected one."""
+        return self._fitted().model
+
+    def _fitted(self) -> FittedModel:
+        check_is_fitted(self, "fitted_")
+        return self.fitted_
 
     def _transactions(self, X: Any) -> Transactions:  # noqa: ANN401 - whatever users have
-        return read_input(self, X, items=self._fitted().items)
+        return read_input(self, X, items=self.model_.items)
 
     def score_samples(self, X: Any) -> Floats:  # noqa: ANN401 - as above
         """Return the log-probability of each transaction, shape (n_transactions,)."""
-        return self._fitted().log_likelihood(self._transactions(X))
+        return self.model_.log_likelihood(self._transactions(X))
 
     def score(self, X: Any, y: object = None) -> float:  # noqa: ANN401 - scikit-learn's signature
         """Return the mean log-probability of the transactions; `y` is ignored."""
@@ -169,17 +208,17 @@ class Answers(Saved, ABC):
     def bic(self, X: Any) -> float:  # noqa: ANN401 - as above
         """Return the Bayesian information criterion of the model on X: the lower, the better."""
         data = self._transactions(X)
-        model = self._fitted()
+        model = self.model_
         return float(-2 * model.log_likelihood(data).sum() + model.n_parameters * np.log(len(data)))
 
     def aic(self, X: Any) -> float:  # noqa: ANN401 - as above
         """Return the Akaike information criterion of the model on X: the lower, the better."""
-        model = self._fitted()
+        model = self.model_
         return float(-2 * model.log_likelihood(self._transactions(X)).sum() + 2 * model.n_parameters)
 
     def sample(self, n: int = 1, *, random_state: int | np.random.Generator | None = None) -> Transactions:
         """Draw n transactions from the model."""
-        return self._fitted().sample(n, random_state=random_state)
+        return self.model_.sample(n, random_state=random_state)
 
     def probability(
         self, itemset: Names, *, absent: Names = (), given: Names = (), given_absent: Names = ()
@@ -195,7 +234,8 @@ class Answers(Saved, ABC):
         given, given_absent : names
             Items known to be present, and known to be absent: the probability is conditional on them.
         """
-        return self._fitted().probability(itemset, absent=absent, given=given, given_absent=given_absent)
+        condition = {"given": given, "given_absent": given_absent}
+        return float(self.model_.probabilities([itemset], absent=[absent], **condition)[0])
 
     def probabilities(
         self,
@@ -206,48 +246,60 @@ class Answers(Saved, ABC):
         given_absent: Names = (),
     ) -> Floats:
         """Return the probabilities of many itemsets, shape (n,); see `Model.probabilities`."""
-        return self._fitted().probabilities(itemsets, absent=absent, given=given, given_absent=given_absent)
+        return self.model_.probabilities(itemsets, absent=absent, given=given, given_absent=given_absent)
 
     def lift(self, itemset: Names) -> float:
         """Return the probability of an itemset over that of its items if they were independent."""
-        return query.lift(self._fitted(), itemset)
+        return query.lift(self.model_, itemset)
 
     def rule_measures(self, antecedent: Names, consequent: Names) -> dict[str, float]:
         """Return all measures of the rule antecedent -> consequent, by mlxtend's names."""
-        return query.rule_measures(self._fitted(), antecedent, consequent)
+        return query.rule_measures(self.model_, antecedent, consequent)
 
     def dependencies(
         self, n: int = 10, *, sign: query.Sign = "both", items: Names | None = None
     ) -> list[query.Dependency]:
         """Return the pairs of items that depend most on each other; see `itemix.mining.query`."""
-        return query.dependencies(self._fitted(), n, sign=sign, items=items)
+        return query.dependencies(self.model_, n, sign=sign, items=items)
 
     def recommend(self, basket: Names, n: int = 5, *, absent: Names = ()) -> list[query.Recommendation]:
         """Return the n most probable items that a basket does not hold yet."""
-        return query.recommend(self._fitted(), basket, n, absent=absent)
+        return query.recommend(self.model_, basket, n, absent=absent)
 
     def recommend_many(
         self, baskets: Transactions | Iterable[Names], n: int = 5
     ) -> tuple[npt.NDArray[np.int32], Floats]:
         """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each."""
-        return query.recommend_many(self._fitted(), baskets, n)
+        return query.recommend_many(self.model_, baskets, n)
 
 
-class MixtureAnswers(Answers):
+class Climb:
+    """How a fit by iterations went, of estimators that iterate."""
+
+    n_iter_: Learned[int] = Learned("training.n_iter")
+    converged_: Learned[bool] = Learned("training.converged")
+    lower_bound_: Learned[float] = Learned("training.bound")
+    lower_bounds_: Learned[Floats] = Learned("training.bounds")
+    selection_: Learned[Selection] = Learned("training.selection")
+
+
+class MixtureAnswers(Climb, Answers):
     """Questions to a fitted mixture: also which component explains a transaction, and how sure all is."""
 
-    mixture_: Mixture
-    posteriors_: tuple[Posterior, ...]
-    corrected_: CorrectedMixture | None
+    mixture_: Learned[Mixture] = Learned("value")
+    posteriors_: Learned[tuple[Posterior, ...]] = Learned("posteriors")
+    correction_choice_: Learned[Choice] = Learned("choice")
+    counts_: Learned[Counts] = Learned("training.counts")
+    n_components_: Learned[int] = Learned("value.n_components")
+    n_batches_: Learned[int] = Learned("training.n_batches")
 
     @property
-    def model_(self) -> Model:
-        """The model that answers: the mixture, corrected if it is."""
-        mixture = self._fitted_mixture()
-        return mixture if self.corrected_ is None else self.corrected_
+    def corrected_(self) -> CorrectedMixture | None:
+        """The corrected mixture, which then answers all questions about itemsets; None without one."""
+        return self.fitted_.corrected
 
     def _fitted_mixture(self) -> Mixture:
-        check_is_fitted(self, "mixture_")
+        self._fitted()
         return self.mixture_
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401 - as above
@@ -284,7 +336,7 @@ class MixtureAnswers(Answers):
             Give the interval of the frequency in so many new transactions instead.
         """
         return credible.interval(
-            self._uncertain(),
+            self._fitted().require_error_source(),
             itemset,
             absent=absent,
             given=given,
@@ -305,7 +357,7 @@ class MixtureAnswers(Answers):
     ) -> tuple[Floats, Floats, Floats]:
         """Return probabilities, lower and upper ends of intervals of many itemsets; see `interval`."""
         return credible.intervals(
-            self._uncertain(),
+            self._fitted().require_error_source(),
             itemsets,
             absent=absent,
             given=given,
@@ -329,22 +381,4 @@ class MixtureAnswers(Answers):
         InvalidInputError
             If these are no Itemsets, the level has no meaning, or the model has no posterior.
         """
-        if not isinstance(itemsets, Itemsets):
-            raise InvalidInputError(
-                f"expected Itemsets, got {type(itemsets).__name__}; mine the model first: "
-                "itemix.mine(model, 0.1)"
-            )
-        _, lower, upper = self.intervals(itemsets, level=level)
-        return credible.with_intervals(itemsets, lower, upper)
-
-    def _uncertain(self) -> credible.ErrorSource:
-        """Return what knows how sure the model is."""
-        self._fitted_mixture()
-        if self.corrected_ is not None:
-            return self.corrected_
-        if not self.posteriors_:
-            raise InvalidInputError(
-                "expected a model with a posterior, got one of maximum likelihood, which has no uncertainty; "
-                "fit BayesianMixture or DirichletProcessMixture"
-            )
-        return self.posteriors_
+        return self._fitted().with_intervals(itemsets, level=level)

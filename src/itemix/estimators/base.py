@@ -6,7 +6,8 @@ import inspect
 import sys
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -21,8 +22,10 @@ from itemix._runtime import Workers, count_threads, interruptible, require_memor
 from itemix.core.display import plural
 from itemix.correction import Choice, check_order, choose, correct
 from itemix.errors import InvalidInputError, UnknownItemError
-from itemix.estimators.answers import Answers, MixtureAnswers, read_input
+from itemix.estimators.answers import Answers, Learned, MixtureAnswers, read_input
+from itemix.fitted import FittedModel, Training
 from itemix.inference.loop import Callback, Settings, run, tell_stage
+from itemix.inference.priors import DataTotals
 from itemix.inference.selection import COMPONENTS, select_components
 from itemix.inference.start import starter
 from itemix.models.counts import Rows, tables_of_mixture
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from itemix.core.transactions import Transactions
-    from itemix.inference.loop import Fitted, Report, Seed
+    from itemix.inference.loop import Fitted, Report, Run, Seed
     from itemix.inference.selection import Scores, Selection
     from itemix.kernels.inference.estep import ScoreTables
     from itemix.models.counts import Counts
@@ -128,13 +131,6 @@ class _Printer:
         sys.stderr.write(f"{text}\n")
 
 
-def forget(model: Any, *attributes: str) -> None:  # noqa: ANN401 - an estimator
-    """Drop what an earlier fit has learned, and another one may not learn."""
-    for name in attributes:
-        if hasattr(model, name):
-            delattr(model, name)
-
-
 def warn(message: str) -> None:
     """Warn of how a fit went, at the line outside of this library that asked for it."""
     frame, level = inspect.currentframe(), 1
@@ -150,14 +146,14 @@ def warn_of_choice(scores: Scores | Selection, n_tried: int, what: str, best: ob
         warn(f"the choice of {what} was interrupted; {tried} is taken")
 
 
-def warn_of(model: Any, *, interrupted: bool, stopped: bool) -> None:  # noqa: ANN401 - an estimator
+def warn_of(model: Any, training: Training) -> None:  # noqa: ANN401 - an estimator
     """Warn if the fit of a model was interrupted, or has not converged and was not stopped by a callback."""
     name = type(model).__name__
-    if interrupted:
+    if training.interrupted:
         left_out = "" if getattr(model, "correction", None) is None else ", without a correction"
-        n_iter = plural(model.n_iter_, "iteration")
+        n_iter = plural(training.n_iter or 0, "iteration")
         message = f"{name} was interrupted; the best state so far is kept ({n_iter}){left_out}"
-    elif not model.converged_ and not stopped:
+    elif not training.converged and not training.stopped:
         message = (
             f"{name} did not converge in max_iter={model.max_iter} iterations; raise max_iter, or "
             "use the model as it is"
@@ -167,42 +163,17 @@ def warn_of(model: Any, *, interrupted: bool, stopped: bool) -> None:  # noqa: A
     warn(message)
 
 
-# Totals: what priors are made of, and what a stream adds up.
-
-
-@dataclass(frozen=True, eq=False)
-class DataTotals:
-    """How often each item occurs, in how many transactions.
-
-    Attributes
-    ----------
-    item_totals : array of int, shape (n_items,)
-        How many transactions hold each item.
-    n_transactions : int
-        The number of transactions.
-    """
-
-    item_totals: npt.NDArray[np.int64]
-    n_transactions: int
-
-    @classmethod
-    def of(cls, rows: Rows) -> DataTotals:
-        """Return those of rows that are ready for E-steps."""
-        return cls(rows.item_totals, rows.n_transactions)
-
-    def __add__(self, other: DataTotals) -> DataTotals:
-        return DataTotals(self.item_totals + other.item_totals, self.n_transactions + other.n_transactions)
-
-
 # What the estimators share that learn another model than a mixture of Bernoulli products.
 
 
 class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators: a subclass learns its model from transactions."""
 
+    n_transactions_: Learned[int] = Learned("training.n_transactions")
+
     @abstractmethod
-    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
-        """Set what is learned."""
+    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> FittedModel:
+        """Return what is learned."""
 
     def fit(self, X: Any, y: object = None, *, callbacks: Sequence[Callback] = ()) -> Self:  # noqa: ANN401
         """Fit the model.
@@ -219,8 +190,7 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
         """
         transactions = read_input(self, X)
         with interruptible():
-            self._learn(transactions, callbacks)
-        self.n_transactions_ = transactions.n_transactions
+            self.fitted_ = self._learn(transactions, callbacks)
         return self
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's Tags
@@ -246,6 +216,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
     verbose: int
     n_jobs: int | None
     correction: Any
+    _method: str
     # Memory at the peak of a fit, for each item of each component.
     _bytes_a_cell: ClassVar[float]
 
@@ -282,11 +253,14 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         transactions = read_input(self, X)
         if not (self.correction is None or (isinstance(self.correction, str) and self.correction == "auto")):
             check_order(self.correction)
-        forget(self, "chains_", "selection_", "correction_choice_", "n_batches_", "_totals")
-        with interruptible():
-            observers = [*printers(self.verbose), *callbacks]
-            interrupted = self._fit_batch(transactions, observers)
-            if self.correction is not None and not interrupted:
+        observers = [*printers(self.verbose), *callbacks]
+        with interruptible(), Workers(count_threads(self.n_jobs)) as workers:
+            n_components, selection = self._chosen_components(transactions, observers)
+            loop = self._loop(transactions, n_components, workers)
+            self._keep(self._finished(loop(callbacks=observers), selection))
+            del loop  # and all that it holds of the data
+            warn_of(self, self._training)
+            if self.correction is not None and not self._training.interrupted:
                 self._correct(transactions, observers)
         return self
 
@@ -294,41 +268,55 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         """Fit the model and return the most probable component of each transaction."""
         return self.fit(X, y).predict(X)
 
-    def _fit_batch(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
-        """Fit the mixture, and return whether Ctrl-C ended that."""
-        n_components = self._checked_components(transactions, callbacks)
+    def _loop(self, transactions: Transactions, n_components: int, workers: Workers) -> Callable[..., Any]:
+        """Return the loop that fits the mixture: it takes callbacks, and returns how it went."""
         require_room(n_components, transactions.n_items, self._bytes_a_cell)
         settings = self._settings()
-        with Workers(count_threads(self.n_jobs)) as workers:
-            rows = Rows(transactions, workers)
-            start = starter(self._start(n_components), transactions, rows, n_components)
-            totals = DataTotals.of(rows)
-            algorithm = self._algorithm(rows, start, totals)
-            seed = as_seed(self.random_state)
-            result = run(algorithm, rows.n_transactions, settings, seed, callbacks=callbacks)
-            state, interrupted = result.state, result.interrupted
-            try:
-                state = self._measured(algorithm, state)
-            except KeyboardInterrupt:  # the fit is done; its intervals are narrower
-                interrupted = True
-            fitted = algorithm.finish(state)
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-        self.lower_bounds_ = result.bounds / rows.n_transactions
-        self.lower_bound_ = float(self.lower_bounds_[-1])
-        self.n_batches_ = 1
-        self._totals = totals
-        self._keep(fitted)
-        warn_of(self, interrupted=interrupted, stopped=result.stopped)
-        return interrupted
+        rows = Rows(transactions, workers)
+        start = starter(self._start(n_components), transactions, rows, n_components)
+        algorithm = self._algorithm(rows, start, DataTotals.of(rows))
+        return partial(run, algorithm, rows.n_transactions, settings, as_seed(self.random_state))
 
-    def _measured(self, algorithm: Any, state: Any) -> Any:  # noqa: ANN401 - that of the algorithm
-        """Return the last state with what the result needs and no step does: here nothing."""
-        return state
+    def _finished(self, result: Run[Any], selection: Selection | None) -> FittedModel:
+        """Return what a loop has come to."""
+        algorithm: Any = result.algorithm  # EM or Variational
+        state, interrupted = result.state, result.interrupted
+        try:
+            state = algorithm.measured(state)
+        except KeyboardInterrupt:  # the fit is done; its intervals are narrower
+            interrupted = True
+        totals = DataTotals.of(algorithm.rows)
+        return self._fitted_of(
+            algorithm.finish(state),
+            Training(
+                totals.n_transactions,
+                n_iter=result.n_iter,
+                converged=result.converged,
+                bounds=result.bounds / totals.n_transactions,
+                selection=selection,
+                totals=totals,
+                n_batches=1,
+                interrupted=interrupted,
+                stopped=result.stopped,
+            ),
+        )
+
+    def _fitted_of(self, ended: Fitted, training: Training) -> FittedModel:
+        """Return the fitted model of what an algorithm ends with."""
+        posteriors = () if ended.posterior is None else (ended.posterior,)
+        training = replace(training, counts=ended.counts, prior=ended.prior)
+        return FittedModel(ended.mixture, posteriors=posteriors, method=self._method, training=training)
+
+    @property
+    def _training(self) -> Training:
+        """How the last fit went."""
+        training = self.fitted_.training
+        assert training is not None  # noqa: S101 - it was a fit
+        return training
 
     def _correct(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
         """Correct the mixture by the counts of short itemsets, as far as that helps and Ctrl-C lets it."""
-        order = self.correction
+        order, corrected = self.correction, None
         try:
             if order == "auto":
                 tell_stage(callbacks, "choosing the correction")
@@ -336,12 +324,12 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
                 order = choose(self.mixture_, transactions, rng)
             if not isinstance(order, Choice) or order.best.order > 0:
                 tell_stage(callbacks, "correcting by the counts of itemsets")
-                self.corrected_ = correct(self.mixture_, transactions, order)
+                corrected = correct(self.mixture_, transactions, order)
         except KeyboardInterrupt:
             warn(f"the correction of {type(self).__name__} was interrupted; the model is kept without one")
             return
-        if isinstance(order, Choice):
-            self.correction_choice_ = order
+        choice = order if isinstance(order, Choice) else None
+        self.fitted_ = replace(self.fitted_, corrected=corrected, choice=choice)
 
     def _partial_fit(self, X: Any) -> Self:  # noqa: ANN401 - whatever users have
         """Take in a batch: the first is fitted, each later one blended into the mean expected counts.
@@ -358,11 +346,10 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         if not hasattr(self, "mixture_"):
             return self.fit(X)
         transactions = self._batch(X)
-        if not hasattr(self, "n_batches_"):
-            self._begin_stream()
+        last, seen = self._training, self._totals()
         with Workers(count_threads(self.n_jobs)) as workers:
             rows = Rows(transactions, workers)
-            totals = self._totals + DataTotals.of(rows)
+            totals = seen + DataTotals.of(rows)
             algorithm = self._algorithm(rows, lambda _: self.counts_, totals)
             before = algorithm.finish(algorithm.state_of(self._open(self.counts_, totals))).mixture
             probs = np.ascontiguousarray(before.probs.T)
@@ -370,12 +357,17 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         rate = (rows.n_transactions / totals.n_transactions) ** _FORGETTING
         mean = self.counts_.scaled((1 - rate) / self.counts_.n_transactions)
         counts = (mean + new.scaled(rate / new.n_transactions)).scaled(totals.n_transactions)
-        self._totals = totals
-        self.n_batches_ += 1
-        self.n_iter_ += 1
-        self.lower_bound_ = bound / rows.n_transactions
-        self.lower_bounds_ = np.append(self.lower_bounds_, self.lower_bound_)
-        self._keep(algorithm.finish(algorithm.state_of(counts)))
+        training = replace(
+            last,
+            n_transactions=totals.n_transactions,
+            n_iter=self.n_iter_ + 1,
+            bounds=np.append(self.lower_bounds_, bound / rows.n_transactions),
+            totals=totals,
+            n_batches=(last.n_batches or 1) + 1,
+            chains=None,
+        )
+        ended = algorithm.finish(algorithm.state_of(counts))
+        self._keep(self._fitted_of(ended, training))
         return self
 
     def _batch(self, X: Any) -> Transactions:  # noqa: ANN401 - whatever users have
@@ -389,12 +381,12 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
                 "partial_fit(first.align_items(names))"
             ) from None
 
-    def _begin_stream(self) -> None:
-        """Go on from the last sample of a sampler, whose components share out all transactions."""
+    def _totals(self) -> DataTotals:
+        """Return what all batches add up to; components of a sample share out all transactions."""
+        if self._training.totals is not None:
+            return self._training.totals
         item_totals = self.counts_.item_counts.sum(axis=0).astype(np.int64)
-        self._totals = DataTotals(item_totals, round(self.counts_.n_transactions))
-        self.n_batches_ = 1
-        forget(self, "chains_")
+        return DataTotals(item_totals, round(self.counts_.n_transactions))
 
     def _expected(self, rows: Rows, tables: ScoreTables) -> tuple[Counts, float]:
         """Return the expected counts of a batch, with all that a state holds, and its log-likelihood."""
@@ -404,22 +396,17 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         """Return counts under which the next batch may hold what no batch has held yet."""
         return counts
 
-    def _keep(self, fitted: Fitted) -> None:
-        self.mixture_: Mixture = fitted.mixture
-        self.counts_: Counts = fitted.counts
-        self.n_components_ = fitted.mixture.n_components
-        self.posteriors_ = () if fitted.posterior is None else (fitted.posterior,)
-        self.corrected_ = None
+    def _keep(self, fitted: FittedModel) -> None:
+        self.fitted_ = fitted
 
-    def _checked_components(self, transactions: Transactions, callbacks: Sequence[Callback]) -> int:
-        if isinstance(self.n_components, str) and self.n_components == "auto":
-            return self._select_components(transactions, callbacks)
-        return check_components(self.n_components, transactions.n_transactions)
-
-    def _select_components(self, transactions: Transactions, callbacks: Sequence[Callback]) -> int:
-        """Choose the number of components by the criterion; `selection_` keeps how."""
+    def _chosen_components(
+        self, transactions: Transactions, callbacks: Sequence[Callback]
+    ) -> tuple[int, Selection | None]:
+        """Return the number of components, and how it was chosen if it was: by the criterion."""
+        if not (isinstance(self.n_components, str) and self.n_components == "auto"):
+            return check_components(self.n_components, transactions.n_transactions), None
         seed = as_seed(self.random_state)
-        found = self.selection_ = select_components(
+        found = select_components(
             self._candidate,
             transactions,
             criterion=self.criterion,
@@ -427,7 +414,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             callbacks=callbacks,
         )
         warn_of_choice(found, len(found.scores), COMPONENTS, found.best)
-        return found.best
+        return found.best, found
 
     def _candidate(self, transactions: Transactions, n_components: int) -> Mixture:
         """Fit a copy with some number of components, for the selection."""
@@ -435,8 +422,9 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         model: Self = clone(self).set_params(**changes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            if model._fit_batch(transactions, ()):
-                raise KeyboardInterrupt
+            model.fit(transactions)
+        if model._training.interrupted:
+            raise KeyboardInterrupt
         return model._predictive()
 
     def _predictive(self) -> Mixture:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from sklearn.utils.metaestimators import available_if
@@ -11,10 +13,13 @@ from itemix._checks import check_choice
 from itemix._runtime import count_threads
 from itemix.errors import InvalidInputError
 from itemix.estimators import base
-from itemix.estimators.base import DataTotals, MixtureEstimator, warn_of
-from itemix.inference.chains import Schedule, sample
+from itemix.estimators.answers import Learned
+from itemix.estimators.base import MixtureEstimator
+from itemix.fitted import FittedModel, Training
+from itemix.inference.chains import Chains, Schedule, sample
 from itemix.inference.gibbs import GibbsSampler
-from itemix.inference.priors import Prior, Weights, make_prior
+from itemix.inference.methods import METHODS, bayesian_method
+from itemix.inference.priors import DataTotals, Prior, Weights, make_prior
 from itemix.inference.start import PROCESS_LABELS, label_starter
 from itemix.inference.variational import Variational
 from itemix.models.mixture import Mixture
@@ -24,11 +29,13 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from itemix._runtime import Workers
     from itemix.core.transactions import Transactions
-    from itemix.inference.loop import Callback, Fitted
-    from itemix.inference.variational import VariationalState
+    from itemix.inference.loop import Callback, Run
+    from itemix.inference.selection import Selection
     from itemix.kernels.inference.estep import ScoreTables
     from itemix.models.counts import Counts, Rows
+    from itemix.models.posterior import Posterior
 
 
 # What several estimators say in the same words: parameters and attributes that they share.
@@ -94,8 +101,12 @@ lower_bound_ : float
     The evidence lower bound, or the joint log-probability of labels and data, a transaction.
 lower_bounds_ : array, shape (n_iter_,)
     The same for each iteration.
+n_batches_ : int
+    How many batches `partial_fit` has taken in; 1 after a fit.
 chains_ : Chains
-    For sampling: traces and diagnostics."""
+    For sampling: traces and diagnostics.
+fitted_ : FittedModel
+    The model, how sure it is and how the fit went, as one value."""
 
 
 def with_shared_words(cls: T) -> T:
@@ -116,6 +127,9 @@ class _Bayesian(MixtureEstimator):
 
     _weights: Weights
     _bytes_a_cell = 88  # by variational inference
+    posterior_: Learned[Posterior] = Learned("last_posterior")
+    prior_: Learned[Prior] = Learned("training.prior")
+    chains_: Learned[Chains] = Learned("training.chains")
 
     def __init__(
         self,
@@ -170,26 +184,22 @@ class _Bayesian(MixtureEstimator):
         """
         return self._partial_fit(X)
 
-    def _fit_batch(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
-        if check_choice("inference", self.inference, _INFERENCES) == "variational":
-            return super()._fit_batch(transactions, callbacks)
-        return self._sample_chains(transactions, callbacks)
+    @property
+    def _method(self) -> str:  # type: ignore[override]
+        return bayesian_method(self._weights, check_choice("inference", self.inference, _INFERENCES))
 
     def _algorithm(
         self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: DataTotals
     ) -> Variational:
         return Variational(rows, self._prior(totals), start, *self._learned())
 
-    def _measured(self, algorithm: Variational, state: VariationalState) -> VariationalState:
-        return algorithm.measured(state)
-
     def _expected(self, rows: Rows, tables: ScoreTables) -> tuple[Counts, float]:
         counts, bound = super()._expected(rows, tables)
         return counts.with_squares(rows.expected_counts(tables, squared=True)[0]), bound
 
-    def _sample_chains(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
-        """Sample, and return whether Ctrl-C ended that."""
-        n_components = self._checked_components(transactions, callbacks)
+    def _loop(self, transactions: Transactions, n_components: int, workers: Workers) -> Callable[..., Any]:
+        if METHODS[self._method].keeps != "draws":
+            return super()._loop(transactions, n_components, workers)
         settings = self._settings()
         n_draws = settings.n_init * base.check_least("n_samples", self.n_samples)
         if self._weights == "sticks":  # the process may well end with fewer components
@@ -203,18 +213,25 @@ class _Bayesian(MixtureEstimator):
             base.check_least("n_samples", self.n_samples),
             base.check_least("thin", self.thin),
         )
-        seed = base.as_seed(self.random_state)
-        chains = sample(sampler, schedule, seed, callbacks=callbacks, n_threads=count_threads(self.n_jobs))
-        fitted = chains.finish()
-        self.chains_ = chains
-        self.n_iter_ = chains.n_iter
-        self.converged_ = chains.converged
-        self.lower_bounds_ = chains.chains[0].log_joint / transactions.n_transactions
-        self.lower_bound_ = float(self.lower_bounds_[-1])
-        self._keep(fitted)
-        self.posteriors_ = fitted.posteriors
-        warn_of(self, interrupted=chains.interrupted, stopped=chains.stopped)
-        return chains.interrupted
+        n_threads = count_threads(self.n_jobs)
+        return partial(sample, sampler, schedule, base.as_seed(self.random_state), n_threads=n_threads)
+
+    def _finished(self, result: Run[Any] | Chains, selection: Selection | None) -> FittedModel:
+        if not isinstance(result, Chains):
+            return super()._finished(result, selection)
+        ended = result.finish()
+        n_transactions = round(ended.counts.n_transactions)
+        training = Training(
+            n_transactions,
+            n_iter=result.n_iter,
+            converged=result.converged,
+            bounds=result.chains[0].log_joint / n_transactions,
+            selection=selection,
+            chains=result,
+            interrupted=result.interrupted,
+            stopped=result.stopped,
+        )
+        return replace(self._fitted_of(ended, training), posteriors=ended.posteriors)
 
     def _sampler(self, transactions: Transactions, n_components: int) -> GibbsSampler:
         start = self._start(n_components)
@@ -239,12 +256,6 @@ class _Bayesian(MixtureEstimator):
     def _last(self) -> Mixture:
         """Return the mixture of the last sample: the average of all has the components of all."""
         return self.posterior_.mixture()
-
-    def _keep(self, fitted: Fitted) -> None:
-        super()._keep(fitted)
-        assert fitted.posterior is not None  # noqa: S101 - Bayesian methods have one
-        self.posterior_ = fitted.posterior
-        self.prior_ = fitted.prior
 
     def _prior(self, totals: DataTotals) -> Prior:
         return make_prior(
@@ -356,7 +367,9 @@ class DirichletProcessMixture(_Bayesian):
 
     _weights: Weights = "sticks"
 
-    def _checked_components(self, transactions: Transactions, callbacks: Sequence[Callback]) -> int:
+    def _chosen_components(
+        self, transactions: Transactions, callbacks: Sequence[Callback]
+    ) -> tuple[int, Selection | None]:
         if self.n_components is None:
-            return min(PROCESS_LABELS, transactions.n_transactions)
-        return base.check_components(self.n_components, transactions.n_transactions)
+            return min(PROCESS_LABELS, transactions.n_transactions), None
+        return base.check_components(self.n_components, transactions.n_transactions), None

@@ -15,8 +15,8 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix.estimators.base import DataTotals
-    from itemix.inference.loop import Fitted
+    from itemix.fitted import FittedModel
+    from itemix.inference.priors import DataTotals
     from itemix.models.counts import Rows
 
 
@@ -76,6 +76,10 @@ class BernoulliMixture(MixtureEstimator):
         How the number of components was chosen, if it was.
     lower_bounds_ : array, shape (n_iter_,)
         The same for each iteration.
+    n_batches_ : int
+        How many batches `partial_fit` has taken in; 1 after a fit.
+    fitted_ : FittedModel
+        The model, how sure it is and how the fit went, as one value.
 
     Examples
     --------
@@ -87,6 +91,7 @@ class BernoulliMixture(MixtureEstimator):
     """
 
     _bytes_a_cell = 52
+    _method = "nbm"
 
     def __init__(
         self,
@@ -145,14 +150,13 @@ class BernoulliMixture(MixtureEstimator):
         return counts + Counts(*extra)
 
     def _predictive(self) -> Mixture:
-        weights, probs = maximise(self._open(self.counts_, self._totals))
+        weights, probs = maximise(self._open(self.counts_, self._totals()))
         return Mixture(weights, probs.T, self.mixture_.items)
 
-    def _keep(self, fitted: Fitted) -> None:
+    def _keep(self, fitted: FittedModel) -> None:
         super()._keep(fitted)
-        n_empty = int((fitted.counts.sizes < _EMPTY).sum())
+        n_empty = int((self.counts_.sizes < _EMPTY).sum())
         if n_empty:
             warn(
-                f"{n_empty} of {fitted.mixture.n_components} components hold no transaction; "
-                "ask for fewer components"
+                f"{n_empty} of {self.n_components_} components hold no transaction; ask for fewer components"
             )

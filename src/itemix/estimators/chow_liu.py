@@ -12,7 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from itemix._runtime import Workers, count_threads
 from itemix.estimators import base
-from itemix.estimators.base import ModelEstimator, forget, printers, warn_of, warn_of_choice
+from itemix.estimators.answers import Climb, Learned
+from itemix.estimators.base import ModelEstimator, printers, warn_of, warn_of_choice
+from itemix.fitted import FittedModel, Training
 from itemix.inference.loop import Settings, run
 from itemix.inference.selection import COMPONENTS, GRID, PATIENCE, Selection, held_out_scores
 from itemix.inference.trees import TreeEM, TreePrior, TreeRows, tree_starter
@@ -34,12 +36,7 @@ class _TreeEstimator(ModelEstimator):
 
     smoothing: float
     edge_cost: Any
-    trees_: TreeMixture
-
-    @property
-    def model_(self) -> TreeMixture:
-        """The model that answers."""
-        return self.trees_
+    trees_: Learned[TreeMixture] = Learned("value")
 
     def _prior(self, pooling: float, n_transactions: int) -> TreePrior:
         return TreePrior(
@@ -74,6 +71,8 @@ class ChowLiuTree(_TreeEstimator):
         The model, a mixture of one tree.
     n_transactions_ : int
         The number of transactions it was fitted to.
+    fitted_ : FittedModel
+        The model, how sure it is and how the fit went, as one value.
 
     Examples
     --------
@@ -97,15 +96,16 @@ class ChowLiuTree(_TreeEstimator):
         self.edge_cost = edge_cost
         self.n_jobs = n_jobs
 
-    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
+    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> FittedModel:
         prior = self._prior(0.0, transactions.n_transactions)
         with Workers(count_threads(self.n_jobs)) as workers:
             rows = TreeRows(transactions, 1, workers)
             algorithm = TreeEM(rows, 1, prior, tree_starter("random", rows, 1))
-            self.trees_ = algorithm.finish(algorithm.init(np.random.default_rng(0)))
+            trees = algorithm.finish(algorithm.init(np.random.default_rng(0)))
+        return FittedModel(trees, method="chow-liu", training=Training(transactions.n_transactions))
 
 
-class ChowLiuMixture(_TreeEstimator):
+class ChowLiuMixture(Climb, _TreeEstimator):
     """A mixture of Chow-Liu trees, fitted by EM (Meila and Jordan 2000).
 
     Transactions come from several components, in each of which an item depends on at most one other. Where
@@ -162,6 +162,8 @@ class ChowLiuMixture(_TreeEstimator):
         How the number of components was chosen, if it was.
     n_transactions_ : int
         The number of transactions it was fitted to.
+    fitted_ : FittedModel
+        The model, how sure it is and how the fit went, as one value.
 
     Examples
     --------
@@ -171,6 +173,9 @@ class ChowLiuMixture(_TreeEstimator):
     >>> round(model.probability(["milk", "bread"]), 1)
     0.5
     """
+
+    n_components_: Learned[int] = Learned("value.n_components")
+    pooling_: Learned[float] = Learned("training.pooling")
 
     def __init__(
         self,
@@ -215,13 +220,9 @@ class ChowLiuMixture(_TreeEstimator):
         """Fit the model and return the most probable component of each transaction."""
         return self.fit(X, y).predict(X)
 
-    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
-        forget(self, "selection_")
-        self._run(transactions, [*printers(self.verbose), *callbacks])
-
-    def _run(self, transactions: Transactions, callbacks: Sequence[Callback]) -> bool:
-        """Fit the trees, and return whether Ctrl-C ended that."""
-        K, pooling = self._chosen(transactions, callbacks)
+    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> FittedModel:
+        observers = [*printers(self.verbose), *callbacks]
+        K, pooling, selection = self._chosen(transactions, observers)
         base.require_room(K, transactions.n_items, _BYTES_A_CELL)
         prior = self._prior(pooling, transactions.n_transactions)
         settings = Settings(
@@ -241,33 +242,45 @@ class ChowLiuMixture(_TreeEstimator):
                 rows.n_transactions,
                 settings,
                 base.as_seed(self.random_state),
-                callbacks=callbacks,
+                callbacks=observers,
             )
-            self.trees_ = algorithm.finish(result.state)
-        self.n_components_, self.pooling_ = K, pooling
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-        self.lower_bounds_ = result.bounds / rows.n_transactions
-        self.lower_bound_ = float(self.lower_bounds_[-1])
-        warn_of(self, interrupted=result.interrupted, stopped=result.stopped)
-        return result.interrupted
+            trees = algorithm.finish(result.state)
+        training = Training(
+            rows.n_transactions,
+            n_iter=result.n_iter,
+            converged=result.converged,
+            bounds=result.bounds / rows.n_transactions,
+            selection=selection,
+            pooling=pooling,
+            interrupted=result.interrupted,
+            stopped=result.stopped,
+        )
+        warn_of(self, training)
+        return FittedModel(trees, method="chow-liu-mixture", training=training)
 
-    def _chosen(self, transactions: Transactions, callbacks: Sequence[Callback]) -> tuple[int, float]:
-        """Return the number of components and the pooling, as given or chosen: first one, then the other."""
+    def _chosen(
+        self, transactions: Transactions, callbacks: Sequence[Callback]
+    ) -> tuple[int, float, Selection | None]:
+        """Return the number of components, the pooling, and how the number was chosen if it was.
+
+        The pooling is chosen after the number.
+        """
         rng = np.random.default_rng(base.as_seed(self.random_state))
         split = int(rng.integers(2**31)) if "auto" in (self.n_components, self.pooling) else None
         pooling = _DEFAULT_POOLING if self.pooling == "auto" else base.check_amount("pooling", self.pooling)
+        selection = None
         if self.n_components == "auto":
-            K = self._choose_components(transactions, pooling, split, callbacks)
+            selection = self._choose_components(transactions, pooling, split, callbacks)
+            K = selection.best
         else:
             K = base.check_components(self.n_components, transactions.n_transactions)
         if self.pooling == "auto":
             pooling = self._choose_pooling(transactions, K, split, callbacks)
-        return K, pooling
+        return K, pooling, selection
 
     def _choose_components(
         self, transactions: Transactions, pooling: float, split: int | None, callbacks: Sequence[Callback]
-    ) -> int:
+    ) -> Selection:
         tried = [k for k in GRID if k <= max(1, transactions.n_transactions // 4)]
         scores = held_out_scores(
             lambda part, k: self._candidate(part, k, pooling),
@@ -276,8 +289,7 @@ class ChowLiuMixture(_TreeEstimator):
         n_tried = len(scores.values)
         found = Selection("held-out", np.array(tried[:n_tried]), np.array(scores.values), scores.interrupted)
         warn_of_choice(scores, n_tried, COMPONENTS, found.best)
-        self.selection_ = found
-        return found.best
+        return found
 
     def _choose_pooling(
         self, transactions: Transactions, n_components: int, split: int | None, callbacks: Sequence[Callback]
@@ -296,6 +308,7 @@ class ChowLiuMixture(_TreeEstimator):
         model: Self = clone(self).set_params(**changes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            if model._run(transactions, ()):
-                raise KeyboardInterrupt
+            model.fit(transactions)
+        if model.fitted_.training is not None and model.fitted_.training.interrupted:
+            raise KeyboardInterrupt
         return model.trees_

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from itemix.estimators.answers import Learned
 from itemix.estimators.base import ModelEstimator, check_amount
+from itemix.fitted import FittedModel, Training
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ class IndependentModel(ModelEstimator):
         The model, a mixture of one component.
     n_transactions_ : int
         The number of transactions it was fitted to.
+    fitted_ : FittedModel
+        The model, how sure it is and how the fit went, as one value.
 
     Examples
     --------
@@ -39,19 +43,14 @@ class IndependentModel(ModelEstimator):
     0.125
     """
 
-    mixture_: Mixture
+    mixture_: Learned[Mixture] = Learned("value")
 
     def __init__(self, *, smoothing: float = 1.0) -> None:
         self.smoothing = smoothing
 
-    @property
-    def model_(self) -> Mixture:
-        """The model that answers."""
-        return self.mixture_
-
-    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
+    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> FittedModel:
         extra = check_amount("smoothing", self.smoothing)
         counts = transactions.item_counts() + extra / 2
-        self.mixture_ = Mixture(
-            [1.0], counts[None] / (transactions.n_transactions + extra), transactions.items
-        )
+        n = transactions.n_transactions
+        mixture = Mixture([1.0], counts[None] / (n + extra), transactions.items)
+        return FittedModel(mixture, method="independent", training=Training(n))

@@ -9,7 +9,9 @@ import numpy as np
 from itemix.core.sets import Sets
 from itemix.errors import TooManyItemsetsError
 from itemix.estimators import base
+from itemix.estimators.answers import Learned
 from itemix.estimators.base import ModelEstimator
+from itemix.fitted import FittedModel, Training
 from itemix.mining.mine import mine
 from itemix.mining.model import joins
 from itemix.mining.supports import count
@@ -128,6 +130,8 @@ class MaxEntropyModel(ModelEstimator):
         The number of itemsets of two items or more that it is told of.
     n_transactions_ : int
         The number of transactions it was fitted to.
+    fitted_ : FittedModel
+        The model, how sure it is and how the fit went, as one value.
 
     Examples
     --------
@@ -140,7 +144,7 @@ class MaxEntropyModel(ModelEstimator):
     0.0
     """
 
-    max_entropy_: MaxEntropy
+    max_entropy_: Learned[MaxEntropy] = Learned("value")
 
     def __init__(self, *, min_support: float = 0.01, max_len: int = 3, n_jobs: int | None = None) -> None:
         self.min_support = min_support
@@ -148,13 +152,13 @@ class MaxEntropyModel(ModelEstimator):
         self.n_jobs = n_jobs
 
     @property
-    def model_(self) -> MaxEntropy:
-        """The model that answers."""
-        return self.max_entropy_
+    def n_constraints_(self) -> int:
+        """The number of itemsets of two items or more that it is told of."""
+        return len(self.max_entropy_.itemsets)
 
-    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
+    def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> FittedModel:
         longest = base.check_least("max_len", self.max_len)
         sets, supports = constraint_sets(transactions, self.min_support, longest, n_jobs=self.n_jobs)
         frequencies = transactions.item_counts() / transactions.n_transactions
-        self.max_entropy_ = MaxEntropy(frequencies, sets, supports)
-        self.n_constraints_ = len(sets)
+        model = MaxEntropy(frequencies, sets, supports)
+        return FittedModel(model, method="maxent", training=Training(transactions.n_transactions))

@@ -1,17 +1,18 @@
 """Fitted models in files: `save` writes one, `load` reads it back, and the model answers as before.
 
 A file holds the parameters of the constructor and everything that the fit has learned; see
-`itemix.files.container` for its form. Which class a file is of is looked up in a fixed table here.
+`itemix.files.container` for its form. Which class a file is of is looked up in the table of methods.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from itemix.errors import InvalidInputError
-from itemix.files import container, fits, models
+from itemix.files import container, fits
+from itemix.fitted import FittedModel
+from itemix.inference.methods import METHODS
 from itemix.models.base import Model
-from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     import os
@@ -20,14 +21,7 @@ if TYPE_CHECKING:
     from itemix.estimators.base import MixtureEstimator, ModelEstimator
     from itemix.files.container import Content
 
-__all__ = ["load", "save"]
-
-
-class _Method(NamedTuple):
-    """A class with the inference by which it was fitted."""
-
-    cls: type[MixtureEstimator | ModelEstimator]
-    inference: str | None
+__all__ = ["load", "read_fitted", "save"]
 
 
 def save(model: MixtureEstimator | ModelEstimator | Model, path: str | os.PathLike[str]) -> None:
@@ -51,15 +45,28 @@ def save(model: MixtureEstimator | ModelEstimator | Model, path: str | os.PathLi
         If the file cannot be written.
     """
     if isinstance(model, Model):
-        header, tensors = models.encode_model(model)
+        header, tensors = fits.encode_fitted(FittedModel.of(model))
         container.write(path, {"kind": type(model).__name__, **header}, tensors)
         return
-    name = _method_of(model)
+    _require_estimator(model)
+    fitted = FittedModel.of(model)
+    if fitted.method is None or not _is_as_fitted(model, fitted.method):
+        inference = getattr(model, "inference", None)
+        raise InvalidInputError(
+            f"expected a model as it was fitted, got inference={inference!r}, which was set later; fit it "
+            "again"
+        )
     kept = fits.encode_parameters(model)
-    header, tensors = _encode(model, name)
+    header, tensors = fits.encode_fitted(fitted)
     container.write(
         path,
-        {"kind": type(model).__name__, "method": name, "parameters": kept.header, **header},
+        {
+            "kind": type(model).__name__,
+            "method": fitted.method,
+            "parameters": kept.header,
+            "feature_names": hasattr(model, "feature_names_in_"),
+            **header,
+        },
         {**kept.tensors, **tensors},
     )
 
@@ -86,86 +93,54 @@ def load(path: str | os.PathLike[str] | Held) -> Any:  # noqa: ANN401 - an estim
     """
     content = container.read(path)
     with content.blamed():
-        model = _read(content)
+        fitted = fits.decode_fitted(content)
+        model = fitted.model if fitted.method is None else _estimator(content, fitted, fitted.method)
     content.require_nothing_left()
     return model
 
 
-def _read(content: Content) -> MixtureEstimator | ModelEstimator | Model:
-    value = models.decode_model(content)
-    if models.is_alone(content):
-        return value
-    kind, name = content.field(str, "kind"), content.field(str, "method")
-    method = _methods().get(name)
-    if method is None or method.cls.__name__ != kind:
-        raise content.damaged(f"this version knows no {kind!r} by the method {name!r}")
-    model = method.cls(**fits.decode_parameters(content, method.cls, value.items))
-    if getattr(model, "inference", None) != method.inference:
-        raise content.damaged(f"its parameters are not those of the method {name!r}")
-    for attribute, learned in _decode(content, value, name, method.cls).items():
-        setattr(model, attribute, learned)
+def read_fitted(path: str | os.PathLike[str] | Held) -> FittedModel:
+    """Read the fitted model of a file without its estimator, and so without scikit-learn: that is quick.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    ModelFileError
+        If it is damaged, no model file, or of a newer version.
+    """
+    content = container.read(path)
+    with content.blamed():
+        return fits.decode_fitted(content)
+
+
+def _estimator(content: Content, fitted: FittedModel, method: str) -> MixtureEstimator | ModelEstimator:
+    """Return the estimator of a file, fitted."""
+    from itemix import estimators
+
+    items = fitted.value.items
+    cls = getattr(estimators, METHODS[method].estimator)
+    model: MixtureEstimator | ModelEstimator = cls(**fits.decode_parameters(content, cls, items))
+    if not _is_as_fitted(model, method):
+        raise content.damaged(f"its parameters are not those of the method {method!r}")
+    model.fitted_ = fitted
+    model.n_features_in_ = len(items)
+    if content.field(bool, "feature_names"):
+        model.feature_names_in_ = items.labels.copy()
     return model
 
 
-def _encode(model: Any, name: str) -> tuple[dict[str, Any], dict[str, Any]]:  # noqa: ANN401 - an estimator
-    """Return the header's fields and the arrays of what an estimator has learned."""
-    if name in fits.ATTRIBUTE_OF:
-        return fits.encode_single(model, name)
-    header, tensors = fits.encode_shared(model)
-    more = (fits.encode_sampled if _is_sampled(name) else fits.encode_batch)(model)
-    return {**header, "training": {**header["training"], **more[0]}}, {**tensors, **more[1]}
+def _is_as_fitted(model: MixtureEstimator | ModelEstimator, method: str) -> bool:
+    """Whether an estimator still has the inference of a method."""
+    return getattr(model, "inference", None) == METHODS[method].inference
 
 
-def _decode(content: Content, value: Model, name: str, cls: Any) -> dict[str, Any]:  # noqa: ANN401 - a class
-    """Return what an estimator has learned, by the names of its attributes."""
-    if name in fits.ATTRIBUTE_OF or not isinstance(value, Mixture):
-        return fits.decode_single(content, value, name)
-    learned = fits.decode_shared(content, value)
-    learned |= (fits.decode_sampled if _is_sampled(name) else fits.decode_batch)(content, value, cls)
-    return learned
-
-
-def _methods() -> dict[str, _Method]:
+def _require_estimator(model: object) -> None:
+    """Refuse what is no estimator of this library, also classes that are made of one."""
     from itemix import estimators
-    from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
 
-    return {
-        "independent": _Method(estimators.IndependentModel, None),
-        "chow-liu": _Method(estimators.ChowLiuTree, None),
-        "chow-liu-mixture": _Method(estimators.ChowLiuMixture, None),
-        "maxent": _Method(estimators.MaxEntropyModel, None),
-        "nbm": _Method(BernoulliMixture, None),
-        "vfbm": _Method(BayesianMixture, "variational"),
-        "gsfbm": _Method(BayesianMixture, "gibbs"),
-        "vdpm": _Method(DirichletProcessMixture, "variational"),
-        "gsdpm": _Method(DirichletProcessMixture, "gibbs"),
-    }
-
-
-def _is_sampled(name: str) -> bool:
-    return name.startswith("gs")
-
-
-def _learned_by(name: str) -> str:
-    """Return an attribute that only a fit by this method has set."""
-    return "chains_" if _is_sampled(name) else fits.ATTRIBUTE_OF.get(name, "n_batches_")
-
-
-def _method_of(model: MixtureEstimator | ModelEstimator) -> str:
-    from sklearn.utils.validation import check_is_fitted
-
-    methods = _methods()
-    if type(model) not in {method.cls for method in methods.values()}:
-        classes = ", ".join(sorted({method.cls.__name__ for method in methods.values()}))
+    if type(model) not in [getattr(estimators, name) for name in estimators.__all__]:
         raise InvalidInputError(
-            f"expected a Mixture or one of {classes}, got {type(model).__name__}; "
+            f"expected a Mixture or one of {', '.join(estimators.__all__)}, got {type(model).__name__}; "
             "save its mixture_ if it has one"
         )
-    check_is_fitted(model)
-    inference = getattr(model, "inference", None)
-    for name, method in methods.items():
-        if (type(model), inference) == method and _learned_by(name) in vars(model):
-            return name
-    raise InvalidInputError(
-        f"expected a model as it was fitted, got inference={inference!r}, which was set later; fit it again"
-    )

@@ -1,4 +1,4 @@
-"""What Gibbs sampling has learned: the draws of all chains one after the other, and the chains' traces."""
+"""Fitted models in model files: the parameters of the estimator, and all that the fit has learned."""
 
 from __future__ import annotations
 
@@ -10,23 +10,27 @@ import numpy as np
 
 from itemix.errors import InvalidInputError
 from itemix.files import models
+from itemix.fitted import FittedModel, Training
 from itemix.inference.chains import Chain, Chains
 from itemix.inference.gibbs import Draw
-from itemix.inference.priors import Prior, known_shares
+from itemix.inference.methods import METHODS
+from itemix.inference.priors import DataTotals, Prior, known_shares
 from itemix.inference.selection import Selection
+from itemix.models.corrected import CorrectedMixture
 from itemix.models.counts import Counts
-from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
 from itemix.models.posterior import Posterior
 from itemix.models.trees import TreeMixture
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from itemix._typing import Array
     from itemix.core.items import Items
-    from itemix.estimators.base import MixtureEstimator, ModelEstimator
+    from itemix.estimators.base import MixtureEstimator
     from itemix.files.container import Content
+    from itemix.files.models import Parts
+    from itemix.inference.methods import Method
     from itemix.inference.priors import Weights
     from itemix.models.base import Model
 
@@ -86,10 +90,11 @@ def _encoded(model: MixtureEstimator, name: str, value: Any, tensors: dict[str, 
         return None
     place = _place(name)
     if isinstance(value, Mixture | TreeMixture) and value.items == model.model_.items:
-        tensors |= (
-            models.of_mixture(value, place) if isinstance(value, Mixture) else models.of_trees(value, place)
-        )
-        return {"mixture" if isinstance(value, Mixture) else "trees": place}
+        if isinstance(value, Mixture):
+            tensors |= models.encode_mixture(value, place)
+            return {"mixture": place}
+        tensors |= models.encode_trees(value, place)
+        return {"trees": place}
     array = np.asarray(value)
     if isinstance(value, Mixture | TreeMixture) or array.ndim != 1 or array.dtype.kind not in "iuf":
         raise InvalidInputError(
@@ -107,9 +112,9 @@ def _decoded(content: Content, name: str, value: Any, items: Items) -> Any:  # n
     if value == {"array": place}:
         return content.take(place, np.float64 if content.is_float(place) else np.int64, None)
     if value == {"mixture": place}:
-        return models.read_mixture(content, items, place)
+        return models.decode_mixture(content, items, place)
     if value == {"trees": place}:
-        return models.read_trees(content, items, place)
+        return models.decode_trees(content, items, place)
     if value in ({"number": "inf"}, {"number": "-inf"}, {"number": "nan"}):
         return float(value["number"])
     raise content.damaged(f"its parameter {name!r} is of no known form")
@@ -119,49 +124,107 @@ def _place(name: str) -> str:
     return f"parameters.{name}"
 
 
-# How a fit by iterations went, and how its number of components was chosen.
+# How a fit went. For what a method keeps (see `itemix.inference.methods`) there is one pair of functions:
+# one returns fields of the training summary and arrays, the other reads them.
 
 
-def encode_training(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:  # noqa: ANN401 - an estimator that iterates
-    """Return the header's fields and the arrays."""
-    header: dict[str, Any] = {
-        "feature_names": hasattr(model, "feature_names_in_"),
-        "training": {
-            "n_iter": model.n_iter_,
-            "converged": model.converged_,
-            "lower_bound": as_json_number(model.lower_bound_),
-        },
+class Kept(NamedTuple):
+    """What was read of a fit besides the model and its climb: fields of `Training`, and the posteriors."""
+
+    training: dict[str, Any]
+    posteriors: tuple[Posterior, ...] = ()
+
+
+class Record(NamedTuple):
+    """How what a method keeps of a fit is written and read."""
+
+    encode: Callable[[FittedModel, Training], Parts]
+    decode: Callable[[Content, Any, Method], Kept]
+
+
+def encode_fitted(fitted: FittedModel) -> Parts:
+    """Return the header's fields and the arrays of a fitted model, or of a model alone."""
+    header, tensors = models.encode_model(fitted.value)
+    correction, shifts = models.encode_correction(fitted.corrected)
+    header |= correction
+    tensors |= shifts | models.encode_choice(fitted.choice)
+    training = fitted.training
+    if fitted.method is None or training is None:
+        return header, tensors
+    summary: dict[str, Any] = {"n_transactions": training.n_transactions}
+    for fields, arrays in (
+        _encode_climb(training),
+        _RECORDS[METHODS[fitted.method].keeps].encode(fitted, training),
+    ):
+        summary |= fields
+        tensors |= arrays
+    criterion, scores = _encode_selection(training.selection)
+    return {**header, **criterion, "training": summary}, {**tensors, **scores}
+
+
+def decode_fitted(content: Content) -> FittedModel:
+    """Return the fitted model of a file; the parameters of its estimator are left."""
+    kind = content.field(str, "kind")
+    if kind == CorrectedMixture.__name__:
+        return FittedModel.of(models.decode_corrected(content))
+    alone = models.decode_model(content, kind)
+    if alone is not None:
+        return FittedModel(alone)
+    name = content.field(str, "method")
+    method = METHODS.get(name)
+    if method is None or method.estimator != kind:
+        raise content.damaged(f"this version knows no {kind!r} by the method {name!r}")
+    value = models.decode_model(content, method.model)
+    assert value is not None  # noqa: S101 - the table names kinds of models
+    climb = {} if method.keeps == "nothing" else _decode_climb(content)
+    kept = _RECORDS[method.keeps].decode(content, value, method)
+    n_transactions = content.whole("training", "n_transactions", low=1)
+    return FittedModel(
+        value,
+        corrected=models.decode_correction(content, value) if isinstance(value, Mixture) else None,
+        posteriors=kept.posteriors,
+        method=name,
+        training=Training(n_transactions, **climb, **kept.training),
+        choice=models.decode_choice(content),
+    )
+
+
+def _encode_climb(training: Training) -> Parts:
+    if training.bounds is None or training.bound is None:
+        return {}, {}
+    summary = {
+        "n_iter": training.n_iter,
+        "converged": training.converged,
+        "lower_bound": as_json_number(training.bound),
     }
-    tensors = {"lower_bounds": model.lower_bounds_}
-    if hasattr(model, "selection_"):
-        header["criterion"] = model.selection_.criterion
-        tensors["selection.candidates"] = np.asarray(model.selection_.candidates, dtype=np.int64)
-        tensors["selection.scores"] = model.selection_.scores
-    return header, tensors
+    return summary, {"lower_bounds": training.bounds}
 
 
-def of_prior(prior: Prior) -> dict[str, float]:
-    """Return the fields of the training summary that tell the prior in two numbers."""
-    return {"alpha": prior.alpha, "strength": prior.strength}
-
-
-def decode_training(content: Content) -> dict[str, Any]:
-    """Return the learned attributes by name."""
+def _decode_climb(content: Content) -> dict[str, Any]:
     bounds = content.take("lower_bounds", np.float64, None)
     if len(bounds) == 0:
         raise content.damaged("its lower_bounds are empty")
-    learned: dict[str, Any] = {
-        "n_iter_": content.whole("training", "n_iter", low=1),
-        "converged_": content.field(bool, "training", "converged"),
-        "lower_bounds_": bounds,
-        "lower_bound_": float(bounds[-1]),
+    return {
+        "n_iter": content.whole("training", "n_iter", low=1),
+        "converged": content.field(bool, "training", "converged"),
+        "bounds": bounds,
+        "selection": _decode_selection(content),
     }
-    if "selection.candidates" in content:
-        learned["selection_"] = _read_selection(content)
-    return learned
 
 
-def _read_selection(content: Content) -> Selection:
+def _encode_selection(selection: Selection | None) -> Parts:
+    """Return a field of the header, and the arrays, of how the number of components was chosen."""
+    if selection is None:
+        return {}, {}
+    return {"criterion": selection.criterion}, {
+        "selection.candidates": np.asarray(selection.candidates, dtype=np.int64),
+        "selection.scores": selection.scores,
+    }
+
+
+def _decode_selection(content: Content) -> Selection | None:
+    if "selection.candidates" not in content:
+        return None
     candidates = content.take("selection.candidates", np.int64, None)
     if len(candidates) == 0:
         raise content.damaged("its selection.candidates are empty")
@@ -169,133 +232,75 @@ def _read_selection(content: Content) -> Selection:
     return Selection(content.field(str, "criterion"), candidates, scores)
 
 
-# What every fitted mixture estimator has learned.
+# Nothing: a tree, maximum entropy, independent items.
 
 
-def encode_shared(model: MixtureEstimator) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the header's fields and the arrays."""
-    mixture = model.mixture_
-    header, tensors = encode_training(model)
-    header |= models.sizes_of(mixture)
-    tensors |= models.of_items(mixture.items) | models.of_mixture(mixture)
-    correction = models.encode_correction(model.corrected_)
-    header |= correction[0]
-    tensors |= correction[1]
-    if hasattr(model, "correction_choice_"):
-        tensors |= models.encode_choice(model.correction_choice_)
-    return header, tensors
+def _encode_nothing(fitted: FittedModel, training: Training) -> Parts:
+    return {}, {}
 
 
-def decode_shared(content: Content, mixture: Mixture) -> dict[str, Any]:
-    """Return the learned attributes by name."""
-    learned = {
-        "mixture_": mixture,
-        "n_components_": mixture.n_components,
-        "n_features_in_": mixture.n_items,
-        **decode_training(content),
-    }
-    learned["corrected_"] = models.decode_correction(content, mixture)
-    choice = models.decode_choice(content)
-    if choice is not None:
-        learned["correction_choice_"] = choice
-    if content.field(bool, "feature_names"):
-        learned["feature_names_in_"] = mixture.items.labels.copy()
-    return learned
+def _decode_nothing(content: Content, value: Model, method: Method) -> Kept:
+    return Kept({})
 
 
-# What the estimators of other models than mixtures have learned.
+# The climb of a mixture of trees: its pooling.
 
 
-# The attribute that holds the model, by the method's name.
-ATTRIBUTE_OF = {
-    "independent": "mixture_",
-    "chow-liu": "trees_",
-    "chow-liu-mixture": "trees_",
-    "maxent": "max_entropy_",
-}
-_ITERATES = ("chow-liu-mixture",)
+def _encode_pooling(fitted: FittedModel, training: Training) -> Parts:
+    return {"pooling": training.pooling}, {}
 
 
-def encode_single(model: ModelEstimator, method: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the header's fields and the arrays."""
-    header, tensors = models.encode_model(model.model_)
-    if method in _ITERATES:
-        more = encode_training(model)
-        header |= more[0]
-        tensors |= more[1]
-        header["training"]["pooling"] = vars(model)["pooling_"]
-    else:
-        header |= {"feature_names": hasattr(model, "feature_names_in_"), "training": {}}
-    header["training"]["n_transactions"] = model.n_transactions_
-    return header, tensors
+def _decode_pooling(content: Content, value: Model, method: Method) -> Kept:
+    pooling = content.field(float, "training", "pooling")
+    if not 0 <= pooling < np.inf:
+        raise content.damaged(f"training.pooling in its header is {pooling}")
+    return Kept({"pooling": pooling})
 
 
-def decode_single(content: Content, model: Model, method: str) -> dict[str, Any]:
-    """Return the learned attributes by name."""
-    learned: dict[str, Any] = {
-        ATTRIBUTE_OF[method]: model,
-        "n_transactions_": content.whole("training", "n_transactions", low=1),
-        "n_features_in_": model.n_items,
-    }
-    if content.field(bool, "feature_names"):
-        learned["feature_names_in_"] = model.items.labels.copy()
-    if isinstance(model, MaxEntropy):
-        learned["n_constraints_"] = len(model.itemsets)
-    if method in _ITERATES:
-        learned |= decode_training(content)
-        learned["n_components_"] = content.whole("n_components", low=1)
-        learned["pooling_"] = content.field(float, "training", "pooling")
-        if not 0 <= learned["pooling_"] < np.inf:
-            raise content.damaged(f"training.pooling in its header is {learned['pooling_']}")
-    return learned
+# Counts of EM and variational inference, from which a stream goes on, and the posterior.
 
 
-# What EM and variational inference have learned: counts, from which a stream goes on, and the posterior.
-
-
-def encode_batch(model: MixtureEstimator) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the fields of the training summary and the arrays."""
-    totals = vars(model)["_totals"]
-    header: dict[str, Any] = {"n_transactions": int(totals.n_transactions), "n_batches": model.n_batches_}
+def _encode_counts(fitted: FittedModel, training: Training) -> Parts:
+    counts, totals, prior = training.counts, training.totals, training.prior
+    assert counts is not None and totals is not None  # noqa: S101, PT018 - these methods have both
+    header: dict[str, Any] = {"n_batches": training.n_batches}
     tensors = {
-        "counts.sizes": model.counts_.sizes,
-        "counts.item_counts": model.counts_.item_counts,
+        "counts.sizes": counts.sizes,
+        "counts.item_counts": counts.item_counts,
         "item_totals": np.asarray(totals.item_totals, dtype=np.int64),
     }
-    if model.counts_.squares is not None:
-        tensors["counts.squares.sizes"] = model.counts_.squares.sizes
-        tensors["counts.squares.item_counts"] = model.counts_.squares.item_counts
-    for posterior in model.posteriors_:
-        prior = vars(model)["prior_"]
-        header |= of_prior(prior)
+    if counts.squares is not None:
+        tensors["counts.squares.sizes"] = counts.squares.sizes
+        tensors["counts.squares.item_counts"] = counts.squares.item_counts
+    for posterior in fitted.posteriors:
         tensors |= {f"posterior.{name}": getattr(posterior, name) for name in ("rho", "rest", "eta", "nu")}
+    if prior is not None:
+        header |= _summary_of_prior(prior)
         tensors |= {"prior.beta": prior.beta, "prior.gamma": prior.gamma}
     return header, tensors
 
 
-def decode_batch(content: Content, mixture: Mixture, cls: type[MixtureEstimator]) -> dict[str, Any]:
-    """Return the learned attributes by name."""
-    from itemix.estimators.base import DataTotals
-    from itemix.estimators.bernoulli import BernoulliMixture
-
-    D = mixture.n_items
-    item_totals = content.take("item_totals", np.int64, D)
+def _decode_counts(content: Content, mixture: Mixture, method: Method) -> Kept:
+    item_totals = content.take("item_totals", np.int64, mixture.n_items)
     n_transactions = content.whole("training", "n_transactions", low=1)
     if item_totals.min(initial=0) < 0 or item_totals.max(initial=0) > n_transactions:
         raise content.damaged("its item_totals do not fit its number of transactions")
     counts = _read_counts(content, mixture)
-    learned = {
-        "counts_": counts,
-        "n_batches_": content.whole("training", "n_batches", low=1),
-        "_totals": DataTotals(item_totals, n_transactions),
-        "posteriors_": (),
+    training = {
+        "counts": counts,
+        "n_batches": content.whole("training", "n_batches", low=1),
+        "totals": DataTotals(item_totals, n_transactions),
     }
-    if cls is not BernoulliMixture:
-        learned["posterior_"] = _read_posterior(content, mixture, counts)
-        learned["posteriors_"] = (learned["posterior_"],)
-        if "prior.beta" in content:
-            learned["prior_"] = _read_prior(content, D, vars(cls)["_weights"])
-    return learned
+    if method.weights is None:
+        return Kept(training)
+    if "prior.beta" in content:  # older files have none
+        training["prior"] = _read_prior(content, mixture.n_items, method.weights)
+    return Kept(training, (_read_posterior(content, mixture, counts),))
+
+
+def _summary_of_prior(prior: Prior) -> dict[str, float]:
+    """Return the prior in two numbers."""
+    return {"alpha": prior.alpha, "strength": prior.strength}
 
 
 def _read_counts(content: Content, mixture: Mixture) -> Counts:
@@ -315,11 +320,6 @@ def _read_prior(content: Content, n_items: int, weights: Weights) -> Prior:
     return prior
 
 
-def read_posterior(content: Content, mixture: Mixture) -> Posterior:
-    """Return the posterior of a variational method; the counts behind it are taken too."""
-    return _read_posterior(content, mixture, _read_counts(content, mixture))
-
-
 def _read_posterior(content: Content, mixture: Mixture, counts: Counts) -> Posterior:
     K, D = mixture.n_components, mixture.n_items
     shapes: dict[str, tuple[int, ...]] = {"rho": (K,), "rest": (K,), "eta": (K, D), "nu": (K, D)}
@@ -328,46 +328,45 @@ def _read_posterior(content: Content, mixture: Mixture, counts: Counts) -> Poste
     return Posterior(**arrays, items=mixture.items, known=known)
 
 
+# Draws of Gibbs sampling: those of all chains one after the other, and the chains' traces.
+
 _TRACES = {"log_joint": np.float64, "n_components": np.int64, "alpha": np.float64}
 
 
-def encode_sampled(model: MixtureEstimator) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the fields of the training summary and the arrays."""
-    chains: Chains = vars(model)["chains_"]
+def _encode_draws(fitted: FittedModel, training: Training) -> Parts:
+    chains = training.chains
+    assert chains is not None  # noqa: S101 - these methods have them
     header = {
-        "n_transactions": int(model.counts_.n_transactions),
         "interrupted": chains.interrupted,
         "stopped": chains.stopped,
-        **of_prior(chains.draws[-1].prior),
+        **_summary_of_prior(chains.draws[-1].prior),
     }
     return header, {**_of_chains(chains.chains), **_of_draws(chains.draws)}
 
 
-def decode_sampled(content: Content, mixture: Mixture, cls: type[MixtureEstimator]) -> dict[str, Any]:
-    """Return the learned attributes by name."""
-    draws = read_draws(content, mixture, weights=vars(cls)["_weights"])
+def _decode_draws(content: Content, mixture: Mixture, method: Method) -> Kept:
+    assert method.weights is not None  # noqa: S101 - sampling is Bayesian
+    draws = _read_draws(content, mixture, method.weights)
     posteriors = tuple(draw.posterior() for draw in draws)
     if sum(posterior.n_components for posterior in posteriors) != mixture.n_components:
         raise content.damaged("its mixture is not that of its draws")
     counts = draws[-1].counts()
     if counts.n_transactions != content.whole("training", "n_transactions"):
         raise content.damaged("its draws do not fit its number of transactions")
-    return {
-        "chains_": Chains(
-            _read_chains(content, draws),
-            content.field(bool, "training", "interrupted"),
-            content.field(bool, "training", "stopped"),
-        ),
-        "counts_": counts,
-        "posterior_": posteriors[-1],
-        "prior_": draws[-1].prior,
-        "posteriors_": posteriors,
+    interrupted, stopped = (content.field(bool, "training", name) for name in ("interrupted", "stopped"))
+    training = {
+        "counts": counts,
+        "prior": draws[-1].prior,
+        "chains": Chains(_read_chains(content, draws), interrupted, stopped),
+        "interrupted": interrupted,
+        "stopped": stopped,
     }
+    return Kept(training, posteriors)
 
 
 def _of_draws(draws: Sequence[Draw]) -> dict[str, Array]:
     return {
-        "draws.n_components": np.array([len(draw.sizes) for draw in draws], dtype=np.int64),
+        "draws.n_components": np.array([draw.n_components for draw in draws], dtype=np.int64),
         "draws.sizes": np.concatenate([draw.sizes for draw in draws], dtype=np.int64),
         "draws.item_counts": np.concatenate([draw.item_counts for draw in draws], dtype=np.int32),
         "draws.alpha": np.array([draw.prior.alpha for draw in draws], dtype=np.float64),
@@ -376,8 +375,7 @@ def _of_draws(draws: Sequence[Draw]) -> dict[str, Array]:
     }
 
 
-def read_draws(content: Content, mixture: Mixture, weights: Weights) -> tuple[Draw, ...]:
-    """Return the draws of all chains, one after the other."""
+def _read_draws(content: Content, mixture: Mixture, weights: Weights) -> tuple[Draw, ...]:
     D = mixture.n_items
     lengths = content.take("draws.n_components", np.int64, None)
     slices = _slices(content, "draws.n_components", lengths)
@@ -444,3 +442,11 @@ def _slices(content: Content, name: str, lengths: Array) -> list[slice]:
     if len(lengths) == 0 or (lengths < 1).any():
         raise content.damaged(f"its {name} are not all 1 or more")
     return [slice(a, b) for a, b in pairwise(accumulate(lengths.tolist(), initial=0))]
+
+
+_RECORDS = {
+    "draws": Record(_encode_draws, _decode_draws),
+    "counts": Record(_encode_counts, _decode_counts),
+    "climb": Record(_encode_pooling, _decode_pooling),
+    "nothing": Record(_encode_nothing, _decode_nothing),
+}

@@ -1,8 +1,9 @@
-"""The models that files hold, each by the arrays of its own kind: mixtures, also of trees, and itemsets."""
+"""The models that files hold: for each kind and each part, a function that encodes and one that decodes."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,20 +25,15 @@ if TYPE_CHECKING:
     from itemix.files.container import Content
     from itemix.models.base import Model
 
+Parts = tuple[dict[str, Any], dict[str, Array]]
+"""Fields of the header, and arrays by name."""
 
-# Mixtures and item names in model files.
+# Item names. Lone surrogates are legal in Python's strings, and come from file names and careless decoding.
 
-
-# Lone surrogates are legal in Python's strings, and come from file names and careless decoding.
 _ENCODING = "utf-8", "surrogatepass"
 
 
-def sizes_of(mixture: Mixture) -> dict[str, int]:
-    """Return the header's numbers of components and items."""
-    return {"n_components": mixture.n_components, "n_items": mixture.n_items}
-
-
-def of_items(items: Items) -> dict[str, Array]:
+def encode_items(items: Items) -> dict[str, Array]:
     """Return item names as arrays: integers, or one text with the offset of each name."""
     if items.are_integers:
         return {"items.integers": items.labels}
@@ -46,32 +42,8 @@ def of_items(items: Items) -> dict[str, Array]:
     return {"items.offsets": offsets, "items.text": np.frombuffer(b"".join(names), dtype=np.uint8)}
 
 
-def of_mixture(mixture: Mixture, prefix: str = "mixture") -> dict[str, Array]:
-    """Return the arrays of a mixture without its items."""
-    return {f"{prefix}.weights": mixture.weights, f"{prefix}.probs": mixture.probs}
-
-
-def read_checked_mixture(content: Content, items: Items) -> Mixture:
-    """Return the mixture of some items, of as many components as the header says."""
-    mixture = read_mixture(content, items)
-    require_components(content, mixture.n_components)
-    return mixture
-
-
-def require_components(content: Content, n_components: int) -> None:
-    """Refuse a file whose model has another number of components than its header says."""
-    if n_components != content.whole("n_components"):
-        raise content.damaged(f"it has {n_components} components, not those of its header")
-
-
-def read_mixture(content: Content, items: Items, prefix: str = "mixture") -> Mixture:
-    """Return the mixture of some items."""
-    weights = content.take(f"{prefix}.weights", np.float64, None)
-    return Mixture(weights, content.take(f"{prefix}.probs", np.float64, len(weights), len(items)), items)
-
-
-def read_items(content: Content) -> Items:
-    """Return the items of a model file, as many as its header says."""
+def decode_items(content: Content) -> Items:
+    """Return the items, as many as the header says."""
     n_items = content.whole("n_items")
     if "items.integers" in content:
         return Items(content.take("items.integers", np.int64, n_items))
@@ -86,7 +58,126 @@ def read_items(content: Content) -> Items:
     return Items(names)
 
 
-# The correction of a mixture in a model file.
+# Mixtures, of products and of trees. `place` is what the names of their arrays begin with.
+
+
+def encode_mixture(mixture: Mixture, place: str = "mixture") -> dict[str, Array]:
+    """Return the arrays of a mixture without its items."""
+    return {f"{place}.weights": mixture.weights, f"{place}.probs": mixture.probs}
+
+
+def decode_mixture(content: Content, items: Items, place: str = "mixture") -> Mixture:
+    """Return the mixture of some items."""
+    weights = content.take(f"{place}.weights", np.float64, None)
+    return Mixture(weights, content.take(f"{place}.probs", np.float64, len(weights), len(items)), items)
+
+
+def encode_trees(trees: TreeMixture, place: str = "trees") -> dict[str, Array]:
+    """Return the arrays of a mixture of trees without its items."""
+    return {f"{place}.{name}": getattr(trees, name) for name in ("weights", "parents", "probs")}
+
+
+def decode_trees(content: Content, items: Items, place: str = "trees") -> TreeMixture:
+    """Return the mixture of trees over some items."""
+    weights = content.take(f"{place}.weights", np.float64, None)
+    shape = len(weights), len(items)
+    return TreeMixture(
+        weights,
+        content.take(f"{place}.parents", np.int32, *shape),
+        content.take(f"{place}.probs", np.float64, *shape, 2),
+        items,
+    )
+
+
+# Maximum entropy under the supports of itemsets.
+
+
+def encode_max_entropy(model: MaxEntropy) -> dict[str, Array]:
+    """Return the arrays of a model without its items."""
+    return {
+        "frequencies": model.frequencies,
+        "itemsets.offsets": model.itemsets.offsets,
+        "itemsets.codes": model.itemsets.codes,
+        "itemsets.supports": model.supports,
+    }
+
+
+def decode_max_entropy(content: Content, items: Items) -> MaxEntropy:
+    """Return the model of some items."""
+    n = content.whole("n_itemsets")
+    sets = Sets(
+        content.take("itemsets.offsets", np.int64, n + 1),
+        content.take("itemsets.codes", np.int32, None),
+        items,
+    )
+    frequencies = content.take("frequencies", np.float64, len(items))
+    return MaxEntropy(frequencies, sets, content.take("itemsets.supports", np.float64, n))
+
+
+# A model of any kind.
+
+
+class Kind(NamedTuple):
+    """How a kind of model is written and read.
+
+    Attributes
+    ----------
+    cls : type
+        The model's class.
+    size : str
+        The field of the header that says how many components or itemsets it has.
+    size_of : callable
+        Returns that number of a model.
+    encode : callable
+        Returns the arrays of a model, but not those of its items.
+    decode : callable
+        Returns the model of a file's content and its items.
+    """
+
+    cls: type[Model]
+    size: str
+    size_of: Callable[[Any], int]
+    encode: Callable[[Any], dict[str, Array]]
+    decode: Callable[[Content, Items], Model]
+
+
+_KINDS = (
+    Kind(Mixture, "n_components", attrgetter("n_components"), encode_mixture, decode_mixture),
+    Kind(TreeMixture, "n_components", attrgetter("n_components"), encode_trees, decode_trees),
+    Kind(MaxEntropy, "n_itemsets", lambda m: len(m.itemsets), encode_max_entropy, decode_max_entropy),
+)
+
+
+def encode_model(model: Model) -> Parts:
+    """Return the header's fields and the arrays of a model without a correction, with those of its items.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is of a kind that files do not hold.
+    """
+    kind = next((kind for kind in _KINDS if isinstance(model, kind.cls)), None)
+    if kind is None:
+        raise InvalidInputError(
+            "expected a model of a kind that files hold (Mixture, CorrectedMixture, TreeMixture, "
+            f"MaxEntropy), got {type(model).__name__}; pickle it instead"
+        )
+    header = {"n_items": model.n_items, kind.size: kind.size_of(model)}
+    return header, {**encode_items(model.items), **kind.encode(model)}
+
+
+def decode_model(content: Content, name: str) -> Model | None:
+    """Return the model of a file, of the kind of a name; None if that is no kind of model."""
+    kind = next((kind for kind in _KINDS if kind.cls.__name__ == name), None)
+    if kind is None:
+        return None
+    model = kind.decode(content, decode_items(content))
+    if kind.size_of(model) != content.whole(kind.size):
+        raise content.damaged(f"it has {kind.size_of(model)} components, not those of its header")
+    return model
+
+
+# The correction of a mixture, and how it was chosen.
 
 
 # Shifts of log-odds beyond this have no odds.
@@ -130,8 +221,19 @@ def decode_correction(content: Content, mixture: Mixture) -> CorrectedMixture | 
     return CorrectedMixture(mixture, Correction(item_shift, residuals, n_transactions, excess))
 
 
-def encode_choice(choice: Choice) -> dict[str, Array]:
-    """Return the arrays of how a correction was chosen."""
+def decode_corrected(content: Content) -> CorrectedMixture:
+    """Return a corrected mixture that a file holds alone."""
+    mixture = decode_model(content, Mixture.__name__)
+    corrected = decode_correction(content, mixture) if isinstance(mixture, Mixture) else None
+    if corrected is None:
+        raise content.damaged("it has no array correction.shift")
+    return corrected
+
+
+def encode_choice(choice: Choice | None) -> dict[str, Array]:
+    """Return the arrays of how a correction was chosen; none if it was not."""
+    if choice is None:
+        return {}
     return {
         "choice.orders": np.array([way.order for way in choice.ways], dtype=np.int64),
         "choice.shrinkages": np.array([way.shrinkage for way in choice.ways], dtype=np.float64),
@@ -172,134 +274,3 @@ def _is_trie(first: npt.NDArray[np.int64], item: npt.NDArray[np.int64], n_items:
     is_after[1:] = (parent[1:] != parent[:-1]) | (own[1:] > own[:-1])
     in_order = np.array_equal(own[:n_items], np.arange(n_items))
     return bool(in_order and is_below.all() and is_after.all() and (own >= 0).all())
-
-
-Parts = tuple[dict[str, Any], dict[str, Array]]
-
-
-class Kind(NamedTuple):
-    """How a kind of model is written and read.
-
-    Attributes
-    ----------
-    cls : type
-        The model's class.
-    encode : callable
-        Returns the fields of the header and the arrays of a model, but not those of its items.
-    decode : callable
-        Returns the model of a file's content and its items.
-    """
-
-    cls: type[Model]
-    encode: Callable[[Any], Parts]
-    decode: Callable[[Content, Items], Model]
-
-
-def of_trees(trees: TreeMixture, prefix: str = "trees") -> dict[str, Array]:
-    """Return the arrays of a mixture of trees without its items."""
-    return {f"{prefix}.{name}": getattr(trees, name) for name in ("weights", "parents", "probs")}
-
-
-def read_trees(content: Content, items: Items, prefix: str = "trees") -> TreeMixture:
-    """Return the mixture of trees over some items."""
-    weights = content.take(f"{prefix}.weights", np.float64, None)
-    shape = len(weights), len(items)
-    return TreeMixture(
-        weights,
-        content.take(f"{prefix}.parents", np.int32, *shape),
-        content.take(f"{prefix}.probs", np.float64, *shape, 2),
-        items,
-    )
-
-
-def _encode_mixture(mixture: Mixture) -> Parts:
-    return {"n_components": mixture.n_components}, of_mixture(mixture)
-
-
-def _encode_corrected(corrected: CorrectedMixture) -> Parts:
-    header, tensors = encode_correction(corrected)
-    of_mixture = _encode_mixture(corrected.mixture)
-    return {**of_mixture[0], **header}, {**of_mixture[1], **tensors}
-
-
-def _decode_corrected(content: Content, items: Items) -> CorrectedMixture:
-    corrected = decode_correction(content, read_checked_mixture(content, items))
-    if corrected is None:
-        raise content.damaged("it has no array correction.shift")
-    return corrected
-
-
-def _encode_trees(trees: TreeMixture) -> Parts:
-    return {"n_components": trees.n_components}, of_trees(trees)
-
-
-def _decode_trees(content: Content, items: Items) -> TreeMixture:
-    trees = read_trees(content, items)
-    require_components(content, trees.n_components)
-    return trees
-
-
-def _encode_max_entropy(model: MaxEntropy) -> Parts:
-    return {"n_itemsets": len(model.itemsets)}, {
-        "frequencies": model.frequencies,
-        "itemsets.offsets": model.itemsets.offsets,
-        "itemsets.codes": model.itemsets.codes,
-        "itemsets.supports": model.supports,
-    }
-
-
-def _decode_max_entropy(content: Content, items: Items) -> MaxEntropy:
-    n = content.whole("n_itemsets")
-    sets = Sets(
-        content.take("itemsets.offsets", np.int64, n + 1),
-        content.take("itemsets.codes", np.int32, None),
-        items,
-    )
-    frequencies = content.take("frequencies", np.float64, len(items))
-    return MaxEntropy(frequencies, sets, content.take("itemsets.supports", np.float64, n))
-
-
-_KINDS = (
-    Kind(Mixture, _encode_mixture, read_checked_mixture),
-    Kind(CorrectedMixture, _encode_corrected, _decode_corrected),
-    Kind(TreeMixture, _encode_trees, _decode_trees),
-    Kind(MaxEntropy, _encode_max_entropy, _decode_max_entropy),
-)
-_KIND_OF_METHOD: dict[str, type[Model]] = {
-    "chow-liu": TreeMixture,
-    "chow-liu-mixture": TreeMixture,
-    "maxent": MaxEntropy,
-}
-
-
-def encode_model(model: Model) -> Parts:
-    """Return the header's fields and the arrays of a model, with those of its items.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is of a kind that files do not hold.
-    """
-    kind = next((kind for kind in _KINDS if isinstance(model, kind.cls)), None)
-    if kind is None:
-        known = ", ".join(kind.cls.__name__ for kind in _KINDS)
-        raise InvalidInputError(
-            f"expected a model of a kind that files hold ({known}), got {type(model).__name__}; "
-            "pickle it instead"
-        )
-    header, tensors = kind.encode(model)
-    return {"n_items": model.n_items, **header}, {**of_items(model.items), **tensors}
-
-
-def decode_model(content: Content) -> Model:
-    """Return the model of a file: that of its kind, or the one which its method learns."""
-    name = content.field(str, "kind")
-    own = [kind for kind in _KINDS if kind.cls.__name__ == name]
-    learned: type[Model] = Mixture if own else _KIND_OF_METHOD.get(content.field(str, "method"), Mixture)
-    kind = own[0] if own else next(kind for kind in _KINDS if kind.cls is learned)
-    return kind.decode(content, read_items(content))
-
-
-def is_alone(content: Content) -> bool:
-    """Whether a file holds a model alone, without the estimator that learned it."""
-    return content.field(str, "kind") in {kind.cls.__name__ for kind in _KINDS}

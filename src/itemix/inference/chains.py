@@ -376,24 +376,21 @@ class _Running:
 
     def run(self) -> None:
         """Burn in, then keep draws; a raised error ends the other chains too."""
+        began = time.perf_counter()
         try:
-            self._run()
+            self.flags.go.wait()
+            if self.flags.stop.is_set():
+                return
+            state = self.sampler.init(self.rng) if self.state is None else self.state
+            while not self.flags.stop.is_set() and len(self.draws) < self.schedule.n_samples:
+                state, _ = self.sampler.step(state)
+                self._record(state)
+                self.flags.tell(self.callbacks, self._report(time.perf_counter() - began))
         except KeyboardInterrupt:
             self.flags.interrupt()
         except BaseException:
             self.flags.stop.set()
             raise
-
-    def _run(self) -> None:
-        began = time.perf_counter()
-        self.flags.go.wait()
-        if self.flags.stop.is_set():
-            return
-        state = self.sampler.init(self.rng) if self.state is None else self.state
-        while not self.flags.stop.is_set() and len(self.draws) < self.schedule.n_samples:
-            state, _ = self.sampler.step(state)
-            self._record(state)
-            self.flags.tell(self.callbacks, self._report(time.perf_counter() - began))
 
     def _record(self, state: GibbsState) -> None:
         self.state = state

@@ -43,14 +43,14 @@ class EM:
 
     def step(self, state: Counts) -> tuple[Counts, Info]:
         """Do an M-step and an E-step; the bound is the log-likelihood of the M-step's mixture."""
-        counts, bound = self.expect(state)
-        return counts, Info(bound, int(np.count_nonzero(state.sizes)))
-
-    def expect(self, state: Counts) -> tuple[Counts, float]:
-        """Return the next expected counts and the log-likelihood."""
         weights, probs = maximise(state)
         tables = tables_of_mixture(weights, probs, self.rows.flipped, self.rows.workers)
-        return self.rows.expected_counts(tables)
+        counts, bound = self.rows.expected_counts(tables)
+        return counts, Info(bound, int(np.count_nonzero(state.sizes)))
+
+    def measured(self, state: Counts) -> Counts:
+        """Return a state that knows how sure its counts are: none does."""
+        return state
 
     def state_of(self, counts: Counts) -> Counts:
         """Return the state that goes on from counts."""

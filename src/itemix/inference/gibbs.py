@@ -326,6 +326,11 @@ class Draw:
     prior: Prior
     items: Items
 
+    @property
+    def n_components(self) -> int:
+        """How many components it has; those of the Dirichlet process hold transactions."""
+        return len(self.sizes)
+
     def counts(self) -> Counts:
         """Return the counts as a value."""
         return Counts(self.sizes, self.item_counts)

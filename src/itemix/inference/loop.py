@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from itemix import _runtime
+from itemix._runtime import still_wanted
 
 if TYPE_CHECKING:
     from itemix.inference.priors import Prior
@@ -141,6 +141,8 @@ class Run(Generic[S]):
 
     Attributes
     ----------
+    algorithm : Algorithm
+        What was run, which can finish the state.
     state : object
         Its last state, from which a run can go on.
     bounds : array, shape (n_iter,)
@@ -157,6 +159,7 @@ class Run(Generic[S]):
         Which restart it was.
     """
 
+    algorithm: Algorithm[S]
     state: S
     bounds: npt.NDArray[np.float64]
     converged: bool
@@ -217,10 +220,16 @@ def run(
     best: _Climb[S] | None = None
     interrupted = stopped = False
     for restart, rng in enumerate(spawn_generators(random_state, n_restarts)):
-        climb = _Climb[S](restart, n_restarts)
+        climb = _Climb[S](restart)
         try:
-            first = algorithm.init(rng) if start is None else start
-            stopped = climb.run(algorithm, first, n_transactions, settings, callbacks)
+            state = algorithm.init(rng) if start is None else start
+            began = time.perf_counter()
+            while not stopped and climb.goes_on(n_transactions, settings):
+                still_wanted()
+                state, info = algorithm.step(state)
+                climb.take(state, info)
+                report = climb.report(info, n_restarts, settings.max_iter, time.perf_counter() - began)
+                stopped = any([callback(report) for callback in callbacks])  # noqa: C419 - all of them are told
         except KeyboardInterrupt:
             if best is None and not climb.bounds:
                 raise
@@ -230,51 +239,32 @@ def run(
         if interrupted or stopped:
             break
     assert best is not None and best.state is not None  # noqa: S101, PT018 - max_iter is at least 1
-    return Run(best.state, np.array(best.bounds), best.converged, interrupted, stopped, best.restart)
+    return Run(
+        algorithm, best.state, np.array(best.bounds), best.converged, interrupted, stopped, best.restart
+    )
 
 
 class _Climb(Generic[S]):
     """One restart: its state and bounds stay readable if Ctrl-C ends it."""
 
-    def __init__(self, restart: int, n_restarts: int) -> None:
+    def __init__(self, restart: int) -> None:
         self.restart = restart
-        self.n_restarts = n_restarts
         self.state: S | None = None
         self.bounds: list[float] = []
         self.converged = False
 
-    def run(
-        self,
-        algorithm: Algorithm[S],
-        state: S,
-        n_transactions: int,
-        settings: Settings,
-        callbacks: Sequence[Callback],
-    ) -> bool:
-        """Iterate until convergence or the last iteration; return whether a callback stopped it."""
-        began = time.perf_counter()
-        for iteration in range(1, settings.max_iter + 1):
-            _runtime.still_wanted()
-            state, info = algorithm.step(state)
-            self.state = state
-            self.bounds.append(info.bound)
-            report = Report(
-                self.restart,
-                self.n_restarts,
-                iteration,
-                settings.max_iter,
-                info.bound,
-                info.n_components,
-                time.perf_counter() - began,
-            )
-            if any([callback(report) for callback in callbacks]):  # noqa: C419 - all of them are told
-                return True
-            if self._has_settled(n_transactions, settings.tol):
-                self.converged = True
-                break
-        return False
+    def goes_on(self, n_transactions: int, settings: Settings) -> bool:
+        """Whether there is another iteration to do: the bound has not settled, and they are not all done."""
+        if settings.tol is not None and len(self.bounds) >= 2:
+            self.converged = self.bounds[-1] - self.bounds[-2] < settings.tol * n_transactions
+        return not self.converged and len(self.bounds) < settings.max_iter
 
-    def _has_settled(self, n_transactions: int, tol: float | None) -> bool:
-        if tol is None or len(self.bounds) < 2:
-            return False
-        return self.bounds[-1] - self.bounds[-2] < tol * n_transactions
+    def take(self, state: S, info: Info) -> None:
+        """Keep what an iteration has come to."""
+        self.state = state
+        self.bounds.append(info.bound)
+
+    def report(self, info: Info, n_restarts: int, max_iter: int, seconds: float) -> Report:
+        """Return what callbacks are told of the last iteration."""
+        n = len(self.bounds)
+        return Report(self.restart, n_restarts, n, max_iter, info.bound, info.n_components, seconds)

@@ -20,7 +20,7 @@ from itemix.models.posterior import Posterior, sums_behind
 if TYPE_CHECKING:
     from itemix._typing import Floats
     from itemix.core.items import Items
-    from itemix.models.counts import Counts
+    from itemix.models.counts import Counts, Rows
 
 Weights = Literal["dirichlet", "sticks"]
 Hyperparameter = float | npt.ArrayLike | None
@@ -91,6 +91,30 @@ def known_shares(counts: Counts, eta: Floats, nu: Floats) -> Floats | None:
     from_data = np.minimum(counts.sizes[:, None] / (eta + nu), 1.0)
     known: Floats = 1 - (1 - share.clip(_LEAST_SHARE, 1)) * from_data
     return known
+
+
+@dataclass(frozen=True, eq=False)
+class DataTotals:
+    """How often each item occurs, in how many transactions: what priors are made of.
+
+    Attributes
+    ----------
+    item_totals : array of int, shape (n_items,)
+        How many transactions hold each item.
+    n_transactions : int
+        The number of transactions.
+    """
+
+    item_totals: npt.NDArray[np.int64]
+    n_transactions: int
+
+    @classmethod
+    def of(cls, rows: Rows) -> DataTotals:
+        """Return those of rows that are ready for E-steps."""
+        return cls(rows.item_totals, rows.n_transactions)
+
+    def __add__(self, other: DataTotals) -> DataTotals:
+        return DataTotals(self.item_totals + other.item_totals, self.n_transactions + other.n_transactions)
 
 
 def make_prior(

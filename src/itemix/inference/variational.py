@@ -141,20 +141,15 @@ class Variational:
 
     def step(self, state: VariationalState) -> tuple[VariationalState, Info]:
         """Do one update of all factors; the bound is that of the factors which the state gives."""
-        counts, bound = self.expect(state)
+        tables, divergence = self.tables(state)
+        counts, value = self.rows.expected_counts(tables)
         prior = state.prior
         if self.learn_alpha:
             prior = best_alpha(prior, state.counts.sizes)
         if self.learn_strength:
             prior = best_strength(prior, state.counts)
         n_components = int((state.counts.sizes > _HOLDS_TRANSACTIONS).sum())
-        return VariationalState(_ordered(counts, prior), prior), Info(bound, n_components)
-
-    def expect(self, state: VariationalState) -> tuple[Counts, float]:
-        """Return the next expected counts, components in the same order, and the bound."""
-        tables, divergence = self.tables(state)
-        counts, value = self.rows.expected_counts(tables)
-        return counts, value - divergence
+        return VariationalState(_ordered(counts, prior), prior), Info(value - divergence, n_components)
 
     def measured(self, state: VariationalState) -> VariationalState:
         """Return a state that also knows how sure its counts are, by one more E-step."""

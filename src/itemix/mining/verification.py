@@ -250,11 +250,15 @@ def own_slack(source: ErrorSource, model: Model, min_support: float, *, n_jobs: 
     return USUAL
 
 
-def uncertain(fitted: ModelLike) -> ErrorSource:
-    """Return what knows how sure a model is, alone or fitted: its correction or its posteriors, if any."""
-    corrected = fitted if isinstance(fitted, CorrectedMixture) else getattr(fitted, "corrected_", None)
-    posteriors: ErrorSource = getattr(fitted, "posteriors_", ())
-    return posteriors if corrected is None else corrected
+def error_source_of(model: ModelLike) -> ErrorSource:
+    """Return what knows how sure a model is; empty if nothing does.
+
+    An estimator holds a fitted model that says it; of models alone, only a corrected mixture knows.
+    """
+    if isinstance(model, CorrectedMixture):
+        return model
+    source: ErrorSource = getattr(getattr(model, "fitted_", None), "error_source", ())
+    return source
 
 
 def _slack_rule(
@@ -265,7 +269,7 @@ def _slack_rule(
 ) -> Callable[[float], float]:
     """Return the function from a threshold to its slack."""
     if slack is None:
-        return partial(own_slack, uncertain(model), proposer, n_jobs=n_jobs)
+        return partial(own_slack, error_source_of(model), proposer, n_jobs=n_jobs)
     if callable(slack):
         return lambda min_support: check_slack(slack(min_support))
     number = check_slack(slack)

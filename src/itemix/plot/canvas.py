@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from itemix.core.display import format_name, format_percent, format_set
-from itemix.errors import MissingExtraError
+from itemix.errors import InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -309,3 +309,15 @@ def apart(places: Sequence[float], least: float, low: float) -> list[float]:
         moved[position] = max(moved[position], low)
         low = moved[position] + least
     return moved
+
+
+def require_kind(value: object, kind: type, *, by: str) -> None:
+    """Check that something is of the kind that a picture shows; `by` makes it.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is of another kind.
+    """
+    if not isinstance(value, kind):
+        raise InvalidInputError(f"expected {kind.__name__} to draw, got {type(value).__name__}; try {by}")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from itemix.core.display import format_name
+from itemix.errors import InvalidInputError
+from itemix.fitted import FittedModel
 from itemix.mining.characteristics import characteristic_items, in_general
 from itemix.plot import canvas
-from itemix.plot.models import largest_components, require_components
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -61,7 +62,7 @@ def component_heatmap(
     >>> len(ax.get_xticks()), len(ax.get_yticks())
     (8, 20)
     """
-    components = require_components(model)
+    components = _require_components(model)
     chosen = largest_components(components, min(n_components, _MOST_COMPONENTS))
     items = _telling_items(components, chosen, min(n_items, _MOST_ITEMS))
     ax = canvas.axes_of(ax, max(1.9 + 0.42 * len(chosen), 4.6), 1.0 + 0.2 * len(items))
@@ -122,7 +123,7 @@ def component_sizes(
     >>> len(ax.patches)
     6
     """
-    components = require_components(model)
+    components = _require_components(model)
     chosen = largest_components(components, min(n, _MOST_COMPONENTS))
     ax = canvas.axes_of(ax, 6.4, 0.7 + 0.46 * len(chosen))
     palette = canvas.palette_of(ax)
@@ -179,3 +180,19 @@ def _in_words(components: Mixture, component: int, n_items: int, room: int) -> s
             break
         words += more
     return words or in_general(components, component)
+
+
+def largest_components(components: Mixture, n: int) -> npt.NDArray[np.int64]:
+    """Return the positions of the n largest components that hold anything, the largest first."""
+    order = np.argsort(-components.weights, kind="stable")[: max(n, 1)]
+    return order[components.weights[order] > 0]
+
+
+def _require_components(source: Any) -> Mixture:  # noqa: ANN401 - anything at all
+    """Return the components of a model, or raise InvalidInputError if it has none."""
+    fitted = FittedModel.of(source)
+    if fitted.components is None:
+        raise InvalidInputError(
+            f"expected a model with components, got {type(fitted.model).__name__}; try itemix.BayesianMixture"
+        )
+    return fitted.components

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from itemix.errors import InvalidInputError
+from itemix.fitted import FittedModel
+from itemix.mining.query import comparable_items, dependencies
 from itemix.plot import canvas
-from itemix.plot.models import model_of, require_pairs, strongest_dependencies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,9 +20,11 @@ if TYPE_CHECKING:
     from itemix._typing import Codes, Floats, Ints
     from itemix.core.items import Label
     from itemix.mining.query import Dependency, Sign
-    from itemix.models.base import Model
+    from itemix.models.base import Model, Names
     from itemix.plot.canvas import Palette
 
+# Information of a pair that is none but for rounding.
+_NOISE = 1e-9
 
 # Orders in which items that belong together stand side by side: along a line, and around a circle.
 
@@ -127,10 +131,10 @@ def dependency_matrix(
     >>> sorted({label.get_text() for label in ax.get_xticklabels() + ax.get_yticklabels()})
     ['beer', 'salsa', 'tortillas']
     """
-    asked = model_of(model)
+    asked = FittedModel.of(model).model
     chosen = asked.items.codes(items) if items is not None else _dependent_items(asked, n_items)
     chosen = chosen[:_MOST_IN_MATRIX]
-    require_pairs(len(chosen) - 1)
+    _require_pairs(len(chosen) - 1)
     log_lift = _log_lift(asked, chosen)
     order = along_a_line(log_lift)
     log_lift, chosen = log_lift[np.ix_(order, order)], chosen[order]
@@ -157,7 +161,7 @@ def dependency_matrix(
 def _dependent_items(model: Model, n_items: int) -> Codes:
     """Return the codes of the items of the strongest pairs."""
     chosen: dict[int, None] = {}
-    for pair in strongest_dependencies(model, 4 * min(n_items, _MOST_IN_MATRIX)):
+    for pair in _strongest_dependencies(model, 4 * min(n_items, _MOST_IN_MATRIX)):
         for name in (pair.item, pair.other):
             if len(chosen) < n_items:
                 chosen.setdefault(model.items.code(name))
@@ -261,9 +265,9 @@ def dependency_network(
     >>> len(ax.patches)
     5
     """
-    asked = model_of(model)
-    pairs = _readable(strongest_dependencies(asked, min(n, _MOST_PAIRS), sign=sign, items=items))
-    require_pairs(len(pairs))
+    asked = FittedModel.of(model).model
+    pairs = _readable(_strongest_dependencies(asked, min(n, _MOST_PAIRS), sign=sign, items=items))
+    _require_pairs(len(pairs))
     strength = np.array([pair.information for pair in pairs])
     names = list(dict.fromkeys(name for pair in pairs for name in (pair.item, pair.other)))
     ends = np.array([[names.index(pair.item), names.index(pair.other)] for pair in pairs])
@@ -377,3 +381,24 @@ def _explain_lines(ax: Axes, palette: Palette, is_positive: list[bool]) -> None:
             Line2D([], [], color=palette.negative, linewidth=2.5, linestyle=(0, (2, 1)), label=label)
         )
     canvas.legend(ax, palette, columns=2, handles=handles, handlelength=1.8)
+
+
+def _strongest_dependencies(
+    model: Model, n: int, *, sign: Sign = "both", items: Names | None = None
+) -> list[Dependency]:
+    """Return the strongest pairs that are more than rounding.
+
+    Of very many items, they are those of the most frequent ones where comparing all would take long.
+    """
+    compared = None if items is not None else comparable_items(model)
+    among = None if compared is None else model.items.names(compared)
+    found = dependencies(model, n, sign=sign, items=items, among=among)
+    return [pair for pair in found if pair.information > _NOISE]
+
+
+def _require_pairs(n: int) -> None:
+    """Raise InvalidInputError if there is no pair of items to draw."""
+    if n < 1:
+        raise InvalidInputError(
+            "expected at least one pair of items to draw, got none; ask for more items, or for sign='both'"
+        )

@@ -9,8 +9,9 @@ import numpy as np
 from itemix.core.display import format_percent, plural
 from itemix.errors import InvalidInputError
 from itemix.evaluation import Evaluation
+from itemix.fitted import FittedModel
+from itemix.inference.methods import METHODS
 from itemix.plot import canvas
-from itemix.plot.models import model_of, require_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 Quantity = Literal["bound", "n_components", "alpha"]
 
-_CLIMBED = {"BernoulliMixture": "Log-likelihood", "ChowLiuMixture": "Log-posterior"}
 _QUANTITIES = ("bound", "n_components", "alpha")
 
 
@@ -112,32 +112,27 @@ def trace_of(model: Any, quantity: Quantity = "bound") -> Trace:  # noqa: ANN401
     InvalidInputError
         If the fit has no such trace.
     """
-    model_of(model)
+    fitted = FittedModel.of(model)
     if quantity not in _QUANTITIES:
         raise InvalidInputError(
             f"expected a quantity that is one of {', '.join(_QUANTITIES)}, got {quantity!r}; try 'bound'"
         )
-    if hasattr(model, "chains_"):
-        return _of_chains(model, quantity)
-    if quantity != "bound" or not hasattr(model, "lower_bounds_"):
+    training = fitted.training
+    if training is None or training.bounds is None or (training.chains is None and quantity != "bound"):
         raise InvalidInputError(
-            f"expected a model with a trace of {quantity!r}, got {type(model).__name__}, which has none; try "
+            f"expected a model with a trace of {quantity!r}, got {fitted.kind}, which has none; try "
             "one that was fitted with inference='gibbs'"
         )
-    usual = "Evidence lower bound" if getattr(model, "posteriors_", ()) else "Bound"
-    what = _CLIMBED.get(type(model).__name__, usual)
-    return Trace(f"{what} a transaction", [model.lower_bounds_], [0])
-
-
-def _of_chains(model: Any, quantity: Quantity) -> Trace:  # noqa: ANN401 - as above
-    chains = model.chains_.chains
-    n_burn = [chain.n_burn for chain in chains]
-    if quantity == "bound":
-        n = model.counts_.n_transactions
-        lines = [chain.log_joint / n for chain in chains]
-        return Trace("Joint log-probability a transaction", lines, n_burn)
-    name = {"n_components": "Number of components", "alpha": "Concentration of the weights"}[quantity]
-    return Trace(name, [np.asarray(getattr(chain, quantity), dtype=np.float64) for chain in chains], n_burn)
+    climbed = "Bound" if fitted.method is None else METHODS[fitted.method].climbs
+    name = {"n_components": "Number of components", "alpha": "Concentration of the weights"}.get(
+        quantity, f"{climbed} a transaction"
+    )
+    if training.chains is None:
+        return Trace(name, [training.bounds], [0])
+    chains = training.chains.chains
+    scale, traced = (training.n_transactions, "log_joint") if quantity == "bound" else (1, quantity)
+    lines = [np.asarray(getattr(chain, traced), dtype=np.float64) / scale for chain in chains]
+    return Trace(name, lines, [chain.n_burn for chain in chains])
 
 
 def _limits(lines: list[Floats]) -> tuple[float, float]:
@@ -198,7 +193,7 @@ def evaluation_by_length(
     >>> ax.get_title(loc="left")
     'Mean relative error of supports'
     """
-    require_kind(evaluation, Evaluation, by="itemix.evaluate(model, test, 0.01)")
+    canvas.require_kind(evaluation, Evaluation, by="itemix.evaluate(model, test, 0.01)")
     if criterion not in _CRITERIA:
         raise InvalidInputError(
             f"expected a criterion that is one of {', '.join(_CRITERIA)}, got {criterion!r}; try "

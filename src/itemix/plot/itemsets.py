@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.core.display import plural
+from itemix.core.itemsets import Itemsets
+from itemix.errors import InvalidInputError
 from itemix.plot import canvas
-from itemix.plot.models import require_itemsets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from itemix._typing import Floats
-    from itemix.core.itemsets import Itemsets
     from itemix.plot.canvas import Palette
 
 
@@ -55,7 +55,7 @@ def support_agreement(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('support in the data', 'support in the model')
     """
-    require_itemsets(itemsets)
+    _require_itemsets(itemsets)
     ax = canvas.axes_of(ax, 5.0, 4.6)
     palette = canvas.palette_of(ax)
     exact = exact_supports(itemsets, data)
@@ -124,7 +124,7 @@ def support_distribution(itemsets: Itemsets, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'least support'
     """
-    require_itemsets(itemsets)
+    _require_itemsets(itemsets)
     ax = canvas.axes_of(ax, 6.4, 3.8)
     palette = canvas.palette_of(ax)
     low, high = float(itemsets.support.min()), float(itemsets.support.max())
@@ -173,7 +173,7 @@ def length_distribution(itemsets: Itemsets, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'items in the set'
     """
-    require_itemsets(itemsets)
+    _require_itemsets(itemsets)
     ax = canvas.axes_of(ax, 6.4, 3.2)
     palette = canvas.palette_of(ax)
     lengths, counts = np.unique(itemsets.lengths, return_counts=True)
@@ -230,9 +230,9 @@ def top_itemsets(
     >>> len(ax.get_yticks())
     8
     """
-    require_itemsets(itemsets)
+    _require_itemsets(itemsets)
     shown = itemsets.top(min(n, 40), min_len=min_len)
-    require_itemsets(shown)
+    _require_itemsets(shown)
     ax = canvas.axes_of(ax, 6.4, 1.1 + 0.24 * len(shown))
     palette = canvas.palette_of(ax)
     places = np.arange(len(shown))[::-1]
@@ -311,3 +311,13 @@ def _names_of(itemsets: Itemsets, width: int) -> list[str]:
     if itemsets.lengths.max() == 1:
         return canvas.short((names[0] for names in itemsets.sets), width)
     return [canvas.short_sets([names], width * 3 // 2)[0] for names in itemsets.sets]
+
+
+def _require_itemsets(itemsets: Itemsets) -> None:
+    """Raise InvalidInputError if there is no itemset to draw."""
+    canvas.require_kind(itemsets, Itemsets, by="itemix.mine(data, 0.01)")
+    if len(itemsets) == 0:
+        raise InvalidInputError(
+            "expected at least one itemset to draw, got none; mine with a lower min_support, or ask for "
+            "shorter ones"
+        )

@@ -10,7 +10,6 @@ from itemix.core.display import plural
 from itemix.errors import InvalidInputError
 from itemix.mining.ruleset import Rules
 from itemix.plot import canvas
-from itemix.plot.models import require_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +52,7 @@ def rules_scatter(rules: Rules, *, n_named: int = 5, ax: Axes | None = None) -> 
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('support', 'confidence')
     """
-    require_kind(rules, Rules, by="itemix.rules(itemsets)")
+    canvas.require_kind(rules, Rules, by="itemix.rules(itemsets)")
     if len(rules) == 0:
         raise InvalidInputError("expected at least one rule to draw, got none; try a lower min_threshold")
     shown = rules.top(_MOST_RULES)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix.fitted import FittedModel
 from itemix.mining.mine import mine
 from itemix.mining.query import Dependency, Sign, dependencies
 from itemix.mining.rules import rules
 from itemix.plot.itemsets import exact_supports
-from itemix.plot.models import components_of, model_of
 
 if TYPE_CHECKING:
     from itemix._typing import Floats
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from itemix.core.transactions import Transactions
     from itemix.mining.ruleset import Rules
     from itemix.models.base import Model
-    from itemix.models.mixture import Mixture
 
 
 LEVEL = 0.9
@@ -52,16 +51,10 @@ class Findings:
 
     Attributes
     ----------
-    source : object
-        What was handed in: a fitted estimator, or a model.
-    model : Model
-        What answers.
-    components : Mixture or None
-        Its components, of the last sample where there are several; None if it has none.
+    fitted : FittedModel
+        The model, how sure it is and how it was fitted.
     data : Transactions or None
         Transactions to compare it with.
-    n_transactions : int or None
-        How many it was learned from, if that is known.
     itemsets : Itemsets
         All that it expects at a threshold, with their intervals if it has a posterior.
     exact : array of float or None
@@ -78,11 +71,8 @@ class Findings:
         Those of the highest lift, a few for each item on the right.
     """
 
-    source: Any
-    model: Model
-    components: Mixture | None
+    fitted: FittedModel
     data: Transactions | None
-    n_transactions: int | None
     itemsets: Itemsets
     exact: Floats | None
     missed: int | None
@@ -91,6 +81,11 @@ class Findings:
     avoiding: list[Dependency]
     rules: Rules
     best_rules: Rules
+
+    @property
+    def model(self) -> Model:
+        """What answers."""
+        return self.fitted.model
 
 
 def find(source: Any, data: Transactions | None, min_support: float | None) -> Findings:  # noqa: ANN401 - a model
@@ -101,17 +96,17 @@ def find(source: Any, data: Transactions | None, min_support: float | None) -> F
     InvalidInputError
         If it is no model, the data has no items of it, or it expects no itemset at the threshold.
     """
-    model = model_of(source)
+    fitted = FittedModel.of(source)
+    model = fitted.model
     if data is not None:
         _require_common_items(model, data)
-    itemsets = _with_intervals(_expected(model, min_support), source)
+    itemsets = _expected(model, min_support)
+    if fitted.knows_error:
+        itemsets = fitted.with_intervals(itemsets, level=LEVEL)
     found_rules = _some_rules(itemsets)
     return Findings(
-        source=source,
-        model=model,
-        components=components_of(source),
+        fitted=fitted,
         data=data,
-        n_transactions=_n_transactions(source),
         itemsets=itemsets,
         exact=None if data is None else exact_supports(itemsets, data),
         missed=None if data is None else _missed(itemsets, data),
@@ -146,26 +141,12 @@ def _rounded_up(support: float) -> float:
     return min(float(f"{math.ceil(support / unit - 1e-9) * unit:.2g}"), 1.0)
 
 
-def _with_intervals(itemsets: Itemsets, source: Any) -> Itemsets:  # noqa: ANN401 - a model
-    """Return the itemsets with credible intervals, if what was fitted knows how sure it is."""
-    if not getattr(source, "posteriors_", ()) and getattr(source, "corrected_", None) is None:
-        return itemsets
-    certain: Itemsets = source.with_intervals(itemsets, level=LEVEL)
-    return certain
-
-
 def _require_common_items(model: Model, data: Transactions) -> None:
     if not any(name in model.items for name in data.items):
         raise InvalidInputError(
             f"expected data with items of the model, got none of its {model.n_items:,} items in it; give the "
             "data that it was fitted to"
         )
-
-
-def _n_transactions(source: Any) -> int | None:  # noqa: ANN401 - a model
-    counts = getattr(source, "counts_", None)
-    known: int | None = getattr(source, "n_transactions_", None)
-    return known if counts is None else round(float(counts.n_transactions))
 
 
 def _missed(itemsets: Itemsets, data: Transactions) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from itemix.core.display import plural
 from itemix.mining.characteristics import Characteristic, characteristic_items, in_general
 from itemix.models.corrected import CorrectedMixture
 from itemix.plot import component_heatmap, component_sizes, top_itemsets, trace
+from itemix.plot.components import largest_components
 from itemix.plot.fits import trace_of
-from itemix.plot.models import largest_components
 from itemix.report.page import (
     Child,
     Section,
@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from itemix._typing import Floats
+    from itemix.fitted import FittedModel, Training
+    from itemix.inference.chains import Chain
     from itemix.models.mixture import Mixture
+    from itemix.plot.fits import Quantity
     from itemix.report.findings import Findings
 
 
@@ -81,25 +85,25 @@ def summary(findings: Findings) -> Section:
 
 def kind_of(findings: Findings) -> str:
     """Name the kind of model in words."""
-    name = type(findings.source).__name__
+    name = findings.fitted.kind
     in_words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     return _KINDS.get(name, in_words)
 
 
 def _how(findings: Findings) -> str:
     how = {"gibbs": " by Gibbs sampling", "variational": " by variational inference"}
-    return how.get(str(getattr(findings.source, "inference", None)), "")
+    return how.get(findings.fitted.inference or "", "")
 
 
 def _origin(findings: Findings) -> list[Child]:
     """Say what was fitted to what, as far as that is known."""
     kind = kind_of(findings)
     words: list[Child] = [f"{'An' if kind[0] in 'aeiou' else 'A'} {kind} "]
-    if findings.n_transactions is None:
+    if findings.fitted.n_transactions is None:
         words += ["of ", count(findings.model.n_items), " items"]
     else:
-        words += [f"was fitted{_how(findings)} to ", count(findings.n_transactions), " transactions of "]
-        words += [count(findings.model.n_items), " items"]
+        words += [f"was fitted{_how(findings)} to ", count(findings.fitted.n_transactions)]
+        words += [" transactions of ", count(findings.model.n_items), " items"]
     if isinstance(findings.model, CorrectedMixture):
         order = findings.model.correction.residuals.order
         words.append(f", and corrected by how often itemsets of up to {order} items were counted")
@@ -108,22 +112,16 @@ def _origin(findings: Findings) -> list[Child]:
 
 def _tiles(findings: Findings) -> Element:
     rows: list[tuple[str, Child]] = []
-    if findings.n_transactions is not None:
-        rows.append(("transactions", count(findings.n_transactions)))
+    if findings.fitted.n_transactions is not None:
+        rows.append(("transactions", count(findings.fitted.n_transactions)))
     rows.append(("items", count(findings.model.n_items)))
-    n_components = _n_components(findings)
+    n_components = findings.fitted.n_components
     if n_components is not None and n_components > 1:
         rows.append(("components", count(n_components)))
     least = findings.itemsets.min_support
     assert least is not None  # noqa: S101 - they were mined at one
     rows.append((f"itemsets in {100 * least:.3g}% or more", count(len(findings.itemsets))))
     return facts(rows, "tiles")
-
-
-def _n_components(findings: Findings) -> int | None:
-    if findings.components is None:
-        return getattr(findings.source, "n_components_", None)
-    return int((findings.components.weights > 0).sum())
 
 
 def _of_data(findings: Findings) -> list[Child]:
@@ -175,7 +173,7 @@ _USUAL = 0.3
 
 def components(findings: Findings) -> Section | None:
     """Tell of the components, if the model has more than one."""
-    mixture = findings.components
+    mixture = findings.fitted.components
     if mixture is None or (mixture.weights > 0).sum() < 2:
         return None
     shown = largest_components(mixture, _SHOWN)
@@ -249,14 +247,13 @@ def _most_distinct(mixture: Mixture, shown: npt.NDArray[np.int64]) -> list[Eleme
 
 
 def _of_samples(findings: Findings) -> list[Element]:
-    posteriors = getattr(findings.source, "posteriors_", ())
-    if len(posteriors) < 2:
+    numbers = findings.fitted.n_components_of_samples
+    if len(numbers) < 2:
         return []
-    numbers = [posterior.n_components for posterior in posteriors]
     spread = f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else f"{numbers[0]}"
     return [
         paragraph(
-            f"These are the components of the last of {len(posteriors)} samples, which have {spread} each; "
+            f"These are the components of the last of {len(numbers)} samples, which have {spread} each; "
             "all other answers are averages over the samples."
         )
     ]
@@ -300,45 +297,44 @@ _TRACED = {
 
 def diagnostics(findings: Findings) -> Section:
     """Tell how the fit went, as far as the model knows."""
-    source = findings.source
+    fitted, training = findings.fitted, findings.fitted.training
+    has_trace = training is not None and training.bounds is not None
     parts: list[Element] = []
-    if hasattr(source, "chains_"):
-        parts += _of_chains(source)
-    elif hasattr(source, "lower_bounds_"):
-        parts.append(paragraph(*_of_climb(source), lead=True))
-    else:
+    if training is None or training.bounds is None:
         parts.append(paragraph("The model does not come with a record of how it was fitted.", lead=True))
-    if hasattr(source, "lower_bounds_"):
-        name = trace_of(source).name
+    elif training.chains is None:
+        parts.append(paragraph(*_of_climb(training, training.bounds), lead=True))
+    else:
+        parts += _of_chains(fitted, training, training.chains.chains)
+    if has_trace:
+        name = trace_of(fitted).name
         parts.append(
-            _trace(source, "bound", f"{name}, at every iteration. It is flat where the fit has settled.")
+            _trace(fitted, "bound", f"{name}, at every iteration. It is flat where the fit has settled.")
         )
-    if hasattr(source, "chains_"):
-        description = "The number of components at every iteration."
-        parts.append(_trace(source, "n_components", description))
+    if training is not None and training.chains is not None:
+        parts.append(_trace(fitted, "n_components", "The number of components at every iteration."))
     parts.append(_fit_table(findings))
     return Section("diagnostics", "Diagnostics", parts)
 
 
-def _trace(source: Any, quantity: Any, description: str) -> Element:  # noqa: ANN401 - an estimator; a literal
+def _trace(fitted: FittedModel, quantity: Quantity, description: str) -> Element:
     return figure(
         f"trace-{quantity}",
         description,
-        lambda ax: trace(source, quantity, ax=ax),
+        lambda ax: trace(fitted, quantity, ax=ax),
         height=2.8,
         narrow_height=2.4,
     )
 
 
-def _of_climb(source: Any) -> list[Child]:  # noqa: ANN401 - an estimator
-    bounds = np.asarray(source.lower_bounds_)
-    words: list[Child] = ["The fit ", "converged" if source.converged_ else "had not converged", " after "]
-    words += [count(int(source.n_iter_)), f" {'iteration' if source.n_iter_ == 1 else 'iterations'}"]
+def _of_climb(training: Training, bounds: Floats) -> list[Child]:
+    words: list[Child] = ["The fit ", "converged" if training.converged else "had not converged", " after "]
+    words += [count(len(bounds)), f" {'iteration' if len(bounds) == 1 else 'iterations'}"]
     if len(bounds) > 1:
         gain, last = float(bounds[-1] - bounds[0]), float(bounds[-1] - bounds[-2])
         words += [": it gained ", number(gain, f"{gain:.3f}"), " a transaction in all, and "]
         words += [number(last, _without_exponent(last)), " in the last iteration"]
-    words.append("." if source.converged_ else "; more iterations may still change the model.")
+    words.append("." if training.converged else "; more iterations may still change the model.")
     return words
 
 
@@ -347,24 +343,21 @@ def _without_exponent(value: float) -> str:
     return np.format_float_positional(value, precision=2, fractional=False, trim="-")
 
 
-def _of_chains(source: Any) -> list[Element]:  # noqa: ANN401 - an estimator
-    chains = source.chains_.chains
+def _of_chains(fitted: FittedModel, training: Training, chains: tuple[Chain, ...]) -> list[Element]:
     n_burn = max(chain.n_burn for chain in chains)
-    settled = "had settled" if source.converged_ else "had not settled"
+    settled = "had settled" if training.converged else "had not settled"
     words: list[Child] = [
         f"{plural(len(chains), 'chain')} of up to ",
-        count(int(source.n_iter_)),
+        count(training.n_iter or 0),
         " iterations; the trace ",
         settled,
         " when burn-in ended after ",
         count(n_burn),
-        "." if source.converged_ else ": a longer run may still change the model.",
+        "." if training.converged else ": a longer run may still change the model.",
     ]
     parts = [paragraph(*words, lead=True)]
     known = {
-        name: found["r_hat"]
-        for name, found in source.chains_.diagnostics().items()
-        if not math.isnan(found["r_hat"])
+        name: found["r_hat"] for name, found in fitted.diagnostics().items() if not math.isnan(found["r_hat"])
     }
     if known:
         worst = max(known, key=known.__getitem__)
@@ -384,21 +377,16 @@ def _of_chains(source: Any) -> list[Element]:  # noqa: ANN401 - an estimator
 
 
 def _fit_table(findings: Findings) -> Element:
-    source = findings.source
+    fitted, training = findings.fitted, findings.fitted.training
     rows: list[tuple[str, Child]] = [
         ("model", kind_of(findings)),
         ("free parameters", count(int(findings.model.n_parameters))),
     ]
-    if hasattr(source, "n_iter_"):
-        rows.append(("iterations", count(int(source.n_iter_))))
-    if hasattr(source, "converged_"):
-        rows.append(("converged", "yes" if source.converged_ else "no"))
-    if hasattr(source, "lower_bound_"):
-        rows.append(
-            (trace_of(source).name.lower(), number(source.lower_bound_, f"{source.lower_bound_:.4f}"))
-        )
-    if hasattr(source, "chains_"):
-        for name, found in source.chains_.diagnostics().items():
-            figures = f"R-hat {found['r_hat']:.3f}, effective sample size {found['ess']:.0f}"
-            rows.append((_TRACED[name], figures))
+    if training is not None and training.bound is not None:
+        rows.append(("iterations", count(training.n_iter or 0)))
+        rows.append(("converged", "yes" if training.converged else "no"))
+        rows.append((trace_of(fitted).name.lower(), number(training.bound, f"{training.bound:.4f}")))
+    for name, found in fitted.diagnostics().items():
+        figures = f"R-hat {found['r_hat']:.3f}, effective sample size {found['ess']:.0f}"
+        rows.append((_TRACED[name], figures))
     return facts(rows, "facts")

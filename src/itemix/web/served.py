@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from itemix._files import Held
 from itemix.errors import InvalidInputError
+from itemix.fitted import FittedModel
+from itemix.mining import intervals as credible
 from itemix.mining import supports
 from itemix.mining.mine import mine
 from itemix.models.base import as_model
-from itemix.plot.models import components_of
 from itemix.web.limits import Limits, held, rounded_up
 from itemix.web.searches import Searches
 
@@ -41,7 +42,7 @@ class Served:
     ----------
     name : str
         What it is called in addresses and on the page.
-    fitted : Model or fitted estimator
+    fitted : FittedModel, Model or fitted estimator
         What answers.
     data : Transactions, optional
         The data that answers are compared with; items that the model does not know are left out.
@@ -57,13 +58,13 @@ class Served:
         data: Transactions | None = None,
         limits: Limits | None = None,
     ) -> None:
-        model = as_model(fitted)
+        model = fitted.model if isinstance(fitted, FittedModel) else as_model(fitted)
         if model is None:
             raise InvalidInputError(
                 f"expected a model to serve as {name!r}, got {type(fitted).__name__}; fit one first"
             )
         self.name = name
-        self.fitted = fitted
+        self.fitted = FittedModel.of(fitted)
         self.model: Model = model
         self.data = None if data is None else _with_items_of(model, data)
         self.limits = limits or Limits()
@@ -81,15 +82,15 @@ class Served:
         limits: Limits | None = None,
     ) -> Served:
         """Serve the model of a file, by the name of the file without its ending."""
-        from itemix.files import load
+        from itemix.files import read_fitted
 
         name = path.name if isinstance(path, Held) else path
-        return cls(Path(name).stem, load(path), data=data, limits=limits)
+        return cls(Path(name).stem, read_fitted(path), data=data, limits=limits)
 
     @property
     def has_intervals(self) -> bool:
         """Whether the model knows how sure it is."""
-        return bool(getattr(self.fitted, "posteriors_", ()))
+        return self.fitted.knows_error
 
     def intervals(
         self,
@@ -100,11 +101,12 @@ class Served:
         given: Names = (),
         given_absent: Names = (),
     ) -> tuple[Floats, Floats] | None:
-        """Return the ends of the intervals of some probabilities, or None if the model has no posterior."""
+        """Return the ends of the intervals of some probabilities, or None if nothing knows how sure it is."""
         if not self.has_intervals:
             return None
-        _, lower, upper = self.fitted.intervals(
-            itemsets, absent=absent, given=given, given_absent=given_absent, level=level
+        source = self.fitted.error_source
+        _, lower, upper = credible.intervals(
+            source, itemsets, absent=absent, given=given, given_absent=given_absent, level=level
         )
         return lower, upper
 
@@ -114,10 +116,10 @@ class Served:
             return None
         return supports.count(sets, self.data) / max(self.data.n_transactions, 1)
 
-    @cached_property
+    @property
     def components(self) -> Mixture | None:
         """The components to look at: of one sample of a sampler, the last; None if the model has none."""
-        return components_of(self.fitted)
+        return self.fitted.components
 
     @cached_property
     def first_threshold(self) -> float:

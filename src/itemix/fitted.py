@@ -1,0 +1,255 @@
+"""A fitted model as one value: what was learned, how sure it is, and how the fit went.
+
+Estimators hold it, files store it, and the explorer, reports, pictures and the command line read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from itemix._arrays import Immutable, protected
+from itemix.core.itemsets import Itemsets
+from itemix.errors import InvalidInputError
+from itemix.inference.methods import METHODS
+from itemix.mining import intervals as credible
+from itemix.models.base import Model, as_model
+from itemix.models.corrected import CorrectedMixture
+from itemix.models.mixture import Mixture
+from itemix.models.trees import TreeMixture
+
+if TYPE_CHECKING:
+    from itemix._typing import Floats
+    from itemix.correction import Choice
+    from itemix.inference.chains import Chains
+    from itemix.inference.priors import DataTotals, Prior
+    from itemix.inference.selection import Selection
+    from itemix.mining.intervals import ErrorSource
+    from itemix.models.counts import Counts
+    from itemix.models.posterior import Posterior
+
+__all__ = ["FittedModel", "Training"]
+
+
+@dataclass(frozen=True, eq=False)
+class Training(Immutable):
+    """How a fit went; None stands for what a method does not have.
+
+    Attributes
+    ----------
+    n_transactions : int
+        How many transactions it was fitted to.
+    n_iter : int or None
+        The number of iterations.
+    converged : bool or None
+        Whether it converged.
+    bounds : array or None, shape (n_iter,)
+        What was climbed or sampled, a transaction, at each iteration.
+    selection : Selection or None
+        How the number of components was chosen.
+    counts : Counts or None
+        The expected counts behind the mixture, or those of the last sample.
+    prior : Prior or None
+        The hyperparameters, given or learned.
+    totals : DataTotals or None
+        How often each item occurred in all batches so far.
+    n_batches : int or None
+        How many batches a stream has had; 1 after a fit.
+    chains : Chains or None
+        The draws and traces of a sampler.
+    pooling : float or None
+        How much the components of a mixture of trees have in common.
+    interrupted : bool
+        Whether Ctrl-C ended the fit.
+    stopped : bool
+        Whether a callback ended the fit.
+    """
+
+    n_transactions: int
+    n_iter: int | None = None
+    converged: bool | None = None
+    bounds: Floats | None = None
+    selection: Selection | None = None
+    counts: Counts | None = None
+    prior: Prior | None = None
+    totals: DataTotals | None = None
+    n_batches: int | None = None
+    chains: Chains | None = None
+    pooling: float | None = None
+    interrupted: bool = False
+    stopped: bool = False
+
+    def __post_init__(self) -> None:
+        if self.bounds is not None:
+            protected(self.bounds)
+
+    @property
+    def bound(self) -> float | None:
+        """The bound at the last iteration."""
+        return None if self.bounds is None else float(self.bounds[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel(Immutable):
+    """A model, how sure it is, and how it was fitted.
+
+    Attributes
+    ----------
+    value : Model
+        The fitted model without its correction.
+    corrected : CorrectedMixture or None
+        The same mixture with its correction.
+    posteriors : tuple of Posterior
+        The distribution of the parameters, for each sample of a sampler; none if there is no such thing.
+    method : str or None
+        How it was fitted, by its short name such as gsdpm; None for a model alone.
+    training : Training or None
+        How the fit went; None for a model alone.
+    choice : Choice or None
+        How the correction was chosen.
+    """
+
+    value: Model
+    corrected: CorrectedMixture | None = None
+    posteriors: tuple[Posterior, ...] = ()
+    method: str | None = None
+    training: Training | None = None
+    choice: Choice | None = None
+
+    @classmethod
+    def of(cls, source: Any) -> FittedModel:  # noqa: ANN401 - anything at all
+        """Return the fitted model that something is or holds.
+
+        Parameters
+        ----------
+        source : FittedModel, Model or fitted estimator
+            A model alone knows nothing of its fit.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is none of these.
+        NotFittedError
+            If it is an estimator that is not fitted.
+        """
+        found = source if isinstance(source, cls) else getattr(source, "fitted_", None)
+        if isinstance(found, cls):
+            return found
+        model = as_model(source)
+        if isinstance(model, CorrectedMixture):
+            return cls(model.mixture, corrected=model)
+        if model is not None:
+            return cls(model)
+        if hasattr(source, "fit"):
+            from sklearn.utils.validation import check_is_fitted
+
+            check_is_fitted(source, "model_")
+        raise InvalidInputError(
+            f"expected a fitted model, got {type(source).__name__}; try itemix.BayesianMixture().fit(data)"
+        )
+
+    @property
+    def model(self) -> Model:
+        """The model that answers questions about itemsets: corrected, if there is a correction."""
+        return self.value if self.corrected is None else self.corrected
+
+    @property
+    def kind(self) -> str:
+        """The name of the class that was fitted: an estimator's, or that of a model alone."""
+        return type(self.model).__name__ if self.method is None else METHODS[self.method].estimator
+
+    @property
+    def inference(self) -> str | None:
+        """By which inference it was fitted, where its estimator has several."""
+        return None if self.method is None else METHODS[self.method].inference
+
+    @property
+    def n_transactions(self) -> int | None:
+        """How many transactions it was fitted to, if that is known."""
+        return None if self.training is None else self.training.n_transactions
+
+    @property
+    def error_source(self) -> ErrorSource:
+        """What knows how sure the model is: its correction or its posteriors; empty if nothing does."""
+        return self.posteriors if self.corrected is None else self.corrected
+
+    @property
+    def last_posterior(self) -> Posterior | None:
+        """The posterior; that of the last sample of a sampler."""
+        return self.posteriors[-1] if self.posteriors else None
+
+    @property
+    def knows_error(self) -> bool:
+        """Whether the model knows how sure it is, and so has intervals."""
+        return bool(self.error_source)
+
+    @cached_property
+    def components(self) -> Mixture | None:
+        """The components to look at, as a mixture of products; None if the model has none.
+
+        Of a sampler they are those of the last sample that hold transactions: the one that stands for all
+        that hold none yet is left out. Of trees they have the probabilities of single items.
+        """
+        if self.training is not None and self.training.chains is not None:
+            return _with_transactions(self.posteriors[-1], self.training.chains.draws[-1].n_components)
+        if isinstance(self.value, TreeMixture) and self.value.n_components > 1:
+            return Mixture(self.value.weights, self.value.component_probabilities, self.value.items)
+        return self.value if isinstance(self.value, Mixture) else None
+
+    @property
+    def n_components(self) -> int | None:
+        """How many components hold transactions; None if the model has no components."""
+        return None if self.components is None else int((self.components.weights > 0).sum())
+
+    @property
+    def n_components_of_samples(self) -> tuple[int, ...]:
+        """How many components hold transactions in each sample of a sampler; empty without one."""
+        if self.training is None or self.training.chains is None:
+            return ()
+        return tuple(draw.n_components for draw in self.training.chains.draws)
+
+    def require_error_source(self) -> ErrorSource:
+        """Return what knows how sure the model is.
+
+        Raises
+        ------
+        InvalidInputError
+            If nothing does.
+        """
+        if not self.knows_error:
+            raise InvalidInputError(
+                "expected a model with a posterior, got one of maximum likelihood, which has no uncertainty; "
+                "fit BayesianMixture or DirichletProcessMixture"
+            )
+        return self.error_source
+
+    def with_intervals(self, itemsets: Itemsets, *, level: float = 0.9) -> Itemsets:
+        """Return itemsets that were mined from the model with the credible interval of each support.
+
+        Raises
+        ------
+        InvalidInputError
+            If these are no Itemsets, the level has no meaning, or nothing knows how sure the model is.
+        """
+        if not isinstance(itemsets, Itemsets):
+            raise InvalidInputError(
+                f"expected Itemsets, got {type(itemsets).__name__}; mine the model first: "
+                "itemix.mine(model, 0.1)"
+            )
+        _, lower, upper = credible.intervals(self.require_error_source(), itemsets, level=level)
+        return credible.with_intervals(itemsets, lower, upper)
+
+    def diagnostics(self) -> dict[str, dict[str, float]]:
+        """Return R-hat and effective sample size of what chains have traced; nothing without chains."""
+        chains = None if self.training is None else self.training.chains
+        return {} if chains is None else chains.diagnostics()
+
+
+def _with_transactions(last: Posterior, n_components: int) -> Mixture:
+    """Return the first components of a sample, which hold all transactions."""
+    mixture = last.mixture()
+    if n_components == mixture.n_components:
+        return mixture
+    weights = mixture.weights[:n_components]
+    return Mixture(weights / weights.sum(), mixture.probs[:n_components], mixture.items)

@@ -1,0 +1,174 @@
+"""A fitted model is one value, whether an estimator, a file or a model alone holds it."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from fits import GIBBS
+from inference.planted import planted_mixture
+from naive.models import OnlyProbabilities
+from sklearn.exceptions import NotFittedError
+
+import itemix
+from itemix import (
+    BayesianMixture,
+    BernoulliMixture,
+    ChowLiuMixture,
+    ChowLiuTree,
+    DirichletProcessMixture,
+    IndependentModel,
+    MaxEntropyModel,
+)
+from itemix.errors import InvalidInputError
+from itemix.files import read_fitted
+from itemix.fitted import FittedModel
+from itemix.inference.methods import METHODS
+from itemix.mining.verification import error_source_of
+
+MAKERS = {
+    "nbm": lambda: BernoulliMixture(3, random_state=0),
+    "vfbm": lambda: BayesianMixture(3, random_state=0),
+    "gsfbm": lambda: BayesianMixture(3, random_state=0, **GIBBS),
+    "vdpm": lambda: DirichletProcessMixture(5, random_state=0),
+    "gsdpm": lambda: DirichletProcessMixture(5, random_state=0, **GIBBS),
+    "chow-liu-mixture": lambda: ChowLiuMixture(2, random_state=0),
+    "chow-liu": ChowLiuTree,
+    "maxent": lambda: MaxEntropyModel(min_support=0.1, max_len=2),
+    "independent": IndependentModel,
+}
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Transactions of a mixture that is known."""
+    return planted_mixture().sample(200, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def estimators(data):
+    """An estimator of every method, fitted."""
+    return {name: make().fit(data) for name, make in MAKERS.items()}
+
+
+def test_every_method_is_in_the_table(estimators):
+    """The table names the class, its inference and the model that each method learns."""
+    assert METHODS.keys() == MAKERS.keys()
+    for name, estimator in estimators.items():
+        method, fitted = METHODS[name], estimator.fitted_
+        assert fitted.method == name
+        assert fitted.kind == method.estimator == type(estimator).__name__
+        assert fitted.inference == method.inference == getattr(estimator, "inference", None)
+        assert method.model == type(fitted.value).__name__
+        assert (fitted.training.bounds is None) == (method.climbs == "")
+
+
+@pytest.mark.parametrize("method", MAKERS)
+def test_a_file_holds_what_the_estimator_holds(method, estimators, tmp_path):
+    """Read without the estimator, it has the same answers, components and facts of the fit."""
+    estimators[method].save(tmp_path / "a")
+    here, there = estimators[method].fitted_, read_fitted(tmp_path / "a")
+    assert there.model == here.model
+    assert there.posteriors == here.posteriors
+    assert (there.components, there.n_components) == (here.components, here.n_components)
+    assert there.n_components_of_samples == here.n_components_of_samples
+    assert there.diagnostics() == here.diagnostics()
+    assert (there.method, there.n_transactions) == (method, 200)
+    for name in ("n_iter", "converged", "bound", "counts", "n_batches", "pooling"):
+        assert getattr(there.training, name) == getattr(here.training, name)
+
+
+def test_files_are_read_without_scikit_learn(estimators, tmp_path):
+    """The command line is quick because it does not import what it does not need."""
+    estimators["gsdpm"].save(tmp_path / "a")
+    code = (
+        "import sys; from itemix.files import read_fitted; "
+        f"read_fitted({str(tmp_path / 'a')!r}).components; assert 'sklearn' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own words
+
+
+def test_what_knows_its_error(estimators, data):
+    """A correction if there is one, else the posteriors; a model of maximum likelihood does not know."""
+    assert [name for name, model in estimators.items() if model.fitted_.knows_error] == [
+        "vfbm",
+        "gsfbm",
+        "vdpm",
+        "gsdpm",
+    ]
+    assert estimators["vfbm"].fitted_.error_source is estimators["vfbm"].posteriors_
+    corrected = BernoulliMixture(2, random_state=0, correction=2).fit(data)
+    assert corrected.fitted_.error_source is corrected.corrected_ is corrected.model_
+    assert FittedModel.of(corrected.model_).error_source is corrected.model_
+    for model in (*estimators.values(), corrected, corrected.model_, corrected.mixture_):
+        assert error_source_of(model) is FittedModel.of(model).error_source
+    with pytest.raises(InvalidInputError, match="expected a model with a posterior, got one of maximum like"):
+        estimators["nbm"].fitted_.with_intervals(itemix.mine(data, 0.2))
+
+
+def test_components_hold_transactions(estimators):
+    """Of a sampler they are those of the last sample, without the one that stands for all unseen ones."""
+    process = estimators["gsdpm"]
+    last = process.posteriors_[-1].mixture()
+    components = process.fitted_.components
+    assert components.n_components == process.counts_.n_components == last.n_components - 1
+    assert components.weights.sum() == pytest.approx(1)
+    np.testing.assert_array_equal(components.probs, last.probs[:-1])
+    assert process.fitted_.n_components == process.fitted_.n_components_of_samples[-1]
+    assert estimators["gsfbm"].fitted_.components == estimators["gsfbm"].posteriors_[-1].mixture()
+    assert estimators["vdpm"].fitted_.components is estimators["vdpm"].mixture_
+    assert estimators["vdpm"].fitted_.n_components_of_samples == ()
+
+
+def test_components_of_other_models(estimators):
+    """Of trees, components have the probabilities of single items; one tree and maximum entropy have none."""
+    trees = estimators["chow-liu-mixture"]
+    np.testing.assert_array_equal(trees.fitted_.components.probs, trees.trees_.component_probabilities)
+    assert estimators["chow-liu"].fitted_.components is None
+    assert estimators["maxent"].fitted_.n_components is None
+    mixture = itemix.Mixture([0.4, 0.6, 0.0], [[0.5], [0.1], [0.2]], ["a"])
+    assert FittedModel.of(mixture).components is mixture
+    assert FittedModel.of(mixture).n_components == 2
+
+
+def test_what_is_a_fitted_model(estimators):
+    """An estimator holds one; a model alone knows nothing of its fit; others are refused in a line."""
+    fitted = estimators["nbm"].fitted_
+    assert FittedModel.of(fitted) is FittedModel.of(estimators["nbm"]) is fitted
+    alone = FittedModel.of(estimators["nbm"].mixture_)
+    assert (alone.value, alone.method, alone.training) == (fitted.value, None, None)
+    assert (alone.kind, alone.inference, alone.n_transactions) == ("Mixture", None, None)
+    assert alone.diagnostics() == {}
+    other = OnlyProbabilities(estimators["nbm"].mixture_)
+    assert FittedModel.of(other).model is other
+    with pytest.raises(NotFittedError):
+        FittedModel.of(BernoulliMixture(2))
+    with pytest.raises(InvalidInputError, match="expected a fitted model, got str; try itemix"):
+        FittedModel.of("model")
+
+
+def test_what_was_not_learned_is_no_attribute(estimators):
+    """An attribute is there if the fit has learned it, and cannot be had before."""
+    assert not hasattr(BernoulliMixture(2), "mixture_")
+    assert not hasattr(BernoulliMixture(2), "corrected_")
+    assert not hasattr(estimators["vfbm"], "chains_")
+    assert not hasattr(estimators["nbm"], "prior_")
+    with pytest.raises(
+        AttributeError, match="'BernoulliMixture' object has no attribute 'counts_': it is no"
+    ):
+        _ = BernoulliMixture(2).counts_
+    with pytest.raises(AttributeError, match="no attribute 'selection_': it has learned no such thing"):
+        _ = estimators["nbm"].selection_
+
+
+def test_it_cannot_be_changed(estimators):
+    """Fields cannot be set; a copy through pickle keeps its arrays read-only."""
+    fitted = estimators["gsdpm"].fitted_
+    with pytest.raises(AttributeError):
+        fitted.value = None
+    copy = pickle.loads(pickle.dumps(fitted))  # noqa: S301 - our own
+    assert copy.model == fitted.model
+    assert not copy.training.bounds.flags.writeable
+    assert not fitted.training.bounds.flags.writeable
