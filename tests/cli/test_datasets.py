@@ -5,7 +5,7 @@ import re
 import pytest
 
 import itemix
-from itemix.data import fetch
+from itemix.data import datasets
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_the_list_in_a_pipe(run, nothing_here):
 def test_what_is_here_is_said(run, nothing_here, monkeypatch):
     """A set in the folder of ITEMIX_DATA, or downloaded before, is here."""
     mushroom = itemix.datasets.info("mushroom").files["all"]
-    path = fetch.cached_path("mushroom", mushroom)
+    path = datasets.cached_path("mushroom", mushroom)
     assert path.is_relative_to(nothing_here)
     path.parent.mkdir(parents=True)
     path.write_text("1 2\n")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from itemix.cli.messages import in_options
+from itemix.cli.options import in_options
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 
 import itemix
 from itemix import DatasetUnavailableError, InvalidInputError, datasets, read_transactions
-from itemix.data import fetch
+from itemix.data import datasets as fetch
 from itemix.data.catalogue import CATALOGUE
 from itemix.data.synthetic import paper_data
 

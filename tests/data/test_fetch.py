@@ -6,7 +6,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from itemix import DatasetUnavailableError, InvalidInputError, Transactions, read_transactions
-from itemix.data import datasets, fetch
+from itemix.data import datasets
 from itemix.data.catalogue import DataFile, DatasetInfo
 from itemix.data.datasets import read_msweb, read_uci
 
@@ -61,11 +61,11 @@ def test_downloads_are_kept_and_checked(server, name, content):
     """A file is downloaded once; the checksum is of what it holds, not of how it was written."""
     folder, address = server
     (folder / name).write_bytes(content)
-    entry = entry_of(f"{address}/{name}", fingerprint=fetch.fingerprint(TOY))
+    entry = entry_of(f"{address}/{name}", fingerprint=datasets.fingerprint(TOY))
     assert datasets._load_file(entry, "all") == TOY
     (folder / name).unlink()
     assert datasets._load_file(entry, "all") == TOY
-    assert (fetch.cache_folder() / "toy" / f"{name}.sha256").exists()
+    assert (datasets.cache_folder() / "toy" / f"{name}.sha256").exists()
 
 
 def test_other_content_is_refused_and_forgotten(server):
@@ -73,7 +73,7 @@ def test_other_content_is_refused_and_forgotten(server):
     folder, address = server
     path = folder / "toy.dat"
     path.write_text("1 2\n4\n")
-    entry = entry_of(f"{address}/toy.dat", fingerprint=fetch.fingerprint(TOY))
+    entry = entry_of(f"{address}/toy.dat", fingerprint=datasets.fingerprint(TOY))
     with pytest.raises(
         DatasetUnavailableError, match=r"expected toy at .*, got a file with other transactions \(check"
     ):
@@ -99,7 +99,7 @@ def test_the_first_download_is_trusted_and_remembered(server):
     (folder / "toy.dat").write_text("1 2\n3\n")
     entry = entry_of(f"{address}/toy.dat")
     datasets._load_file(entry, "all")
-    cached = fetch.cache_folder() / "toy" / "toy.dat"
+    cached = datasets.cache_folder() / "toy" / "toy.dat"
     cached.write_text("9\n")
     assert datasets._load_file(entry, "all") == TOY
     (folder / "toy.dat").write_text("1 2\n3 \n")
@@ -116,7 +116,7 @@ def test_a_file_saved_by_hand_is_used(server):
         DatasetUnavailableError, match="got status 404; fetch that file by hand and save it as"
     ):
         datasets._load_file(entry, "all")
-    cached = fetch.cache_folder() / "toy" / "toy.dat"
+    cached = datasets.cache_folder() / "toy" / "toy.dat"
     cached.parent.mkdir(parents=True, exist_ok=True)
     cached.write_text("1 2\n3\n")
     assert datasets._load_file(entry, "all") == TOY
@@ -125,7 +125,7 @@ def test_a_file_saved_by_hand_is_used(server):
 def test_a_local_file_comes_first(server, tmp_path, monkeypatch):
     """Plain or gzipped, without a download, but it must be the data set."""
     _, address = server
-    entry = entry_of(f"{address}/toy.dat", fingerprint=fetch.fingerprint(TOY))
+    entry = entry_of(f"{address}/toy.dat", fingerprint=datasets.fingerprint(TOY))
     local = tmp_path / "local"
     (local / "toy").mkdir(parents=True)
     (local / "toy" / "toy.dat.gz").write_bytes(gzip.compress(b"1 2\n3\n"))
@@ -150,10 +150,10 @@ def test_some_files_cannot_be_downloaded(server):
 
 def test_the_fingerprint_is_of_the_transactions():
     """Items that do not occur do not matter; items, rows and their order do."""
-    same = fetch.fingerprint(TOY)
-    assert fetch.fingerprint(TOY.align_items([0, 1, 2, 3, 4])) == same
+    same = datasets.fingerprint(TOY)
+    assert datasets.fingerprint(TOY.align_items([0, 1, 2, 3, 4])) == same
     others = [[[1, 2], [4]], [[3], [1, 2]], [[1], [2, 3]], [[1, 2], [3], []]]
-    assert same not in {fetch.fingerprint(Transactions.from_lists(lists)) for lists in others}
+    assert same not in {datasets.fingerprint(Transactions.from_lists(lists)) for lists in others}
 
 
 def test_microsoft_web_data_as_uci_has_it(tmp_path):
@@ -169,7 +169,7 @@ def test_a_download_of_microsoft_web_data_has_all_areas(server, tmp_path):
     """Its items are the titles of all areas, in the order of their codes."""
     folder, address = server
     (folder / "anonymous-msweb.data").write_text(UCI)
-    known = fetch.fingerprint(Transactions.from_lists([[1000, 1288], [1288]]))
+    known = datasets.fingerprint(Transactions.from_lists([[1000, 1288], [1288]]))
     file = DataFile("msweb/train.dat", f"{address}/anonymous-msweb.data", known)
     entry = DatasetInfo("msweb", "", 2, 3, None, "", "", "", {"train": file})
     transactions = datasets._load_file(entry, "train")
@@ -201,7 +201,7 @@ def test_a_download_that_breaks_off_leaves_nothing(server):
     """Neither a part of the file nor a note stays, and what a killed download has left goes."""
     _, address = server
     entry = entry_of(f"{address}/toy.dat")
-    folder = fetch.cache_folder() / "toy"
+    folder = datasets.cache_folder() / "toy"
     folder.mkdir(parents=True)
     (folder / ".toy.dat-0123abcd.tmp.dat").write_text("1 2")
     with pytest.raises(DatasetUnavailableError, match="got status 404"):

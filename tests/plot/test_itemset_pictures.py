@@ -82,7 +82,7 @@ def test_no_more_itemsets_than_can_be_read(scene, ax):
 
 def test_exact_supports_are_matched_by_name(scene):
     """Data with other codes, more items and fewer items gives the supports by name."""
-    from itemix.plot.itemsets import exact_supports
+    from itemix.plot.patterns import exact_supports
 
     data = itemix.Transactions.from_lists([["zzz", "salsa"], ["salsa", "tortillas"], ["zzz"], ["milk!"]])
     found = exact_supports(scene.itemsets, data)

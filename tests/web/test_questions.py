@@ -9,7 +9,7 @@ from pydantic import Field
 
 from itemix.errors import InvalidInputError
 from itemix.web import questions
-from itemix.web.questions import MAX_NAMES, Names, Text, read_question
+from itemix.web.questions import MAX_NAMES, ItemNames, Text, read_question
 
 
 class Question(questions.Question):
@@ -19,7 +19,7 @@ class Question(questions.Question):
     share: float = Field(default=0.5, gt=0, le=1)
     kind: Literal["all", "closed"] = "all"
     search: Text = ""
-    items: Names = ()
+    items: ItemNames = ()
     level: float | None = Field(default=None, ge=0.5, le=0.999)
 
 

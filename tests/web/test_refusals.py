@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from itemix.errors import InvalidInputError
 from itemix.web.app import VIEWS, make_app
 from itemix.web.limits import Limits
-from itemix.web.requests import MAX_BODY
+from itemix.web.questions import MAX_BODY
 from itemix.web.served import Served
 
 

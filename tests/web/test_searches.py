@@ -9,7 +9,7 @@ import pytest
 import itemix
 from itemix._runtime import deadline
 from itemix.web.limits import Deadline, Limits, ThresholdTooLowError, TooSlowError, held, rounded_up
-from itemix.web.searches import Searches
+from itemix.web.served import Searches
 
 
 def sets_of(found):

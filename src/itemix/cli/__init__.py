@@ -12,16 +12,13 @@ import os
 import sys
 
 try:
-    from itemix.cli.ctrl_c import INTERRUPTED, watch
+    from itemix.cli.ctrl_c import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, watch
 except KeyboardInterrupt:
     os._exit(130)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-BAD_INPUT = 2
-BROKEN_PIPE = 141
 
 # Imports make objects that stay: looking for garbage among them again and again takes 5% of a short run.
 _NEW_OBJECTS_PER_COLLECTION = 50_000

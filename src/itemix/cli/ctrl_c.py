@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
     from itemix.inference.loop import Report
 
+# Codes that the program ends with.
+BAD_INPUT = 2
 INTERRUPTED = 130
+BROKEN_PIPE = 141
 
 _SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
 _ending = threading.Lock()

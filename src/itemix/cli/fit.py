@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from itemix._files import refuse_repeated
 from itemix.cli.ctrl_c import Keeping
-from itemix.cli.messages import in_options
-from itemix.cli.options import Quiet, Reading, SourceArgument, as_support, check_choice, one_of, option
+from itemix.cli.options import (
+    Quiet,
+    Reading,
+    SourceArgument,
+    as_support,
+    check_choice,
+    in_options,
+    one_of,
+    option,
+)
 from itemix.cli.output import note, stopwatch
 from itemix.cli.sources import found, read_source
 from itemix.errors import InvalidInputError

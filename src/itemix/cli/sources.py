@@ -108,17 +108,17 @@ NOT_YET = "not yet"
 
 def where_is(entry: DatasetInfo) -> str:
     """Say where a data set is now."""
-    from itemix.data import fetch
+    from itemix.data import datasets
     from itemix.data.catalogue import CATALOGUE
 
     files = list(entry.files.values())
     if not files:
         return "built in"
-    if all(fetch.find_local(file) for file in files):
-        return fetch.DATA_VARIABLE
+    if all(datasets.find_local(file) for file in files):
+        return datasets.DATA_VARIABLE
     if entry.made_of is not None:
         return where_is(CATALOGUE[entry.made_of])
-    paths = [fetch.cached_path(entry.name, file) for file in files]
+    paths = [datasets.cached_path(entry.name, file) for file in files]
     return "downloaded" if all(path is not None and path.exists() for path in paths) else NOT_YET
 
 

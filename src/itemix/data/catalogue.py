@@ -18,7 +18,7 @@ class DataFile:
     url : str or None
         Where it is downloaded from.
     fingerprint : str or None
-        The checksum of its transactions, where it is known: see `itemix.data.fetch.fingerprint`.
+        The checksum of its transactions, where it is known: see `itemix.data.datasets.fingerprint`.
     """
 
     local: str

@@ -7,25 +7,144 @@ from its official source and kept in the user's cache. Both are checked.
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from itemix._checks import did_you_mean, nearest
+from itemix._files import replacing
 from itemix.core.transactions import Transactions
-from itemix.data import fetch
 from itemix.data.catalogue import CATALOGUE, DatasetInfo
 from itemix.data.synthetic import grocery_store, paper_data
-from itemix.errors import DatasetUnavailableError, InvalidInputError
+from itemix.errors import DatasetUnavailableError, InvalidInputError, OutputError
 from itemix.io.read import named, read_titles, read_transactions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from itemix.core.items import Label
+    from itemix.data.catalogue import DataFile
 
 __all__ = ["DatasetInfo", "available", "info", "load"]
+
+# Get the file of a named data set: from ITEMIX_DATA, from the cache, or by a download that is checked.
+
+DATA_VARIABLE = "ITEMIX_DATA"
+_TIMEOUT_S = 30
+
+
+def find_local(file: DataFile) -> Path | None:
+    """Return the file in the folder that ITEMIX_DATA names, plain or gzipped, if it is there.
+
+    Raises
+    ------
+    InvalidInputError
+        If ITEMIX_DATA names no folder.
+    """
+    named = os.environ.get(DATA_VARIABLE)
+    if not named:
+        return None
+    folder = Path(named)
+    if not folder.is_dir():
+        raise InvalidInputError(
+            f"expected {DATA_VARIABLE} to name a folder, got {named!r}; correct it, or unset it to download"
+        )
+    candidates = (folder / file.local, folder / f"{file.local}.gz")
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def cache_folder() -> Path:
+    """Return the folder where downloads are kept: ``datasets`` in the user's cache of itemix."""
+    import pooch
+
+    return Path(pooch.os_cache("itemix")) / "datasets"
+
+
+def cached_path(name: str, file: DataFile) -> Path | None:
+    """Return where a file lies after its download, or None if it cannot be downloaded."""
+    return cache_folder() / name / file.url.rpartition("/")[2] if file.url else None
+
+
+def download(name: str, file: DataFile) -> Path:
+    """Return the downloaded file; a file that is there already is checked, not loaded again.
+
+    The checksum of the first download is kept beside the file, and it must have it ever after.
+
+    Raises
+    ------
+    DatasetUnavailableError
+        If it cannot be downloaded, or is not the file that it was.
+    """
+    import requests
+    from pooch import HTTPDownloader, file_hash
+
+    url, path = file.url, cached_path(name, file)
+    if url is None or path is None:
+        raise DatasetUnavailableError(
+            f"expected {name} at {file.local!r} in the folder that {DATA_VARIABLE} names, got no such file; "
+            "it cannot be downloaded"
+        )
+    note = checksum_note(path)
+    known = note.read_text().strip() if note.exists() else None
+    try:
+        if not (path.exists() and known in (None, file_hash(str(path)))):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as temporary:
+                HTTPDownloader(timeout=_TIMEOUT_S)(url, str(temporary), None)
+                if known not in (None, got := file_hash(str(temporary))):
+                    raise ValueError(f"a file with the checksum {got}, not {known}")  # noqa: TRY301 - told below
+    except (requests.RequestException, OSError, ValueError) as error:
+        raise DatasetUnavailableError(
+            f"expected to download {name} from {url}, got {_reason(error)}; fetch that file by hand and save "
+            f"it as {str(path)!r}, or set {DATA_VARIABLE} to a folder with {file.local!r}"
+        ) from None
+    if known is None:
+        with replacing(note) as temporary:
+            temporary.write_text(f"{file_hash(str(path))}\n")
+    return path
+
+
+def checksum_note(path: Path) -> Path:
+    """Return the path of the note of a download's checksum."""
+    return path.with_name(f"{path.name}.sha256")
+
+
+def forget(path: Path) -> None:
+    """Remove a download that is not what it should be, with its note."""
+    path.unlink(missing_ok=True)
+    checksum_note(path).unlink(missing_ok=True)
+
+
+def fingerprint(transactions: Transactions) -> str:
+    """Return a checksum of the transactions: the same for a file with other blanks or compression.
+
+    It is the SHA-256 of the names of the items that occur, one a line, of the row pointers (64 bits) and of
+    the item codes (32 bits), little endian.
+    """
+    used = transactions.items.names(np.flatnonzero(transactions.item_counts()))
+    kept = transactions.select_items(used)
+    digest = hashlib.sha256("\n".join(map(str, used)).encode())
+    digest.update(kept.indptr.astype("<i8").tobytes())
+    digest.update(kept.indices.astype("<i4").tobytes())
+    return digest.hexdigest()
+
+
+def _reason(error: Exception) -> str:
+    import requests
+
+    if isinstance(error, OutputError):  # what went wrong while the file was written
+        error = cast("Exception", error.__cause__)
+    if isinstance(error, requests.ConnectionError):
+        return "no connection"
+    if isinstance(error, requests.Timeout):
+        return f"no answer in {_TIMEOUT_S} s"
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"status {error.response.status_code}"
+    return str(error).splitlines()[0].rstrip(".")
+
 
 # Anonymous Microsoft Web data: plain files of codes with a table of titles, or the file as UCI has it.
 
@@ -124,7 +243,7 @@ def load(name: str, part: str | None = None) -> Transactions:
         raise InvalidInputError(f"expected {parts} for {name}, got part={part!r}; leave it out to load all")
     if not entry.files:
         return grocery_store() if name == "grocery_store" else paper_data(name)
-    if entry.made_of is not None and fetch.find_local(entry.files["all"]) is None:
+    if entry.made_of is not None and find_local(entry.files["all"]) is None:
         whole = load(entry.made_of)
     else:
         whole = _stacked([_load_file(entry, key) for key in ([part] if part else entry.files)])
@@ -134,8 +253,8 @@ def load(name: str, part: str | None = None) -> Transactions:
 
 def _load_file(entry: DatasetInfo, part: str) -> Transactions:
     file = entry.files[part]
-    local = fetch.find_local(file)
-    path = local or fetch.download(entry.name, file)
+    local = find_local(file)
+    path = local or download(entry.name, file)
     titles = None
     if entry.name == "msweb":
         transactions, titles = read_msweb(path)
@@ -148,7 +267,7 @@ def _load_file(entry: DatasetInfo, part: str) -> Transactions:
             "its own name as any other file"
         )
     if wrong:
-        fetch.forget(path)
+        forget(path)
         raise DatasetUnavailableError(
             f"expected {entry.name} at {file.url}, got a file with {wrong}; try again later, or fetch it "
             "by hand and read it as any other file"
@@ -162,7 +281,7 @@ def _difference(entry: DatasetInfo, part: str, transactions: Transactions) -> st
     """Say how a file differs from what is known of it."""
     known = entry.files[part].fingerprint
     if known is not None:
-        found = fetch.fingerprint(transactions)
+        found = fingerprint(transactions)
         return None if found == known else f"other transactions (checksum {found[:12]}, not {known[:12]})"
     if transactions.n_items != entry.n_items:
         return f"{transactions.n_items:,} items, not {entry.n_items:,}"

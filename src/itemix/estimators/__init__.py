@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture
-from itemix.estimators.bernoulli import BernoulliMixture
+from itemix.estimators.bernoulli import BernoulliMixture, IndependentModel
 from itemix.estimators.chow_liu import ChowLiuMixture, ChowLiuTree
-from itemix.estimators.independent import IndependentModel
 from itemix.estimators.maxent import MaxEntropyModel
 
 __all__ = [

@@ -22,8 +22,8 @@ import numpy.typing as npt
 from itemix.inference.loop import Fitted, Info
 from itemix.kernels import csr
 from itemix.kernels.csr import RowArrays
-from itemix.kernels.inference import components, gibbs, layout, splitmerge
-from itemix.kernels.inference.components import ComponentTables, Points, PriorTables
+from itemix.kernels.inference import gibbs, splitmerge
+from itemix.kernels.inference.gibbs import ComponentTables, Points, PriorTables
 from itemix.models.counts import Counts
 from itemix.models.posterior import Posterior
 
@@ -54,7 +54,7 @@ def expanded_rows(transactions: Transactions, flipped: npt.NDArray[np.bool_] | N
         each = np.repeat(np.arange(transactions.n_rows), transactions.multiplicities)
         indptr, indices = csr.gather_rows(indptr, indices, each)
     if flipped is not None and flipped.any():
-        indptr, indices = layout.flip_items(indptr, indices, flipped)
+        indptr, indices = csr.flip_items(indptr, indices, flipped)
     return _read_only(indptr, indices)
 
 
@@ -126,15 +126,15 @@ def make_tables(
         counts=np.zeros((n_items, C), dtype=np.int32),
         base=np.zeros(C),
         base_out=np.zeros(C),
-        series=np.zeros((C, components.N_TERMS + 1)),
+        series=np.zeros((C, gibbs.N_TERMS + 1)),
         anchor=np.zeros(C, dtype=np.int64),
         listed=np.zeros((C, n_items), dtype=np.int32),
         n_listed=np.zeros(C, dtype=np.int64),
         n_near=np.zeros(C, dtype=np.int64),
         place=np.zeros((n_items, C), dtype=np.uint8),
-        scratch=np.zeros((2, components.CHUNK)),
+        scratch=np.zeros((2, gibbs.CHUNK)),
     )
-    components.fill(Points(*rows, labels), prior, tables, n_slots)
+    gibbs.fill(Points(*rows, labels), prior, tables, n_slots)
     return tables
 
 
@@ -146,7 +146,7 @@ def no_tables(prior: PriorTables) -> ComponentTables:
 
 def log_joint(prior: PriorTables, alpha: float, tables: ComponentTables) -> float:
     """Return the joint log-probability of labels and data (of partition and data, in the process)."""
-    parts = sum(components.log_component(prior, tables, int(k)) for k in np.flatnonzero(tables.sizes))
+    parts = sum(gibbs.log_component(prior, tables, int(k)) for k in np.flatnonzero(tables.sizes))
     return parts + math.lgamma(alpha) - math.lgamma(int(tables.sizes.sum()) + alpha)
 
 

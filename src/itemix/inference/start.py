@@ -10,7 +10,6 @@ import numpy.typing as npt
 from itemix.core.transactions import Transactions, each_transaction
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
-from itemix.kernels.inference import layout
 from itemix.models.base import require_same_items
 from itemix.models.counts import Counts, Rows, counts_of_labels, tables_of_mixture
 from itemix.models.mixture import Mixture
@@ -89,7 +88,7 @@ def seeded_labels(
     nearest = np.full(transactions.n_rows, np.iinfo(np.int64).max)
     label = np.zeros(transactions.n_rows, dtype=np.int64)
     for number, seed in enumerate(rows[seeds]):
-        layout.add_seed(
+        csr.add_seed(
             transactions.indptr, transactions.indices, transactions.n_items, seed, number, nearest, label
         )
     return label
@@ -122,7 +121,7 @@ def _spread(
         if total == 0:
             label[seeds[number]] = number
             continue
-        layout.add_seed(pool.indptr, pool.indices, pool.n_items, seeds[number], number, nearest, label)
+        csr.add_seed(pool.indptr, pool.indices, pool.n_items, seeds[number], number, nearest, label)
         chances = nearest * weight
     return label, seeds
 

@@ -23,8 +23,8 @@ from itemix.inference.em import EM
 from itemix.inference.loop import Info, Settings, run
 from itemix.inference.start import random_labels, require_components, seeded_labels, starter
 from itemix.kernels import csr
-from itemix.kernels.inference import layout, pairs
-from itemix.kernels.mining.occurrences import RowIndex
+from itemix.kernels.inference import pairs
+from itemix.kernels.mining.projection import RowIndex
 from itemix.kernels.models import trees
 from itemix.models.base import require_same_items
 from itemix.models.counts import Rows, merged_if_worth_it
@@ -248,7 +248,7 @@ class TreeRows:
         data = self.merged
         if not self.flipped.any():
             return data
-        turned = csr.canonical_rows(*layout.flip_items(data.indptr, data.indices, self.flipped))
+        turned = csr.canonical_rows(*csr.flip_items(data.indptr, data.indices, self.flipped))
         return Transactions.from_canonical(*turned, data.items, data.multiplicities)
 
     def turn(self, parents: npt.NDArray[np.int32], probs: Floats) -> Floats:

@@ -20,17 +20,16 @@ from itemix.core.items import Items
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.io.arrow import LAYOUTS, arrow_pieces
-from itemix.io.csv import basket_pieces, labels_from_text, onehot_pieces
 from itemix.io.detect import recognise
 from itemix.io.fimi import fimi_pieces
-from itemix.io.jsonl import jsonl_pieces
 from itemix.io.read import checked_options, named, said_of
 from itemix.io.source import byte_progress, open_source
+from itemix.io.text import basket_pieces, jsonl_pieces, labels_from_text, onehot_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    RowArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
+    PieceArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
     from collections.abc import Callable, Mapping
     from typing import Any
 
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 _ROW_BYTES, _CODE_BYTES = 8, 4
 
 
-def cut(pieces: Iterable[Encoded], size: int) -> Iterator[RowArrays]:
+def cut(pieces: Iterable[Encoded], size: int) -> Iterator[PieceArrays]:
     """Yield as many of the next rows as take no more than `size` bytes, and one at least.
 
     Where there are no rows at all, there is one chunk without any.
@@ -86,7 +85,7 @@ class _Chunk:
         self._room -= int(taken[n])
         return start + n
 
-    def finished(self) -> RowArrays:
+    def finished(self) -> PieceArrays:
         return self._indptr.finish(), self._codes.finish()
 
 

@@ -13,11 +13,10 @@ from itemix._runtime import interruptible
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.io.arrow import LAYOUTS, read_arrow
-from itemix.io.csv import read_basket, read_long, read_onehot
 from itemix.io.detect import ReadOptions, checked_delimiter, find_column, pair_of_columns, recognise
 from itemix.io.fimi import read_fimi
-from itemix.io.jsonl import read_jsonl
 from itemix.io.source import PathOrStream, byte_progress, csv_rows, encoding_of, open_source
+from itemix.io.text import read_basket, read_jsonl, read_long, read_onehot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from itemix.kernels import bitsets
 from itemix.kernels.bitsets import Bitsets
-from itemix.kernels.mining import occurrences, projection
-from itemix.kernels.mining.occurrences import RowIndex
-from itemix.kernels.mining.projection import Companions, ProjectedRows, RankRows
+from itemix.kernels.mining import projection
+from itemix.kernels.mining.projection import Companions, ProjectedRows, RankRows, RowIndex
 from itemix.mining.search import readonly_view
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Layout:
         rows = RankRows(*map(readonly_view, (row_start, ranks, weights)))
         index = None
         if len(row_start) and len(rank_counts) > _MANY_ITEMS:
-            found = occurrences.index_rows(rows.start, rows.ranks, len(rank_counts))
+            found = projection.index_rows(rows.start, rows.ranks, len(rank_counts))
             index = RowIndex(*map(readonly_view, found))
         bitset = Bitsets(*map(readonly_view, (bits, planes, plane_words)))
         return cls(readonly_view(rank_counts), bitset, rows, index)
@@ -112,11 +111,11 @@ def count_pairs(search: Search, data: Layout, min_count: int) -> Companions:
 
 def _indexed_pairs(search: Search, data: Layout, index: RowIndex, min_count: int) -> Companions:
     rows = data.rows
-    work = occurrences.pair_bounds(rows.start, rows.ranks, len(data.rank_counts))
+    work = projection.pair_bounds(rows.start, rows.ranks, len(data.rank_counts))
     n_tables = math.ceil(work.sum() * rows.weights.itemsize / _BYTES_AT_A_TIME)
     bounds = ranges(work + 1, search.n_threads, at_least=n_tables)
     room = readonly_view(work)
-    jobs = [partial(occurrences.count_pairs, *bound, rows, min_count, index, room) for bound in bounds]
+    jobs = [partial(projection.count_indexed_pairs, *bound, rows, min_count, index, room) for bound in bounds]
     return _joined(search.run(jobs, len(work)))
 
 
@@ -136,7 +135,7 @@ def deliver(
     arguments = *roots, companions, bounds, data.rows, min_companions, data.no_entries
     if data.index is None:
         return projection.deliver(*arguments)
-    return occurrences.deliver(*arguments, data.index)
+    return projection.deliver_indexed(*arguments, data.index)
 
 
 def ranges(work: npt.NDArray[np.int64], n_threads: int, at_least: int = 1) -> list[tuple[int, int]]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from itemix._checks import check_flag
 from itemix._runtime import count_threads, interruptible
 from itemix.core.itemsets import Itemsets
 from itemix.core.transactions import as_transactions
@@ -14,10 +11,11 @@ from itemix.errors import InvalidInputError
 from itemix.mining.exact import ExactSearch
 from itemix.mining.model import model_search
 from itemix.mining.options import SearchOptions, as_fraction, min_count, min_probability
+from itemix.mining.search import search_progress
 from itemix.models.base import Model, as_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from itemix._typing import ChunksLike, ModelLike, TransactionsLike
     from itemix.core.items import Label
@@ -159,32 +157,3 @@ def mine(
         target=target if options.is_whole else None,
         check=False,
     )
-
-
-@contextmanager
-def search_progress(
-    shown: bool | Callable[[int, int], None], noun: str = "items"
-) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function to be told (done, total) of something, or None where nothing is to be shown.
-
-    True draws on standard error if it is a terminal; a function is handed through.
-    """
-    if callable(shown):
-        yield shown
-        return
-    if not check_flag("progress", shown) or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("mining"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(noun),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("mining", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

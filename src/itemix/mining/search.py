@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 import numpy as np
 
 from itemix._arrays import without_noise
+from itemix._checks import check_flag
 from itemix._runtime import still_wanted
 from itemix.errors import TooManyItemsetsError
 from itemix.kernels import csr, lattice
@@ -18,7 +21,7 @@ from itemix.kernels.mining.records import ThreadRecords
 from itemix.models.corrected import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from itemix._typing import Array, Codes, Ints
 
@@ -78,6 +81,35 @@ class Search:
         if self.shared[records.STOP] == records.TOO_MANY:
             raise SearchStopped(int(self.shared[records.N_FOUND]))
         return [future.result() for future in futures]
+
+
+@contextmanager
+def search_progress(
+    shown: bool | Callable[[int, int], None], noun: str = "items"
+) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a function to be told (done, total) of something, or None where nothing is to be shown.
+
+    True draws on standard error if it is a terminal; a function is handed through.
+    """
+    if callable(shown):
+        yield shown
+        return
+    if not check_flag("progress", shown) or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("mining"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(noun),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("mining", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def readonly_view(array: Array) -> Array:

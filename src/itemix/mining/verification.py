@@ -33,15 +33,15 @@ from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining.candidates import Candidates
 from itemix.mining.intervals import relative_errors
-from itemix.mining.mine import mine, search_progress
+from itemix.mining.model import model_search
 from itemix.mining.options import UNBOUNDED, SearchOptions, as_fraction, check_support, min_count
 from itemix.mining.passes import Numbering, Reader, Stream, known_codes
-from itemix.mining.search import SearchStopped, SetColumns, too_many, trial_size
+from itemix.mining.search import SearchStopped, SetColumns, search_progress, too_many, trial_size
 from itemix.models.base import as_model, as_names
 from itemix.models.corrected import CorrectedMixture
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from itemix._typing import ChunksLike, Codes, ModelLike
     from itemix.core.items import Label
@@ -240,7 +240,9 @@ def own_slack(source: ErrorSource, model: Model, min_support: float, *, n_jobs: 
     most = max(_MOST_SETS, model.n_items)
     for max_len in range(_LONGEST, 0, -1):
         with suppress(TooManyItemsetsError):
-            found = mine(model, min_support, max_len=max_len, max_itemsets=most, n_jobs=n_jobs)
+            found = _expected(
+                model, min_support, max_len=max_len, max_itemsets=most, n_threads=count_threads(n_jobs)
+            )
             nearest = found.take(np.argsort(found.support, kind="stable")[:_N_NEAREST])
             errors = relative_errors(source, nearest)
             errors = errors[np.isfinite(errors)]
@@ -405,14 +407,14 @@ class Rounds:
         most, wanted = self.options.max_bytes // _BYTES_PER_PROPOSAL, self.options.max_itemsets
         if wanted is not None and self._returns_all:
             most = min(most, trial_size(wanted))
-        found = mine(
+        found = _expected(
             model,
             threshold,
             max_len=self._max_len + len(included),
-            include=model.items.names(included) or None,
-            exclude=model.items.names(excluded) or None,
+            include=model.items.names(included),
+            exclude=model.items.names(excluded),
             max_itemsets=max(most, 1),
-            n_jobs=self.reader.n_threads,
+            n_threads=self.reader.n_threads,
         )
         return _numbered(found, included)
 
@@ -472,6 +474,37 @@ class Rounds:
             found = found.best(options.top_k)
         self._check_number(found.n_sets, totals, least)
         return found, items
+
+
+def _expected(
+    model: Model,
+    threshold: float,
+    *,
+    max_len: int,
+    max_itemsets: int,
+    n_threads: int,
+    include: Sequence[Label] = (),
+    exclude: Sequence[Label] = (),
+) -> Itemsets:
+    """Return the itemsets that are probable enough under a model.
+
+    Raises
+    ------
+    TooManyItemsetsError
+        If there are too many.
+    """
+    options = SearchOptions.checked(
+        model.items,
+        target="all",
+        min_len=1,
+        max_len=max_len,
+        include=include,
+        exclude=exclude,
+        top_k=None,
+        max_itemsets=max_itemsets,
+    )
+    found = model_search(model, options, n_threads, None).find(threshold, max_itemsets)
+    return Itemsets(found.offsets, found.codes, found.values, model.items, check=False)
 
 
 def _numbered(found: Itemsets, left_out: Codes) -> tuple[list[Label], SetColumns]:

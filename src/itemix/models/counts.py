@@ -12,7 +12,7 @@ from itemix._runtime import Workers
 from itemix.core.transactions import each_transaction, weights_of
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr, lattice
-from itemix.kernels.inference import estep, layout
+from itemix.kernels.inference import estep
 from itemix.kernels.inference.estep import PrefixRows, ScoreTables, log_tables, mark_required
 
 if TYPE_CHECKING:
@@ -245,10 +245,10 @@ class Rows:
         indptr, indices = data.indptr, data.indices
         del data
         if self.flipped.any():
-            indptr, indices = map(protected, layout.flip_items(indptr, indices, self.flipped))
+            indptr, indices = map(protected, csr.flip_items(indptr, indices, self.flipped))
         order, self._indptr, self._indices = _in_order(indptr, indices, self.n_items)
         self._weights = protected(weights[order]) if len(weights) else weights
-        self._shared = protected(layout.shared_prefixes(self._indptr, self._indices))
+        self._shared = protected(csr.shared_prefixes(self._indptr, self._indices))
 
     @property
     def n_items(self) -> int:
@@ -325,7 +325,7 @@ def _in_order(
     rank[code_of] = np.arange(n_items, dtype=np.int32)
     ranks = rank[indices]
     csr.sort_rows(ranks, indptr[1:].copy(), len(indptr) - 1)
-    keys = layout.prefix_keys(indptr, ranks, int(n_items).bit_length(), _N_KEYS)
+    keys = csr.prefix_keys(indptr, ranks, int(n_items).bit_length(), _N_KEYS)
     order = np.lexsort(keys[::-1])
     sorted_indptr, sorted_indices = lattice.gather_sets(indptr[1:], ranks, order, code_of)
     return order, protected(sorted_indptr), protected(sorted_indices)

@@ -4,11 +4,15 @@ Every function takes ``ax=None`` and returns the axes. They look right on light 
 matplotlib is imported when the first picture is drawn: ``pip install itemix[plots]`` brings it.
 """
 
-from itemix.plot.components import component_heatmap, component_sizes
 from itemix.plot.dependencies import dependency_matrix, dependency_network
-from itemix.plot.fits import evaluation_by_length, trace
-from itemix.plot.itemsets import length_distribution, support_agreement, support_distribution, top_itemsets
-from itemix.plot.rules import rules_scatter
+from itemix.plot.models import component_heatmap, component_sizes, evaluation_by_length, trace
+from itemix.plot.patterns import (
+    length_distribution,
+    rules_scatter,
+    support_agreement,
+    support_distribution,
+    top_itemsets,
+)
 
 __all__ = [
     "component_heatmap",

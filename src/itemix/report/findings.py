@@ -13,7 +13,7 @@ from itemix.fitted import FittedModel
 from itemix.mining.mine import mine
 from itemix.mining.query import Dependency, Sign, dependencies
 from itemix.mining.rules import rules
-from itemix.plot.itemsets import exact_supports
+from itemix.plot.patterns import exact_supports
 
 if TYPE_CHECKING:
     from itemix._typing import Floats

@@ -12,8 +12,7 @@ from itemix.core.display import plural
 from itemix.mining.characteristics import Characteristic, characteristic_items, in_general
 from itemix.models.corrected import CorrectedMixture
 from itemix.plot import component_heatmap, component_sizes, top_itemsets, trace
-from itemix.plot.components import largest_components
-from itemix.plot.fits import trace_of
+from itemix.plot.models import largest_components, trace_of
 from itemix.report.page import (
     Child,
     Section,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from itemix.fitted import FittedModel, Training
     from itemix.inference.chains import Chain
     from itemix.models.mixture import Mixture
-    from itemix.plot.fits import Quantity
+    from itemix.plot.models import Quantity
     from itemix.report.findings import Findings
 
 

@@ -19,22 +19,57 @@ from starlette.staticfiles import StaticFiles
 
 import itemix
 from itemix._runtime import still_wanted
+from itemix.core.tables import TableColumns, write
 from itemix.errors import InvalidInputError
-from itemix.web import downloads, openapi
-from itemix.web.limits import HANDLERS
+from itemix.web import openapi
+from itemix.web.limits import HANDLERS, in_thread, make_pool
 from itemix.web.middleware import KnownHosts, Measured, Metrics, SecureHeaders, TokenRequired
 from itemix.web.openapi import Document
-from itemix.web.requests import asked_in, chosen_model
-from itemix.web.threads import in_thread, make_pool
+from itemix.web.questions import asked_in, chosen_model
 from itemix.web.views import ask, model, patterns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy.typing as npt
     from starlette.requests import Request
 
+    from itemix.core.sets import Sets
     from itemix.web.questions import Question
     from itemix.web.served import Served
+
+
+# All itemsets or rules that a view shows a page of, as a file.
+
+FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
+
+
+def write_itemsets(served: Served, asked: patterns.ItemsetsChosen, path: Path) -> None:
+    """Write the itemsets in the order of the table, each with its interval and its support in the data."""
+    found = patterns.choose_itemsets(served, asked)
+    order = patterns.page_of(found, asked, 0, len(found.positions))
+    chosen = found.family.itemsets.take(order)
+    values: dict[str, Sets | npt.NDArray[Any]] = {
+        "support": chosen.support,
+        "itemsets": chosen.sets,
+        "length": chosen.lengths,
+        "lift": found.family.lift[order],
+    }
+    ends = served.intervals(chosen, asked.level) if len(chosen) else None
+    if ends is not None:
+        values |= {"lower": ends[0], "upper": ends[1]}
+    exact = served.exact_support(chosen.sets)
+    if exact is not None:
+        values["exact"] = exact
+    facts = {"n_transactions": None, "min_support": asked.min_support, "target": None}
+    write(TableColumns("itemsets", chosen.items, values, facts), path)
+
+
+def write_rules(served: Served, asked: patterns.RulesChosen, path: Path) -> None:
+    """Write the rules in the order of the table, with all measures."""
+    found, positions = patterns.choose_rules(served, asked)
+    found.take(patterns.ranked(found, positions, asked, 0, len(positions))).save(path)
+
 
 HERE = Path(__file__).parent
 # An answer of so many steps takes a few milliseconds, which is less than others mind.
@@ -85,8 +120,8 @@ VIEWS = (
     View("/rules", patterns.RulesQuestion, patterns.rules, openapi.RulesAnswer),
 )
 FILES = (
-    File("itemsets", patterns.ItemsetsChosen, downloads.write_itemsets),
-    File("rules", patterns.RulesChosen, downloads.write_rules),
+    File("itemsets", patterns.ItemsetsChosen, write_itemsets),
+    File("rules", patterns.RulesChosen, write_rules),
 )
 
 
@@ -141,7 +176,7 @@ def _file_routes(models: Sequence[Served]) -> list[Route]:
     return [
         Route(f"/{file.name}.{extension}", partial(_download, models, file, extension))
         for file in FILES
-        for extension in downloads.FORMATS
+        for extension in FORMATS
     ]
 
 
@@ -153,7 +188,7 @@ async def _download(models: Sequence[Served], file: File, extension: str, reques
     folder = await in_thread(request, work, served.limits.download_seconds)
     return FileResponse(
         Path(folder.name) / name,
-        media_type=downloads.FORMATS[extension],
+        media_type=FORMATS[extension],
         filename=name,
         headers=_FRESH,
         background=BackgroundTask(folder.cleanup),
@@ -202,7 +237,7 @@ def document() -> dict[str, Any]:
     for view in VIEWS:
         made.add_view(view.path.replace(":int}", "}"), _summary(view.answer), view.question, view.shape)
     for file in FILES:
-        for extension, media_type in downloads.FORMATS.items():
+        for extension, media_type in FORMATS.items():
             summary = f"All {file.name} that /{file.name} shows a page of, as a file."
             made.add_file(f"/{file.name}.{extension}", summary, file.question, media_type.partition(";")[0])
     made.add_other("/", "The page.", "text/html")

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
-from itemix._runtime import still_wanted
+from itemix._runtime import deadline, still_wanted
 from itemix.errors import ItemixError, TooManyItemsetsError, UnknownItemError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from threading import Lock
 
     from starlette.requests import Request
@@ -154,3 +157,53 @@ async def of_nobody(request: Request, error: Exception) -> Response:
 
 
 HANDLERS = {ItemixError: of_library, ClientDisconnect: of_nobody, HTTPException: of_http, Exception: of_bug}
+
+
+# A few threads for the work of views; the event loop stays free for quick answers.
+
+R = TypeVar("R")
+
+_WORKERS = 4
+
+
+def make_pool() -> ThreadPoolExecutor:
+    """Return the threads of an application."""
+    return ThreadPoolExecutor(_WORKERS, thread_name_prefix="view")
+
+
+async def in_thread(request: Request, work: Callable[[], R], seconds: float) -> R:
+    """Do some work in a thread, as long as it may take and somebody waits for it.
+
+    Raises
+    ------
+    TooSlowError
+        If the time is over.
+    ClientDisconnect
+        If the client is gone.
+    """
+    limit = Deadline(seconds)
+    loop = asyncio.get_running_loop()
+    running = loop.run_in_executor(request.app.state.pool, partial(_until, limit, work))
+    gone = loop.create_task(_disconnect(request))
+    try:
+        done, _ = await asyncio.wait((running, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if running in done:
+            return running.result()
+        raise ClientDisconnect if gone in done else TooSlowError(seconds)
+    finally:
+        # Work that waits for a thread never begins; work that runs ends when it next asks.
+        limit.call_off()
+        running.cancel()
+        gone.cancel()
+
+
+def _until(limit: Deadline, work: Callable[[], R]) -> R:
+    with deadline(limit):
+        limit()
+        return work()
+
+
+async def _disconnect(request: Request) -> None:
+    """Return when the client is gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -11,7 +11,7 @@ from naive import gibbs as naive
 from itemix import Transactions
 from itemix.inference import gibbs as collapsed
 from itemix.inference.priors import Prior
-from itemix.kernels.inference import components, gibbs, splitmerge
+from itemix.kernels.inference import gibbs, splitmerge
 
 MODELS = pytest.mark.parametrize("n_components", [4, None], ids=["finite", "process"])
 
@@ -45,7 +45,7 @@ class Case:
 
     def points(self):
         """Return the rows and their labels."""
-        return components.Points(*self.rows, self.labels)
+        return gibbs.Points(*self.rows, self.labels)
 
     def sweep(self):
         """Draw every label once; return the gain."""
@@ -70,7 +70,7 @@ class Case:
         """Return the kernel's conditional, in the twin's form."""
         tables, own = self.tables, self.labels[t]
         C = len(tables.sizes)
-        empty = components.empty_slot(tables.sizes) if self.n_components is None else -1
+        empty = gibbs.empty_slot(tables.sizes) if self.n_components is None else -1
         score = np.empty(C)
         if self.n_components is None:
             tables.base[empty] = self.prior_tables.size_term[0]
@@ -140,12 +140,12 @@ def test_rows_longer_than_a_block_are_scored_in_parts():
 def test_rows_of_more_items_than_a_chunk_are_summed_in_parts():
     """Rows with hundreds of rare items keep the tables exact while they move between large components."""
     case = Case(5, 2, n_rows=300, n_items=900, density=0.4, n_labels=2)
-    assert case.X.sum(axis=1).min() > components.CHUNK
+    assert case.X.sum(axis=1).min() > gibbs.CHUNK
     for t in range(60):
         items = case.rows.indices[case.rows.indptr[t] : case.rows.indptr[t + 1]]
         own = int(case.labels[t])
-        components.move_point(case.prior_tables, case.tables, items, own, -1)
-        components.move_point(case.prior_tables, case.tables, items, 1 - own, 1)
+        gibbs.move_point(case.prior_tables, case.tables, items, own, -1)
+        gibbs.move_point(case.prior_tables, case.tables, items, 1 - own, 1)
         case.labels[t] = 1 - own
     assert case.tables.anchor[:2].min() > 0
     assert_same_tables(case.tables, case.fresh_tables())
@@ -170,10 +170,10 @@ def test_joint_of_components_is_the_twins(n_components):
     case = Case(5, n_components, n_rows=200)
     got = collapsed.log_joint(case.prior_tables, case.alpha, case.tables)
     assert got == pytest.approx(case.log_joint(), abs=1e-9)
-    union = components.log_union(case.prior_tables, case.tables, 1, 2)
+    union = gibbs.log_union(case.prior_tables, case.tables, 1, 2)
     case.labels[case.labels == 2] = 1
     merged = case.fresh_tables()
-    assert union == pytest.approx(components.log_component(case.prior_tables, merged, 1), abs=1e-9)
+    assert union == pytest.approx(gibbs.log_component(case.prior_tables, merged, 1), abs=1e-9)
 
 
 def test_a_full_process_sweep_stops_and_can_go_on():
@@ -222,7 +222,7 @@ def test_a_truncated_process_visits_the_partitions_that_fit(moves):
     whole = case.fresh_tables()._asdict()
     by_item = {name: np.ascontiguousarray(whole[name][:, :2]) for name in ("counts", "place")}
     by_slot = {name: whole[name][:2].copy() for name in set(whole) - set(by_item) - {"scratch"}}
-    case.tables = components.ComponentTables(**by_item, **by_slot, scratch=whole["scratch"])
+    case.tables = gibbs.ComponentTables(**by_item, **by_slot, scratch=whole["scratch"])
     case.can_grow = False
     fitting = {
         labels: p for labels, p in naive.partition_posterior(case.X, case.model).items() if max(labels) < 2

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from itemix import Transactions
 from itemix._runtime import Workers
-from itemix.kernels.inference import estep, layout
+from itemix.kernels import csr
+from itemix.kernels.inference import estep
 from itemix.models.counts import Rows
 
 
@@ -23,7 +24,7 @@ def test_flipped_items_are_stored_by_their_absence(seed):
     matrix = (rng.random((8, 5)) < 0.5).astype(int)
     flipped = rng.random(5) < 0.5
     data = Transactions.from_matrix(matrix)
-    indptr, indices = layout.flip_items(data.indptr, data.indices, flipped)
+    indptr, indices = csr.flip_items(data.indptr, data.indices, flipped)
     found = np.zeros_like(matrix)
     found[np.repeat(np.arange(8), np.diff(indptr)), indices] = 1
     np.testing.assert_array_equal(found, np.where(flipped, 1 - matrix, matrix))
@@ -32,24 +33,24 @@ def test_flipped_items_are_stored_by_their_absence(seed):
 @given(st.lists(st.sets(st.integers(0, 5)).map(sorted), min_size=1, max_size=20))
 def test_keys_sort_rows_by_their_first_items(rows):
     """Sorted by the packed ranks, rows come in the order of Python's lists, as far as the keys reach."""
-    keys = layout.prefix_keys(*compressed(rows), 3, 1)
+    keys = csr.prefix_keys(*compressed(rows), 3, 1)
     order = np.lexsort(keys[::-1])
     assert [rows[t] for t in order] == sorted(rows)
-    short = layout.prefix_keys(*compressed(rows), 31, 2)
+    short = csr.prefix_keys(*compressed(rows), 31, 2)
     assert [rows[t][:4] for t in np.lexsort(short[::-1])] == sorted(row[:4] for row in rows)
 
 
 @given(st.lists(st.lists(st.integers(0, 2), max_size=150), min_size=1, max_size=10))
 def test_shared_prefixes(rows):
     """The first items that a row shares with the one before it are counted, up to the deepest level."""
-    found = layout.shared_prefixes(*compressed(rows))
+    found = csr.shared_prefixes(*compressed(rows))
     for t, row in enumerate(rows):
         before = rows[t - 1] if t else []
         expected = next(
             (n for n, (a, b) in enumerate(zip(row, before, strict=False)) if a != b),
             min(len(row), len(before)),
         )
-        assert found[t] == min(expected, layout.DEEPEST)
+        assert found[t] == min(expected, csr.DEEPEST)
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.2, 0.8]))

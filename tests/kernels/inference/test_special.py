@@ -7,7 +7,8 @@ from naive.seeding import nearest_seeds
 from scipy.special import gammaln, psi
 
 from itemix import Transactions
-from itemix.kernels.inference import estep, layout
+from itemix.kernels import csr
+from itemix.kernels.inference import estep
 
 
 def test_digamma_and_log_gamma_are_scipys():
@@ -26,5 +27,5 @@ def test_a_seed_lowers_the_distances(seed):
     data = Transactions.from_matrix(matrix)
     nearest, label = np.full(12, 99), np.zeros(12, dtype=np.int64)
     for number, row in enumerate([3, 7]):
-        layout.add_seed(data.indptr, data.indices, 6, row, number, nearest, label)
+        csr.add_seed(data.indptr, data.indices, 6, row, number, nearest, label)
     assert [nearest.tolist(), label.tolist()] == list(nearest_seeds(matrix.tolist(), [3, 7]))

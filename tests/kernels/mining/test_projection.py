@@ -7,7 +7,7 @@ from naive import projection as naive
 
 from itemix._arrays import protected
 from itemix.kernels import bitsets
-from itemix.kernels.mining import occurrences, projection
+from itemix.kernels.mining import projection
 
 # Enough items for their bits to need a second word.
 N_RANKS = 70
@@ -32,10 +32,10 @@ def test_pairs(data, min_count, cut, other_cut):
     rows, weights, arrays = data
     first, stop = sorted([cut, other_cut])
     expected = naive.frequent_pairs(rows, weights, N_RANKS, min_count)[first:stop]
-    index, pair_bounds = indexed(arrays), protected(occurrences.pair_bounds(*arrays[:2], N_RANKS))
+    index, pair_bounds = indexed(arrays), protected(projection.pair_bounds(*arrays[:2], N_RANKS))
     for found in (
         projection.count_pairs(first, stop, arrays, min_count),
-        occurrences.count_pairs(first, stop, arrays, min_count, index, pair_bounds),
+        projection.count_indexed_pairs(first, stop, arrays, min_count, index, pair_bounds),
     ):
         sizes, companions, counts = (column.tolist() for column in found)
         assert sizes == [len(pairs) for pairs in expected]
@@ -44,7 +44,7 @@ def test_pairs(data, min_count, cut, other_cut):
 
 def indexed(arrays):
     """The index of the rows of each rank."""
-    return occurrences.RowIndex(*map(protected, occurrences.index_rows(*arrays[:2], N_RANKS)))
+    return projection.RowIndex(*map(protected, projection.index_rows(*arrays[:2], N_RANKS)))
 
 
 @given(weighted_rows())
@@ -52,7 +52,7 @@ def test_rows_are_indexed(data):
     """Every rank with the rows that hold it, ascending; and how many pairs with lower ranks these hold."""
     rows, _, arrays = data
     start, found = indexed(arrays)
-    bounds = occurrences.pair_bounds(*arrays[:2], N_RANKS)
+    bounds = projection.pair_bounds(*arrays[:2], N_RANKS)
     for rank in range(N_RANKS):
         assert found[start[rank] : start[rank + 1]].tolist() == [
             t for t, row in enumerate(rows) if rank in row
@@ -74,7 +74,7 @@ def test_rows_are_delivered(data, min_count, both_sides, cut, other_cut):
     like = no_entries(weights if len(arrays.weights) else None)
     arguments = first, stop, companions, bounds, arrays, min_companions, like
     check_delivered(projection.deliver(*arguments), rows, pairs, arguments)
-    check_delivered(occurrences.deliver(*arguments, indexed(arrays)), rows, pairs, arguments)
+    check_delivered(projection.deliver_indexed(*arguments, indexed(arrays)), rows, pairs, arguments)
 
 
 def check_delivered(delivered, rows, pairs, arguments):

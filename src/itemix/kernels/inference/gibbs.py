@@ -5,21 +5,390 @@ Shapes as in `components`, which says what is computed. The scores of a row are 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from itemix.kernels import vectors
-from itemix.kernels.inference.components import (
-    ComponentTables,
-    Points,
-    PriorTables,
-    Slot,
-    empty_slot,
-    move_point_inline,
-    own_score,
-)
-from itemix.kernels.jit import inlined, kernel
+from itemix.kernels.jit import fused, inlined, kernel, reducing
+from itemix.kernels.vectors import log_ratio
+
+# The components of a collapsed mixture: what each scores for a point, kept up to date as points move.
+#
+# C is the number of slots for components. A component of n points, c_i of which hold item i, scores for a
+# point x outside it (eqs. finGibbs, infinGibbs)
+#
+#     log w(n) + sum_i log(n - c_i + gamma_i) - sum_i log(n + beta_i + gamma_i)        its base, and
+#     + sum_{i in x} log((c_i + beta_i) / (n - c_i + gamma_i))                         the items of the point,
+#
+# with w(n) = n + alpha / K in the finite model, and w(n) = n, w(0) = alpha in the Dirichlet process. The
+# second line is a product of the point's own factors, a block of them for each logarithm. The base sums over
+# all items, but a move changes it in time that grows with the items of the point:
+#
+# - `PriorTables.size_term` at n is the base if no point holds any item. What is left is the absent term, the
+#   sum of log((n - c_i + gamma_i) / (n + gamma_i)) over the items that occur in the component.
+# - Items that most of the component's points hold, and all items of a small component, are *near*: their
+#   factors are multiplied afresh.
+# - For the others, the *far* ones, write n = n0 + d with n0 the size when the items were last sorted. Their
+#   sum is a power series in d, whose coefficients change only for the items of the point that moves;
+#   |d| <= n0 / 64 and c_i <= n0 / 2 + n0 / 64 make what follows its eighth term smaller than rounding.
+#
+# The base for a point of the component itself, without that point, takes the absent term at n - 1. The
+# factors of items that all n points hold are left out there: the point holds them too, and they would
+# cancel.
+
+N_TERMS = 8
+SMALL = 64  # components below this size have near items only
+CHUNK = 256  # as many items of a row are summed up at a time; a product of as many factors near 1 is safe
+_STRAY = 64  # items are sorted again when the size has strayed by a 64th
+UNLISTED, _FAR, _NEAR = 0, 1, 2
+
+Slot = int | np.int64
+
+
+class Points(NamedTuple):
+    """The points, and the components they are in.
+
+    Attributes
+    ----------
+    indptr, indices : array of int64, shape (N + 1,), and of int32, shape (nnz,)
+        Their items, in compressed form.
+    labels : array of int32, shape (N,)
+        The component of each; written by those who move points.
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    labels: np.ndarray
+
+
+class PriorTables(NamedTuple):
+    """The hyperparameters, as the kernels need them.
+
+    beta, gamma (D,); size_term (N + 1,), see the module; growth (N + 1,): growth[n] is the sum of the first n
+    size terms, the joint log-probability of n points without items; block: how many factors may be multiplied
+    before a logarithm; is_process: whether this is a Dirichlet process, where empty components are removed.
+    """
+
+    beta: np.ndarray
+    gamma: np.ndarray
+    size_term: np.ndarray
+    growth: np.ndarray
+    block: int
+    is_process: bool
+
+
+class ComponentTables(NamedTuple):
+    """The components of one chain; all of it is written by `move_point`.
+
+    sizes (C,) int64; counts (D, C) int32; base, base_out (C,): the base, and the base for a point of the
+    component itself; series (C, N_TERMS + 1), anchor (C,) int64: the far sum and its n0, which is 0 where all
+    items are near; listed (C, D) int32, n_listed, n_near (C,) int64: the items that occur, near ones first;
+    place (D, C) uint8: whether an item is unlisted, far or near; scratch (2, CHUNK) float64.
+    """
+
+    sizes: np.ndarray
+    counts: np.ndarray
+    base: np.ndarray
+    base_out: np.ndarray
+    series: np.ndarray
+    anchor: np.ndarray
+    listed: np.ndarray
+    n_listed: np.ndarray
+    n_near: np.ndarray
+    place: np.ndarray
+    scratch: np.ndarray
+
+
+@fused
+def _evaluate(series: np.ndarray, d: float) -> tuple[float, float]:
+    """Return series[0] + series[1] d - series[2] d^2 / 2 + series[3] d^3 / 3 - ..., and the same at d - 1."""
+    value = value_out = 0.0
+    d_out = d - 1.0
+    for j in range(N_TERMS, 0, -1):
+        term = series[j] / (j if j % 2 else -j)
+        value = (value + term) * d
+        value_out = (value_out + term) * d_out
+    return series[0] + value, series[0] + value_out
+
+
+@inlined
+def clear_component(prior: PriorTables, tables: ComponentTables, k: Slot) -> None:
+    """Make component k empty; in the Dirichlet process it cannot be chosen then."""
+    for j in range(tables.n_listed[k]):
+        tables.counts[tables.listed[k, j], k] = 0
+        tables.place[tables.listed[k, j], k] = UNLISTED
+    tables.sizes[k] = tables.n_listed[k] = tables.n_near[k] = tables.anchor[k] = 0
+    tables.base[k] = -np.inf if prior.is_process else prior.size_term[0]
+    tables.base_out[k] = -np.inf
+
+
+@inlined
+def _refresh_base(prior: PriorTables, tables: ComponentTables, k: Slot) -> None:
+    """Compute base[k] and base_out[k] from the counts of the near items and the series of the far ones."""
+    n = tables.sizes[k]
+    if n == 0:
+        clear_component(prior, tables, k)
+        return
+    term = prior.size_term[n]
+    term_out = prior.size_term[n - 1]
+    if tables.anchor[k]:
+        far, far_out = _evaluate(tables.series[k], float(n - tables.anchor[k]))
+        term += far
+        term_out += far_out
+    top = bottom = top_out = bottom_out = 1.0
+    j = in_block = 0
+    while j < tables.n_near[k]:
+        i = tables.listed[k, j]
+        c = tables.counts[i, k]
+        if c == 0 and tables.anchor[k] == 0:
+            tables.place[i, k] = UNLISTED
+            tables.n_near[k] -= 1
+            tables.n_listed[k] -= 1
+            tables.listed[k, j] = tables.listed[k, tables.n_near[k]]
+            continue
+        g = prior.gamma[i]
+        top *= (n - c) + g
+        bottom *= n + g
+        bottom_out *= (n - 1) + g
+        if c < n:
+            top_out *= (n - 1 - c) + g
+        j += 1
+        in_block += 1
+        if in_block == prior.block:
+            term += log_ratio(top, bottom)
+            term_out += log_ratio(top_out, bottom_out)
+            top = bottom = top_out = bottom_out = 1.0
+            in_block = 0
+    tables.base[k] = term + log_ratio(top, bottom)
+    tables.base_out[k] = term_out + log_ratio(top_out, bottom_out)
+
+
+@reducing
+def _sum_powers(series: np.ndarray, new: np.ndarray, old: np.ndarray, n: int) -> float:
+    """Add the sum of the n new^-j - old^-j to series[j] for all j > 0; return the product of new / old.
+
+    One loop with a sum for each power, so that it becomes vector code.
+    """
+    ratio = 1.0
+    s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = 0.0
+    for m in range(n):
+        a, b = 1.0 / new[m], 1.0 / old[m]
+        ratio *= new[m] * b
+        a2, b2 = a * a, b * b
+        a3, b3 = a2 * a, b2 * b
+        a4, b4 = a2 * a2, b2 * b2
+        s1 += a - b
+        s2 += a2 - b2
+        s3 += a3 - b3
+        s4 += a4 - b4
+        s5 += a4 * a - b4 * b
+        s6 += a4 * a2 - b4 * b2
+        s7 += a4 * a3 - b4 * b3
+        s8 += a4 * a4 - b4 * b4
+    series[1] += s1
+    series[2] += s2
+    series[3] += s3
+    series[4] += s4
+    series[5] += s5
+    series[6] += s6
+    series[7] += s7
+    series[8] += s8
+    return ratio
+
+
+@inlined
+def _add_powers(series: np.ndarray, new: np.ndarray, old: np.ndarray, n: int) -> None:
+    """Add what n factors that change from old to new add to the series; what follows n is overwritten."""
+    width = vectors.padded(n)
+    for m in range(n, width):
+        new[m] = old[m] = 1e300
+    series[0] += log_ratio(_sum_powers(series, new, old, width), 1.0)
+
+
+@kernel
+def relist(prior: PriorTables, tables: ComponentTables, k: Slot) -> None:
+    """Sort the items of component k into near and far, and sum up the far ones around its present size."""
+    n = tables.sizes[k]
+    is_small = n < SMALL
+    series, new, old = tables.series[k], tables.scratch[0], tables.scratch[1]
+    series[:] = 0.0
+    n_listed = n_near = n_far = 0
+    for j in range(tables.n_listed[k]):
+        i = tables.listed[k, j]
+        c = tables.counts[i, k]
+        if c == 0:
+            tables.place[i, k] = UNLISTED
+            continue
+        tables.listed[k, n_listed] = i
+        if is_small or 2 * c > n:
+            tables.listed[k, n_listed] = tables.listed[k, n_near]
+            tables.listed[k, n_near] = i
+            tables.place[i, k] = _NEAR
+            n_near += 1
+        else:
+            tables.place[i, k] = _FAR
+            new[n_far], old[n_far] = n - c + prior.gamma[i], n + prior.gamma[i]
+            n_far += 1
+            if n_far == CHUNK:
+                _add_powers(series, new, old, n_far)
+                n_far = 0
+        n_listed += 1
+    _add_powers(series, new, old, n_far)
+    tables.n_listed[k] = n_listed
+    tables.n_near[k] = n_near
+    tables.anchor[k] = 0 if is_small else n
+
+
+@inlined
+def move_point_inline(
+    prior: PriorTables, tables: ComponentTables, items: np.ndarray, k: Slot, sign: int
+) -> None:
+    """Do what `move_point` does, within the caller: to hand over all tables takes a fifth of its time."""
+    series, new, old = tables.series[k], tables.scratch[0], tables.scratch[1]
+    is_small = tables.anchor[k] == 0
+    n_far = 0
+    for i in items:
+        if tables.place[i, k] == UNLISTED:
+            tables.listed[k, tables.n_listed[k]] = i
+            tables.n_listed[k] += 1
+            tables.n_near[k] += is_small
+            tables.place[i, k] = _NEAR if is_small else _FAR
+        if tables.place[i, k] == _FAR:
+            before = tables.anchor[k] - tables.counts[i, k] + prior.gamma[i]
+            new[n_far], old[n_far] = before - sign, before
+            n_far += 1
+            if n_far == CHUNK:
+                _add_powers(series, new, old, n_far)
+                n_far = 0
+        tables.counts[i, k] += sign
+    _add_powers(series, new, old, n_far)
+    tables.sizes[k] += sign
+    n = tables.sizes[k]
+    if is_small:
+        if n >= SMALL + SMALL // 2:
+            relist(prior, tables, k)
+    elif _STRAY * abs(n - tables.anchor[k]) > tables.anchor[k]:
+        relist(prior, tables, k)
+    _refresh_base(prior, tables, k)
+
+
+@kernel
+def move_point(prior: PriorTables, tables: ComponentTables, items: np.ndarray, k: Slot, sign: int) -> None:
+    """Add (sign 1) a point with the given items to component k, or take it out (sign -1)."""
+    move_point_inline(prior, tables, items, k, sign)
+
+
+@kernel
+def fill(points: Points, prior: PriorTables, tables: ComponentTables, n_slots: int) -> None:
+    """Fill `tables`, whose arrays are all zero, from the labels of the points.
+
+    Slots from n_slots on, which only fill up vectors, can never be chosen.
+    """
+    indptr, indices, labels = points
+    for t in range(len(indptr) - 1):
+        k = labels[t]
+        tables.sizes[k] += 1
+        for j in range(indptr[t], indptr[t + 1]):
+            i = indices[j]
+            if tables.counts[i, k] == 0:
+                tables.listed[k, tables.n_listed[k]] = i
+                tables.n_listed[k] += 1
+            tables.counts[i, k] += 1
+    for k in range(len(tables.sizes)):
+        relist(prior, tables, k)
+        _refresh_base(prior, tables, k)
+        if k >= n_slots:
+            tables.base[k] = -np.inf
+
+
+@inlined
+def empty_slot(sizes: np.ndarray) -> int:
+    """Return the first empty slot, or their number if there is none."""
+    for k in range(len(sizes)):
+        if sizes[k] == 0:
+            return k
+    return len(sizes)
+
+
+# Scores of single components of a collapsed mixture, for a point inside or outside, and of all their points.
+#
+# Shapes and formulas as in `components`.
+
+
+@inlined
+def own_score(prior: PriorTables, tables: ComponentTables, items: np.ndarray, k: Slot) -> float:
+    """Score the point's own component k as it is without the point."""
+    n = float(tables.sizes[k])
+    score: float = tables.base_out[k]
+    for first in range(0, len(items), prior.block):
+        top = bottom = 1.0
+        for j in range(first, min(first + prior.block, len(items))):
+            i = items[j]
+            c = float(tables.counts[i, k])
+            top *= (c - 1.0) + prior.beta[i]
+            bottom *= (n - 1.0 - c) + prior.gamma[i] if c < n else 1.0
+        score += log_ratio(top, bottom)
+    return score
+
+
+@inlined
+def outside_score(prior: PriorTables, tables: ComponentTables, items: np.ndarray, k: Slot) -> float:
+    """Score component k for a point outside it."""
+    n = float(tables.sizes[k])
+    score: float = tables.base[k]
+    for first in range(0, len(items), prior.block):
+        top = bottom = 1.0
+        for j in range(first, min(first + prior.block, len(items))):
+            i = items[j]
+            c = float(tables.counts[i, k])
+            top *= c + prior.beta[i]
+            bottom *= (n - c) + prior.gamma[i]
+        score += log_ratio(top, bottom)
+    return score
+
+
+@inlined
+def _log_item(prior: PriorTables, i: Slot, n: int, c: int) -> float:
+    """Return by how much c points with item i among n change the joint log-probability of a component."""
+    b, g = prior.beta[i], prior.gamma[i]
+    present = math.lgamma(c + b) - math.lgamma(b)
+    return present + math.lgamma(n - c + g) - math.lgamma(n + g)
+
+
+@kernel
+def log_component(prior: PriorTables, tables: ComponentTables, k: Slot) -> float:
+    """Return the joint log-probability of the points of component k and of their being together.
+
+    The joint log-probability of all labels and data is the sum of this over the components, and
+    log(Gamma(alpha) / Gamma(N + alpha)).
+    """
+    n = tables.sizes[k]
+    value: float = prior.growth[n]
+    for j in range(tables.n_listed[k]):
+        i = tables.listed[k, j]
+        if tables.counts[i, k]:
+            value += _log_item(prior, i, n, tables.counts[i, k])
+    return value
+
+
+@kernel
+def log_union(prior: PriorTables, tables: ComponentTables, a: Slot, b: Slot) -> float:
+    """Return what `log_component` would be if components a and b were one."""
+    n = tables.sizes[a] + tables.sizes[b]
+    value: float = prior.growth[n]
+    for j in range(tables.n_listed[a]):
+        i = tables.listed[a, j]
+        c = tables.counts[i, a] + tables.counts[i, b]
+        if c:
+            value += _log_item(prior, i, n, c)
+    for j in range(tables.n_listed[b]):
+        i = tables.listed[b, j]
+        if tables.place[i, a] == UNLISTED and tables.counts[i, b]:
+            value += _log_item(prior, i, n, tables.counts[i, b])
+    return value
+
 
 _CERTAIN = 45.0  # thousands of chances of e^-45 are nothing to a uniform number of 53 bits
 

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from itemix.kernels.inference.components import (
+from itemix.kernels.inference.gibbs import (
     ComponentTables,
     Points,
     PriorTables,

@@ -13,7 +13,7 @@ from itemix.errors import InvalidInputError
 from itemix.mining import query as library
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.mixture import Mixture
-from itemix.web.questions import Names, Question
+from itemix.web.questions import ItemNames, Question
 
 if TYPE_CHECKING:
     from itemix._typing import Codes, Floats
@@ -30,10 +30,10 @@ _STEPS_OF_AN_INTERVAL = 100_000
 class Event(Question):
     """Items that are present and absent, given that others are."""
 
-    present: Names = Field(default=(), description="Items that are present.")
-    absent: Names = Field(default=(), description="Items that are absent.")
-    given: Names = Field(default=(), description="Items that are known to be present.")
-    given_absent: Names = Field(default=(), description="Items that are known to be absent.")
+    present: ItemNames = Field(default=(), description="Items that are present.")
+    absent: ItemNames = Field(default=(), description="Items that are absent.")
+    given: ItemNames = Field(default=(), description="Items that are known to be present.")
+    given_absent: ItemNames = Field(default=(), description="Items that are known to be absent.")
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> Self:
@@ -68,8 +68,8 @@ class InfluencesQuestion(Event):
 class RecommendQuestion(Question):
     """What a basket may lack."""
 
-    basket: Names = Field(default=(), description="The items that the basket holds.")
-    absent: Names = Field(default=(), description="Items that are known not to be wanted.")
+    basket: ItemNames = Field(default=(), description="The items that the basket holds.")
+    absent: ItemNames = Field(default=(), description="Items that are known not to be wanted.")
     limit: int = Field(default=8, ge=1, le=1_000, description="The most rows to return.")
 
 

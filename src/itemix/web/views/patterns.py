@@ -13,15 +13,14 @@ from itemix.errors import TooManyItemsetsError
 from itemix.mining import query
 from itemix.mining.rules import rules as make_rules
 from itemix.web.limits import MAX_ROWS
-from itemix.web.questions import Names, Question, Text
-from itemix.web.searches import Found, lifts
+from itemix.web.questions import ItemNames, Question, Text
+from itemix.web.served import Found, lifts
 
 if TYPE_CHECKING:
     from itemix.core.items import Items, Label
     from itemix.core.itemsets import Itemsets
     from itemix.mining.ruleset import Rules
-    from itemix.web.searches import Family
-    from itemix.web.served import Served
+    from itemix.web.served import Family, Served
 
 
 # Arrays as JSON has them.
@@ -58,8 +57,8 @@ class ItemsetsChosen(Question):
     )
     min_len: int = Field(default=1, ge=1, le=_LONGEST, description="The fewest items of a set.")
     max_len: int | None = Field(default=None, ge=1, le=_LONGEST, description="The most items of a set.")
-    include: Names = Field(default=(), description="Items that every set holds.")
-    exclude: Names = Field(default=(), description="Items that no set holds.")
+    include: ItemNames = Field(default=(), description="Items that every set holds.")
+    exclude: ItemNames = Field(default=(), description="Items that no set holds.")
     search: Text = Field(default="", description="Words; each must be part of the name of an item.")
     sort: Sort = Field(default="support", description="What to sort by.")
     order: Order = Field(default="descending", description="The direction.")
@@ -188,8 +187,8 @@ class RulesChosen(Question):
     min_support: float = Field(gt=0, le=1, description="The least probability of an itemset, as a fraction.")
     metric: Measure = Field(default="confidence", description="The measure that selects rules.")
     min_threshold: float = Field(default=0.2, ge=-1e9, le=1e9, description="The least value of it.")
-    left: Names = Field(default=(), description="Items that the antecedents hold.")
-    right: Names = Field(default=(), description="Items that the consequents hold.")
+    left: ItemNames = Field(default=(), description="Items that the antecedents hold.")
+    right: ItemNames = Field(default=(), description="Items that the consequents hold.")
     max_left: int | None = Field(default=None, ge=1, le=100, description="The most items of the antecedents.")
     max_right: int | None = Field(default=1, ge=1, le=100, description="The most items of the consequents.")
     sort: Measure = Field(default="lift", description="What to sort by.")
@@ -290,7 +289,7 @@ class DependenciesQuestion(Question):
     sign: query.Sign = Field(
         default="both", description="Pairs that attract each other, that avoid each other, or both."
     )
-    items: Names = Field(default=(), description="Only pairs with one of these items.")
+    items: ItemNames = Field(default=(), description="Only pairs with one of these items.")
     min_information: float = Field(
         default=0.0, ge=0, le=1, description="The least mutual information of a pair, in bits."
     )
