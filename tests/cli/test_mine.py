@@ -354,9 +354,10 @@ def test_results_are_not_mined_again(run, baskets, tmp_path):
     assert run("mine", rules, "-s", "1").err.endswith("which holds rules; name the data behind it\n")
 
 
-def test_support_that_is_no_number_names_what_is():
+@pytest.mark.parametrize("text", ["%", "sNaN", "sNaN%"])
+def test_support_that_is_no_number_names_what_is(text):
     """The parser itself refuses what is no number."""
     with pytest.raises(
         InvalidInputError, match=r"a fraction \(0.01\), a percentage \(1%\) or a whole number"
     ):
-        as_support("%")
+        as_support(text)

@@ -354,3 +354,10 @@ def test_other_things_are_no_files(what):
         ItemixError, match=r"expected a path or a file object, got \w+; for lists use Transactions"
     ):
         read_transactions(what)
+
+
+@pytest.mark.parametrize("data", [b"\x89", b"\x89PNG", b"\xe2\x82"])
+def test_bytes_that_are_no_text(data):
+    """A file of which no line of text can be made is refused in one line."""
+    with pytest.raises(InvalidInputError, match=r"^expected utf-8 text, got byte 0x\w+ in line 1"):
+        read_transactions(io.BytesIO(data))

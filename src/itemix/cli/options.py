@@ -501,7 +501,7 @@ def as_support(text: str | None, name: str = "--min-support") -> float | int | N
     try:
         if written.isascii() and written.removeprefix("-").isdigit():
             return int(written)
-        number = Decimal(written.removesuffix("%"))
+        number = Decimal(written.removesuffix("%")).normalize()  # which a signaling NaN refuses
     except (InvalidOperation, ValueError):  # no number, or one of too many digits
         raise InvalidInputError(
             f"expected {name} as a fraction (0.01), a percentage (1%) or a whole number of "

@@ -162,7 +162,7 @@ _BINARY_ENDING = re.compile(r"\.(?:(parquet|pq)|arrow|feather|ipc)(?:\.gz)?$", r
 _FIMI_ENDING = re.compile(r"\.(dat|fimi)(\.gz)?$", re.IGNORECASE)
 # What no line of whole numbers has. To match such a line as a whole takes memory for each number in it.
 _NOT_FIMI = re.compile(r"[^\s0-9-]|-(?![0-9])|(?<=\S)-")
-_JSON_BEGINNING = re.compile(r"\s*(?:\[\s*(?:\"|-?[0-9])|\{\s*\")")
+_JSON_BEGINNING = re.compile(r"\s*(?:\[\s*(?:[\"\[{]|-?[0-9])|\{\s*\")")
 _NUMBER_OR_DATE = re.compile(r"(?=.*[0-9])[-+0-9.,:/ TZ]+")
 
 
@@ -256,6 +256,8 @@ def _is_plainly_basket(
     """
     if wanted is not None:
         return wanted == "basket" and not options.header
+    if not lines:  # no text could be made of the bytes
+        return False
     if any((options.header, options.transaction, options.item)) or len(lines[0]) <= HEAD_SIZE:
         return False
     if _share_of_yes_or_no([cell.strip() for cell in lines[0][:HEAD_SIZE].split(delimiter)]) >= _MOST:
