@@ -118,7 +118,8 @@ def with_shared_words(cls: T) -> T:
 
 
 _INFERENCES = "variational", "gibbs"
-_BYTES_A_CELL_AND_DRAW = 45  # by sampling
+# By sampling: for the run, and for each draw that is kept.
+_BYTES_A_CELL, _BYTES_A_CELL_AND_DRAW = 15, 50
 _TOLERANCE = {"variational": 1e-4, "gibbs": 0.01}
 
 
@@ -126,7 +127,7 @@ class _Bayesian(MixtureEstimator):
     """What both Bayesian mixtures share."""
 
     _weights: Weights
-    _bytes_a_cell = 88  # by variational inference
+    _bytes_a_cell = 104  # by variational inference for the process; the finite mixture takes less
     posterior_: Learned[Posterior] = Learned("last_posterior")
     prior_: Learned[Prior] = Learned("training.prior")
     chains_: Learned[Chains] = Learned("training.chains")
@@ -204,7 +205,8 @@ class _Bayesian(MixtureEstimator):
         n_draws = settings.n_init * base.check_least("n_samples", self.n_samples)
         if self._weights == "sticks":  # the process may well end with fewer components
             n_draws = 1
-        base.require_room(n_components, transactions.n_items, _BYTES_A_CELL_AND_DRAW * n_draws)
+        bytes_a_cell = _BYTES_A_CELL + _BYTES_A_CELL_AND_DRAW * n_draws
+        base.require_room(n_components, transactions.n_items, bytes_a_cell)
         sampler = self._sampler(transactions, n_components)
         schedule = Schedule(
             settings.n_init,
