@@ -34,7 +34,7 @@ ROWS_AT_A_TIME = 20_000
 PEAK = """
 import sys
 from pathlib import Path
-from itemix.data.readers import read_transactions
+from itemix.io.read import read_transactions
 
 def resident(field):
     lines = Path("/proc/self/status").read_text().splitlines()
