@@ -1,11 +1,15 @@
 """Closed frequent itemsets, depth first over bitsets with prefix-preserving closures (as LCM does).
 
-A set is closed if no superset occurs in the same transactions. Every closed set is reached once: a set
-grows by an item of lower rank than the last one; its closure may add items of lower rank still, but where
-it would add an item of higher rank the branch is left, because it is another's. The test needs no list of
-what was visited: the transactions of the set must not all lie in those of an item outside of it.
+A set is closed if no superset occurs in the same transactions. Every closed set is reached once. A set grows
+by an item of lower rank than the last one, and its closure may add more items of lower rank. If the closure
+would add an item of higher rank, the branch is left: another branch has that set. The test needs no list of
+visited sets. It asks whether some item outside the set occurs in all its transactions.
 
-The arguments are those of `eclat.search`; what is found are whole sets, since closures have no path.
+A few transactions answer most of that. Bitsets say which transactions hold an item; `turned` transposes them,
+to say which items a transaction holds. If one transaction of the set lacks an item, that item is ruled out. A
+few transactions rule out most items, 64 at a time. Only the items that are left are compared over whole rows.
+
+The arguments are those of `eclat.search`. The result is whole sets, since closures have no path.
 """
 
 from __future__ import annotations
@@ -20,28 +24,28 @@ from itemix.kernels.mining.eclat import Walk
 from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
 from itemix.kernels.mining.records import N_ROOTS_DONE, RUNNING, STOP, SearchLimits, report
 
-# Whether some item outside of a set occurs in all of its transactions, asked of a few of them first.
-#
-# Bitsets say which transactions hold an item; here they are turned round, to say which items a transaction
-# holds. An item that one transaction of the set lacks is out of question, and a few transactions rule out
-# most items, 64 at a time; only what they leave is compared over the whole rows.
+# Columns as in `eclat`; MEMBERS is how many items the set has before those of the level.
+_START, _SIZE, _CURSOR, _ROWS, _MEMBERS = 0, 1, 2, 3, 4
+_ITEM, _EXT_COUNT, _ROW = 0, 1, 2
+_DEPTH, _N_SETS, _N_CODES, _N_MEMBERS = 0, 1, 2, 3
+_DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL = 0, 1, 2, 3
 
 
 class SetAtHand(NamedTuple):
-    """The set that a search is at, and the items outside of it.
+    """The current set of a search, and the items outside of it.
 
     Attributes
     ----------
     members : array of int32, shape (F,)
-        The items of the set, as many as the search has found so far.
+        The items of the set; the search knows how many.
     base_items : array of int32, shape (n_base,)
-        The items that stand in the first rows of bits, ascending.
+        The items of the first rows of bits, ascending.
     places : array of int64, shape (F,)
-        In which of these rows an item stands.
+        The row of each of these items.
     outside : array of uint64, shape (n_base // 64 + 1,)
-        A bit for each of these rows, set where its item is not in the set.
+        A bit for each of these rows, set if its item is not in the set.
     masks : array of uint64
-        What `turned` or `unturned` makes of these rows.
+        These rows as `turned` or `unturned` returns them.
     """
 
     members: np.ndarray
@@ -53,7 +57,7 @@ class SetAtHand(NamedTuple):
 
 @kernel
 def turned(arena: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return which of the first rows hold each bit: (n_rows // 64 + 1, 64 * words) uint64.
+    """Return the first rows transposed: (n_rows // 64 + 1, 64 * words) uint64.
 
     Bit r % 64 of the element (r // 64, b) is bit b of row r.
     """
@@ -73,7 +77,7 @@ def turned(arena: np.ndarray, n_rows: int) -> np.ndarray:
 
 @kernel
 def unturned(n_rows: int) -> np.ndarray:
-    """Return no witnesses, where rows are compared as quickly as they are turned: (n_rows // 64 + 1, 0)."""
+    """Return no masks, (n_rows // 64 + 1, 0), for rows so short that comparing them is as quick."""
     return np.empty((n_rows // WORD_BITS + 1, 0), dtype=np.uint64)
 
 
@@ -110,9 +114,9 @@ def all_items(n_items: int, masks: np.ndarray, n_rows: int) -> SetAtHand:
 
 @kernel
 def companions_of(companions: Companions, root: int, before: SetAtHand) -> SetAtHand:
-    """Return the empty set, with the companions of a root in rows of bits, and behind them the root.
+    """Return the empty set, with the companions of a root in rows of bits, and after them the root.
 
-    The row of the root is empty. The arrays that are as long as all items are those of the set before.
+    The row of the root is empty. Arrays over all items are reused from the set before.
     """
     items = companions.ranks[companions.start[root] : companions.start[root + 1]].copy()
     n_items = len(items)
@@ -124,7 +128,7 @@ def companions_of(companions: Companions, root: int, before: SetAtHand) -> SetAt
 
 @inlined
 def flip(bits: np.ndarray, position: int) -> None:
-    """Set one bit if it is not set, and the other way round."""
+    """Flip one bit."""
     bits[position // WORD_BITS] ^= np.uint64(1) << np.uint64(position % WORD_BITS)
 
 
@@ -136,9 +140,9 @@ def has(bits: np.ndarray, position: int) -> bool:
 
 @kernel
 def lies_in_another(arena: np.ndarray, row: int, masks: np.ndarray, outside: np.ndarray, first: int) -> bool:
-    """Whether all bits of a row are in one of the rows from `first` on whose bits in `outside` are set.
+    """Whether all bits of a row are in one of the rows from `first` on that are marked in `outside`.
 
-    `masks` is what `turned` or `unturned` made of those rows.
+    `masks` are those rows as `turned` or `unturned` returns them.
     """
     from_first = ~np.uint64(0) << np.uint64(first % WORD_BITS)
     for v in range(first // WORD_BITS, len(outside)):
@@ -157,13 +161,6 @@ def lies_in_another(arena: np.ndarray, row: int, masks: np.ndarray, outside: np.
     return False
 
 
-# As in `eclat`; MEMBERS is how many items the set has before those of the level.
-_START, _SIZE, _CURSOR, _ROWS, _MEMBERS = 0, 1, 2, 3, 4
-_ITEM, _EXT_COUNT, _ROW = 0, 1, 2
-_DEPTH, _N_SETS, _N_CODES, _N_MEMBERS = 0, 1, 2, 3
-_DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL = 0, 1, 2, 3
-
-
 class ThreadSets(NamedTuple):
     """The sets that one thread has found.
 
@@ -172,7 +169,7 @@ class ThreadSets(NamedTuple):
     Attributes
     ----------
     ends : array of int64, shape (n,)
-        Where each set ends.
+        The end of each set in `ranks`.
     ranks : array of int32
         The ranks of all sets, ascending in each.
     counts : array of int64, shape (n,)
@@ -257,7 +254,7 @@ def with_room(found: ThreadSets) -> ThreadSets:
 
 @kernel
 def _open_root(walk: Walk, root_counts: np.ndarray, root: int) -> None:
-    """List the items before a root and the root itself, which alone is to be visited."""
+    """List the items before a root and the root itself. Only the root is visited."""
     levels, ext = walk.levels, walk.ext
     for i in range(root + 1):
         ext[i, _ITEM], ext[i, _EXT_COUNT], ext[i, _ROW] = i, root_counts[i], i
@@ -275,24 +272,24 @@ def _open_projected_root(
     found: ThreadSets,
     limits: SearchLimits,
 ) -> None:
-    """Write the closure of a root and list its extensions, from the counts of its companions alone."""
+    """Write the closure of a root and list its extensions, using only the counts of its companions."""
     levels, ext, state = walk
     members, base_items, places, outside, _ = at_hand
     counts = companions.counts[companions.start[root] : companions.start[root + 1]]
     members[0], n_members, n_new = root, 1, 0
-    is_anothers = False
+    is_elsewhere = False
     for b in range(len(base_items)):
         if counts[b] == root_count:
-            is_anothers |= base_items[b] > root
+            is_elsewhere |= base_items[b] > root
             members[n_members] = base_items[b]
             n_members += 1
         elif base_items[b] < root:
             ext[n_new, _ITEM], ext[n_new, _EXT_COUNT], ext[n_new, _ROW] = base_items[b], counts[b], b
             n_new += 1
     levels[0, _START], levels[0, _CURSOR], levels[0, _ROWS] = 0, 0, len(base_items)
-    levels[0, _SIZE] = 0 if is_anothers or n_members >= limits.max_len else n_new
-    levels[0, _MEMBERS] = state[_N_MEMBERS] = 0 if is_anothers else n_members
-    if is_anothers:
+    levels[0, _SIZE] = 0 if is_elsewhere or n_members >= limits.max_len else n_new
+    levels[0, _MEMBERS] = state[_N_MEMBERS] = 0 if is_elsewhere else n_members
+    if is_elsewhere:
         return
     for m in range(n_members):
         flip(outside, places[members[m]])
@@ -336,7 +333,7 @@ def _descend(
             status = _ARENA_FULL
             break
         levels[depth, _CURSOR] = j + 1
-        # The closure would add an item of higher rank than the one the set grew by: it is another's.
+        # The closure would add an item of higher rank than the one the set grew by: another branch has it.
         if lies_in_another(bits, row, masks, outside, places[item] + 1):
             continue
         members[n_members] = item
@@ -365,10 +362,10 @@ def _descend(
 
 @kernel
 def write_set(members: np.ndarray, n_members: int, count: int, found: ThreadSets, state: np.ndarray) -> None:
-    """Append a set, its items ascending, to what was found."""
+    """Append a set to those found, its items ascending."""
     ranks = found.ranks
     start = state[_N_CODES]
-    # Members were added from high ranks to low ones: read backwards they are almost sorted.
+    # Members were added from high to low ranks, so they are almost sorted when read backwards.
     for m in range(n_members):
         value = members[n_members - 1 - m]
         k = start + m
