@@ -20,7 +20,7 @@ from itemix._runtime import Workers
 from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.kernels import lattice
-from itemix.kernels.models import corrected as kernels
+from itemix.kernels.models import corrected
 from itemix.mining.mine import mine
 from itemix.mining.passes import Stream
 from itemix.mining.supports import count
@@ -400,7 +400,7 @@ def item_shifts(mixture: Mixture, counts: Ints, n_transactions: int) -> Floats:
     shifts = np.zeros(mixture.n_items)
     probs = np.ascontiguousarray(mixture.probs.T)
     for item in np.flatnonzero((counts > 0) & (counts < n_transactions)):
-        shifts[item] = kernels.solve_shift(mixture.weights, probs[item], 0.0, counts[item] / n_transactions)
+        shifts[item] = corrected.solve_shift(mixture.weights, probs[item], 0.0, counts[item] / n_transactions)
     return shifts
 
 
@@ -431,7 +431,7 @@ def fit_correction(mixture: Mixture, known: SetCounts, *, shrinkage: float = 0.0
     trie, counts = _as_trie(tilted, known)
     table = np.empty((tilted.n_items, tilted.n_components))
     table[tilted.ranks] = tilted.probs.T
-    shift = kernels.fit_shifts(*trie, counts, tilted.weights, table, shrinkage)
+    shift = corrected.fit_shifts(*trie, counts, tilted.weights, table, shrinkage)
     residuals = Residuals(trie, shift).pruned()
     return CorrectedMixture(mixture, Correction(shifts, residuals, known.n_transactions))
 
@@ -447,6 +447,6 @@ def _as_trie(mixture: Mixture, known: SetCounts) -> tuple[ResidualTrie, Ints]:
     offsets, ranks = lattice.gather_sets(sets.offsets[1:], ranks, order, np.arange(D, dtype=np.int32))
     counts = np.concatenate([[known.n_transactions], known.counts[order]])
     item = np.concatenate([[-1], ranks[offsets[:-1]]]).astype(np.int32)
-    n_children = kernels.count_children(offsets, ranks)
+    n_children = corrected.count_children(offsets, ranks)
     first = 1 + np.concatenate([[0], np.cumsum(n_children)])
     return ResidualTrie(first, item), counts

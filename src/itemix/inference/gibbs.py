@@ -530,7 +530,7 @@ class GibbsSampler:
 
 
 def _tuned(n_tries: int, n_looks: int, sizes: npt.NDArray[np.int64]) -> int:
-    """Return how many tries look at all points once, or at fewer if that would take longer than a sweep."""
+    """Return how many tries look at all points once, or at as many as are cheap or take a sweep's time."""
     if n_looks == 0:
         return n_tries
     looks = n_looks / n_tries

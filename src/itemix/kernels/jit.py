@@ -35,7 +35,7 @@ _ADVICE = "set NUMBA_CACHE_DIR to a folder that this user may write to"
 
 
 def kernel(function: F) -> F:
-    """Compile a function for the machine at hand on its first call, and keep the result on disk."""
+    """Compile a function for this machine on its first call, and keep the result on disk."""
     return _compiled(function)
 
 

@@ -62,7 +62,7 @@ class Points(NamedTuple):
 class PriorTables(NamedTuple):
     """The hyperparameters, as the kernels need them.
 
-    beta, gamma (D,); size_term (N + 1,), see the module; growth (N + 1,): growth[n] is the sum of the first n
+    beta, gamma (D,); size_term (N + 1,), see above; growth (N + 1,): growth[n] is the sum of the first n
     size terms, the joint log-probability of n points without items; block: how many factors may be multiplied
     before a logarithm; is_process: whether this is a Dirichlet process, where empty components are removed.
     """
@@ -350,10 +350,9 @@ def _log_item(prior: PriorTables, i: Slot, n: int, c: int) -> float:
 
 @kernel
 def log_component(prior: PriorTables, tables: ComponentTables, k: Slot) -> float:
-    """Return the joint log-probability of the points of component k, and that they are together.
+    """Return what component k adds to the joint log-probability of labels and data.
 
-    The joint log-probability of all labels and data is the sum of this over the components, plus
-    log(Gamma(alpha) / Gamma(N + alpha)).
+    The whole is the sum of this over the components, plus log(Gamma(alpha) / Gamma(N + alpha)).
     """
     n = tables.sizes[k]
     value: float = prior.growth[n]

@@ -5,9 +5,10 @@ by an item of lower rank than the last one, and its closure may add more items o
 would add an item of higher rank, the branch is left: another branch has that set. The test needs no list of
 visited sets. It asks whether some item outside the set occurs in all its transactions.
 
-A few transactions answer most of that. Bitsets say which transactions hold an item; `turned` transposes them,
-to say which items a transaction holds. If one transaction of the set lacks an item, that item is ruled out. A
-few transactions rule out most items, 64 at a time. Only the items that are left are compared over whole rows.
+A few transactions answer most of that. Bitsets say which transactions hold an item; `transposed` turns that
+round, to say which items a transaction holds. If one transaction of the set lacks an item, that item is ruled
+out. A few transactions rule out most items, 64 at a time. Only the items that are left are compared over
+whole rows.
 
 The arguments are those of `eclat.search`. The result is whole sets, since closures have no path.
 """
@@ -31,7 +32,7 @@ _DEPTH, _N_SETS, _N_CODES, _N_MEMBERS = 0, 1, 2, 3
 _DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL = 0, 1, 2, 3
 
 
-class SetAtHand(NamedTuple):
+class CurrentSet(NamedTuple):
     """The current set of a search, and the items outside of it.
 
     Attributes
@@ -45,7 +46,7 @@ class SetAtHand(NamedTuple):
     outside : array of uint64, shape (n_base // 64 + 1,)
         A bit for each of these rows, set if its item is not in the set.
     masks : array of uint64
-        These rows as `turned` or `unturned` returns them.
+        These rows as `transposed` or `no_masks` returns them.
     """
 
     members: np.ndarray
@@ -56,7 +57,7 @@ class SetAtHand(NamedTuple):
 
 
 @kernel
-def turned(arena: np.ndarray, n_rows: int) -> np.ndarray:
+def transposed(arena: np.ndarray, n_rows: int) -> np.ndarray:
     """Return the first rows transposed: (n_rows // 64 + 1, 64 * words) uint64.
 
     Bit r % 64 of the element (r // 64, b) is bit b of row r.
@@ -71,18 +72,18 @@ def turned(arena: np.ndarray, n_rows: int) -> np.ndarray:
                 block[k] = arena[WORD_BITS * v + k, w]
                 any_bit |= block[k]
             if any_bit:
-                _turn(block)
+                _transpose(block)
     return out
 
 
 @kernel
-def unturned(n_rows: int) -> np.ndarray:
+def no_masks(n_rows: int) -> np.ndarray:
     """Return no masks, (n_rows // 64 + 1, 0), for rows so short that comparing them is as quick."""
     return np.empty((n_rows // WORD_BITS + 1, 0), dtype=np.uint64)
 
 
 @inlined
-def _turn(block: np.ndarray) -> None:
+def _transpose(block: np.ndarray) -> None:
     """Exchange bit j of word k with bit k of word j, by exchanging ever smaller squares."""
     step = 32
     mask = np.uint64(0xFFFFFFFF)
@@ -106,14 +107,16 @@ def all_outside(n_rows: int) -> np.ndarray:
 
 
 @kernel
-def all_items(n_items: int, masks: np.ndarray, n_rows: int) -> SetAtHand:
+def all_items(n_items: int, masks: np.ndarray, n_rows: int) -> CurrentSet:
     """Return the empty set, with all items in rows of bits (n_rows = n_items), or none of them (0)."""
     items = np.arange(n_items, dtype=np.int32)
-    return SetAtHand(np.empty(n_items, dtype=np.int32), items, np.arange(n_items), all_outside(n_rows), masks)
+    return CurrentSet(
+        np.empty(n_items, dtype=np.int32), items, np.arange(n_items), all_outside(n_rows), masks
+    )
 
 
 @kernel
-def companions_of(companions: Companions, root: int, before: SetAtHand) -> SetAtHand:
+def companions_of(companions: Companions, root: int, before: CurrentSet) -> CurrentSet:
     """Return the empty set, with the companions of a root in rows of bits, and after them the root.
 
     The row of the root is empty. Arrays over all items are reused from the set before.
@@ -123,7 +126,7 @@ def companions_of(companions: Companions, root: int, before: SetAtHand) -> SetAt
     before.places[root] = n_items
     for b in range(n_items):
         before.places[items[b]] = b
-    return SetAtHand(before.members, items, before.places, all_outside(n_items + 1), unturned(n_items + 1))
+    return CurrentSet(before.members, items, before.places, all_outside(n_items + 1), no_masks(n_items + 1))
 
 
 @inlined
@@ -142,7 +145,7 @@ def has(bits: np.ndarray, position: int) -> bool:
 def lies_in_another(arena: np.ndarray, row: int, masks: np.ndarray, outside: np.ndarray, first: int) -> bool:
     """Whether all bits of a row are in one of the rows from `first` on that are marked in `outside`.
 
-    `masks` are those rows as `turned` or `unturned` returns them.
+    `masks` are those rows as `transposed` or `no_masks` returns them.
     """
     from_first = ~np.uint64(0) << np.uint64(first % WORD_BITS)
     for v in range(first // WORD_BITS, len(outside)):
@@ -200,7 +203,7 @@ def search(
     walk = Walk(np.zeros((n_items + 2, 5), dtype=np.int64), ext, np.zeros(4, dtype=np.int64))
     state = walk.state
     arena = Bitsets(grown(bits.rows, 2 * n_rows), bits.planes.copy(), bits.plane_words.copy())
-    at_hand = all_items(n_items, turned(bits.rows, n_rows), n_rows)
+    current = all_items(n_items, transposed(bits.rows, n_rows), n_rows)
 
     while control[STOP] == RUNNING:
         # Rare items have the most extensions: they are taken first, so that the last roots are small.
@@ -211,15 +214,15 @@ def search(
         if n_rows > 0:
             _open_root(walk, root_counts, root)
         else:
-            at_hand = companions_of(companions, root, at_hand)
-            arena = pack_entries(projected, root - first_root, len(at_hand.base_items), 2)
+            current = companions_of(companions, root, current)
+            arena = pack_entries(projected, root - first_root, len(current.base_items), 2)
             if len(found.ends) == state[_N_SETS] or len(found.ranks) < state[_N_CODES] + n_items:
                 found = with_room(found)
-            _open_projected_root(walk, at_hand, companions, root, root_counts[root], found, limits)
+            _open_projected_root(walk, current, companions, root, root_counts[root], found, limits)
         state[_DEPTH] = 0
         status = _OUT_FULL
         while status != _DONE:
-            status = _descend(walk, arena, at_hand, found, control, limits)
+            status = _descend(walk, arena, current, found, control, limits)
             if status == _OUT_FULL:
                 found = with_room(found)
             elif status == _EXT_FULL:
@@ -229,7 +232,7 @@ def search(
             report(state[_N_SETS] - n_sets, state[_N_CODES] - n_codes, control, limits)
             n_sets, n_codes = state[_N_SETS], state[_N_CODES]
         for m in range(state[_N_MEMBERS]):
-            flip(at_hand.outside, at_hand.places[at_hand.members[m]])
+            flip(current.outside, current.places[current.members[m]])
         state[_N_MEMBERS] = 0
         fetch_add(control, N_ROOTS_DONE, 1)
     n_sets, n_codes = state[_N_SETS], state[_N_CODES]
@@ -265,7 +268,7 @@ def _open_root(walk: Walk, root_counts: np.ndarray, root: int) -> None:
 @kernel
 def _open_projected_root(
     walk: Walk,
-    at_hand: SetAtHand,
+    current: CurrentSet,
     companions: Companions,
     root: int,
     root_count: int,
@@ -274,7 +277,7 @@ def _open_projected_root(
 ) -> None:
     """Write the closure of a root and list its extensions, using only the counts of its companions."""
     levels, ext, state = walk
-    members, base_items, places, outside, _ = at_hand
+    members, base_items, places, outside, _ = current
     counts = companions.counts[companions.start[root] : companions.start[root + 1]]
     members[0], n_members, n_new = root, 1, 0
     is_elsewhere = False
@@ -301,7 +304,7 @@ def _open_projected_root(
 def _descend(
     walk: Walk,
     arena: Bitsets,
-    at_hand: SetAtHand,
+    current: CurrentSet,
     found: ThreadSets,
     control: np.ndarray,
     limits: SearchLimits,
@@ -309,7 +312,7 @@ def _descend(
     """Search below one root until done, or until an array is full; calling again goes on from there."""
     levels, ext, state = walk
     bits, planes, plane_words = arena
-    members, _, places, outside, masks = at_hand
+    members, _, places, outside, masks = current
     depth, n_members = state[_DEPTH], state[_N_MEMBERS]
     status = _DONE
     while depth >= 0 and control[STOP] == RUNNING:

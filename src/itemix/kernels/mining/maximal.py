@@ -20,7 +20,7 @@ import numpy as np
 from itemix.kernels.bitsets import WORD_BITS, Bitsets, count_common, grown, intersect
 from itemix.kernels.jit import fetch_add, kernel
 from itemix.kernels.mining.closed import (
-    SetAtHand,
+    CurrentSet,
     ThreadSets,
     all_items,
     companions_of,
@@ -28,7 +28,7 @@ from itemix.kernels.mining.closed import (
     has,
     lies_in_another,
     no_sets,
-    turned,
+    transposed,
     with_room,
     write_set,
 )
@@ -173,7 +173,7 @@ def search(
     walk = Walk(np.zeros((n_items + 2, 6), dtype=np.int64), ext, np.zeros(6, dtype=np.int64))
     state = walk.state
     arena = Bitsets(grown(bits.rows, 2 * n_rows + 2), bits.planes.copy(), bits.plane_words.copy())
-    at_hand = all_items(n_items, turned(bits.rows, n_rows), n_rows)
+    current = all_items(n_items, transposed(bits.rows, n_rows), n_rows)
     known = nothing_known(n_items)
 
     while control[STOP] == RUNNING:
@@ -185,17 +185,17 @@ def search(
         if n_rows > 0:
             _open_root(walk, root_counts, root)
         else:
-            at_hand = companions_of(companions, root, at_hand)
-            arena = pack_entries(projected, root - first_root, len(at_hand.base_items), 2)
+            current = companions_of(companions, root, current)
+            arena = pack_entries(projected, root - first_root, len(current.base_items), 2)
             if len(found.ends) == state[_N_SETS] or len(found.ranks) < state[_N_CODES] + n_items:
                 found = with_room(found)
             if state[_N_KNOWN] == WORD_BITS * known.holders.shape[1]:
                 known = _with_more_known(known, state)
-            _open_projected_root(walk, at_hand, companions, root, root_counts[root], known, found, limits)
+            _open_projected_root(walk, current, companions, root, root_counts[root], known, found, limits)
         state[_DEPTH] = 0
         status = _OUT_FULL
         while status != _DONE:
-            status = _descend(root, walk, arena, at_hand, known, found, control, limits)
+            status = _descend(root, walk, arena, current, known, found, control, limits)
             if status == _OUT_FULL:
                 found = with_room(found)
             elif status == _EXT_FULL:
@@ -209,7 +209,7 @@ def search(
             report(state[_N_SETS] - n_sets, state[_N_CODES] - n_codes, control, limits)
             n_sets, n_codes = state[_N_SETS], state[_N_CODES]
         for m in range(state[_N_MEMBERS]):
-            flip(at_hand.outside, at_hand.places[at_hand.members[m]])
+            flip(current.outside, current.places[current.members[m]])
         state[_N_MEMBERS] = 0
         known.is_done[root] = True
         fetch_add(control, N_ROOTS_DONE, 1)
@@ -239,7 +239,7 @@ def _open_root(walk: Walk, root_counts: np.ndarray, root: int) -> None:
 @kernel
 def _open_projected_root(
     walk: Walk,
-    at_hand: SetAtHand,
+    current: CurrentSet,
     companions: Companions,
     root: int,
     root_count: int,
@@ -249,7 +249,7 @@ def _open_projected_root(
 ) -> None:
     """List the extensions of a root from the counts of its companions; write it if it has none."""
     levels, ext, state = walk
-    members, base_items, places, outside, _ = at_hand
+    members, base_items, places, outside, _ = current
     counts = companions.counts[companions.start[root] : companions.start[root + 1]]
     members[0], n_members, n_new = root, 1, 0
     is_elsewhere, n_outside = False, 0
@@ -281,7 +281,7 @@ def _descend(
     root: int,
     walk: Walk,
     arena: Bitsets,
-    at_hand: SetAtHand,
+    current: CurrentSet,
     known: Known,
     found: ThreadSets,
     control: np.ndarray,
@@ -290,7 +290,7 @@ def _descend(
     """Search below one root until done, or until an array is full; calling again goes on from there."""
     levels, ext, state = walk
     bits, planes, plane_words = arena
-    members, _, places, outside, masks = at_hand
+    members, _, places, outside, masks = current
     min_count = limits.min_count
     depth, n_members = state[_DEPTH], state[_N_MEMBERS]
     status = _DONE
@@ -357,7 +357,7 @@ def _descend(
             flip(outside, places[ext[i, _ITEM]])
             n_members += 1
         first = 0 if state[_HAS_FORGOTTEN] else root + 1
-        if not _can_add(arena, all_row, min_count, at_hand, known, first):
+        if not _can_add(arena, all_row, min_count, current, known, first):
             _remember(members, n_members, all_count, depth, known, found, state, limits)
     state[_DEPTH], state[_N_MEMBERS] = depth, n_members
     return status
@@ -378,14 +378,14 @@ def _is_covered(known: Known, level: int, ext: np.ndarray, start: int, stop: int
 
 
 @kernel
-def _can_add(arena: Bitsets, row: int, min_count: int, at_hand: SetAtHand, known: Known, first: int) -> bool:
+def _can_add(arena: Bitsets, row: int, min_count: int, current: CurrentSet, known: Known, first: int) -> bool:
     """Whether a set stays frequent with some item outside of it, from the item `first` on.
 
     If no set was forgotten (`first` > 0), roots that this thread has searched are skipped: a known set would
     have covered the branch.
     """
     bits, planes, plane_words = arena
-    base_items, outside, is_done = at_hand.base_items, at_hand.outside, known.is_done
+    base_items, outside, is_done = current.base_items, current.outside, known.is_done
     for b in range(len(base_items) - 1, -1, -1):
         item = base_items[b]
         if item < first:

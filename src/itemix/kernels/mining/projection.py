@@ -49,10 +49,10 @@ def pack_bitsets(
 def rows_of_ranks(
     indptr: np.ndarray, indices: np.ndarray, row_order: np.ndarray, rank_of: np.ndarray, like: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows of ascending ranks, for the rows (in `row_order`, if given) with two frequent items.
+    """Return rows of ascending ranks, in `row_order` if given.
 
-    Returns row pointers, ranks (of the type of `like`, in which they must fit) and, if `row_order` is given,
-    the places of it that were kept.
+    Rows with fewer than two frequent items are left out. Returns row pointers, ranks (of the type of `like`,
+    in which they must fit) and, if `row_order` is given, the places of it that were kept.
     """
     n_rows = len(indptr) - 1
     n_kept, n_ones, longest = 0, 0, 0

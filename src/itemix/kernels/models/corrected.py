@@ -33,7 +33,7 @@ _ROUNDED = 1.0 + 1e-9
 
 
 class ShiftTrie(NamedTuple):
-    """Itemsets in a trie, each with a shift of log-odds; see the module.
+    """Itemsets in a trie, each with a shift of log-odds; see above.
 
     Attributes
     ----------
@@ -436,7 +436,7 @@ def least_probabilities(
 
 @inlined
 def _compare_paths(codes: np.ndarray, rank_of: np.ndarray, end: int, other_end: int, length: int) -> int:
-    """Return -1, 0 or 1 if the first `length` items of a path come before, equal or come after another's."""
+    """Return -1, 0 or 1: the first `length` items of a path come before another's, are the same, or after."""
     for j in range(1, length + 1):
         if codes[end - j] != codes[other_end - j]:
             return -1 if rank_of[codes[end - j]] < rank_of[codes[other_end - j]] else 1

@@ -192,7 +192,7 @@ def items_given(
     values: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the probability of each item given each set to `out` (n, D), the log of each set's to `values`.
+    """Write the probability of each item given each set to `out` (n, D), and log P(set) to `values` (n,).
 
     One pass goes from the leaves to the roots and one back, scaled so that sets of any length can be given.
     If a set is impossible, its value is -inf and its row stays as it is.
