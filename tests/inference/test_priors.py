@@ -94,7 +94,7 @@ def test_a_dirichlet_prior_is_its_sticks():
         ({"beta": float("nan"), "gamma": 1}, "expected beta above 0, got nan"),
         ({"gamma": 0}, "expected gamma above 0, got 0"),
         ({"beta": [0.1, 0.2]}, r"expected beta as one number or as 3, one for each item, got shape \(2,\)"),
-        ({"beta": 1.5}, "expected beta below 1, got 1.5; give gamma=1 too"),
+        ({"beta": 1.5}, "expected beta of less than 1, got 1.5; or give gamma=1 too"),
     ],
 )
 def test_bad_hyperparameters_are_refused(parameters, message):

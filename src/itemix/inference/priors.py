@@ -151,7 +151,8 @@ def make_prior(
 def _remainder(betas: Floats) -> Floats:
     if (betas >= 1).any():
         raise InvalidInputError(
-            f"expected beta below 1, got {betas.max():.6g}; give gamma=1 too, which is 1 - beta by default"
+            f"expected beta of less than 1, got {betas.max():.6g}; or give gamma=1 too, which is one "
+            "minus beta by default"
         )
     return 1 - betas
 
