@@ -4,9 +4,9 @@ A chain has settled when neither its joint log-probability nor its number of com
 mean of the last quarter of its iterations is compared with that of the quarter before. They may differ by
 less than `tol` per transaction and by less than a twentieth of the components, or by no more than one and a
 half times the standard deviation within these quarters: a smaller drift, up or down, is lost in the
-fluctuations. (A trend alone differs by 3.5 of them.) A trace may come from above: a few components can be
-more probable than any typical partition, but there are many typical partitions. After burn-in every `thin`-th
-state is kept until there are `n_samples`, and their average is the model.
+fluctuations. (A trend alone differs by 3.5 of them.) A trace may also fall until it settles: a few components
+can be more probable than any typical partition, but there are many typical partitions. After burn-in every
+`thin`-th state is kept until there are `n_samples`, and their average is the model.
 
 Every chain has a random stream of its own, so the result does not depend on the number of threads. On Ctrl-C,
 and when a callback returns True, all chains end after their current step, and what they have is kept.

@@ -1,6 +1,6 @@
 """Parsers of text: FIMI lines to item labels, and one-hot CSV to item codes.
 
-Row t of a result is labels[ends[t - 1]:ends[t]].
+Row t of a result is labels[ends[t - 1]:ends[t]], or the same of `codes`.
 
 FIMI: `text` (LEAD + n + padding,) uint8 is LEAD blanks, n characters of which the last is a line feed, then
 blanks up to `padded_size(n)`. Each line makes a row. Blanks are those of bytes.split(), which include form

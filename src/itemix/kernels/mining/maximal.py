@@ -5,8 +5,8 @@ known set, or as soon as one item outside of it could be added to all of it. If 
 frequent together, they are taken at once. Threads do not need each other's sets: whether a set is maximal is
 checked in the data, by trying the items that the branches of other threads begin with.
 
-Known sets are kept as bits, one word for 64 sets, with those that hold all members of the set at each level
-of the search. Few sets hold many given members, so a level lists only the words that have any bit left.
+Known sets are kept as bits, one word for 64 sets. Each level of the search keeps those that hold all members
+of its set. These are few, so a level lists only the words that have any bit left.
 
 The arguments and the result are those of `closed.search`.
 """

@@ -24,8 +24,7 @@ RUNNING, CANCELLED, TOO_MANY = 0, 1, 2
 # The key of a record: its length, and the rank of its last item.
 LENGTH_SHIFT = 24
 RANK_MASK = (1 << LENGTH_SHIFT) - 1
-# Memory for an itemset until it is returned: its record, offset, count and support; and for each of its
-# items.
+# Memory of an itemset until it is returned: its record, offset, count and support; and of each item in it.
 BYTES_PER_SET = 36
 BYTES_PER_CODE = 4
 # A record that only leads to longer sets is a key and a count, which take the room of this many items.

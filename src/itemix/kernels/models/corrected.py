@@ -11,9 +11,10 @@ Shapes: items are ranks, 0 the most probable; `table` (D, K) the phi by rank. No
 set and node 1 + r the item of rank r; the children of node v, nodes first[v] to first[v + 1], add the items
 `item` (ascending, all below the last item of v).
 
-These products are estimates: an estimate can be higher than that of a subset. The probability of a set is the
-least estimate of the set and of all its subsets. `least_probabilities` finds it for any sets by a search in
-the trie. `link` and `lower` find it for a family of sets that holds their subsets, as a mining run does.
+The product of these phi, summed over the components, is the estimate of a set. It can be higher than that of
+a subset, so the probability of a set is the least estimate of the set and of all its subsets.
+`least_probabilities` finds it for any sets by a search in the trie. `link` and `lower` find it for a family
+of sets that holds their subsets, as a mining run does.
 """
 
 from __future__ import annotations
