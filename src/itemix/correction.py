@@ -1,9 +1,9 @@
-"""Correcting a mixture by the counts of short itemsets: which of them, how strongly, and whether at all.
+"""Correction of a mixture by the counts of short itemsets: which of them, how strongly, and whether at all.
 
-`correct` counts the itemsets that the data or the mixture holds for frequent. It shifts the log-odds of the
-items until each is as probable as it is frequent, and then, set by set, what their counts still ask for.
-`choose` tries several ways on held-out halves of the data: sets of more or fewer items, believed at once or
-not, and no correction at all.
+`correct` counts the itemsets that are frequent in the data or probable under the mixture. It shifts the
+log-odds of the items until the probability of each is its frequency. Then it shifts longer sets, one by one,
+until they agree with their counts. `choose` tries several ways on held-out halves of the data: longer or
+shorter sets, at full strength or shrunk, and no correction at all.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itemix._runtime import Workers
 from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.kernels import lattice
-from itemix.kernels.models import corrected as kernels
+from itemix.kernels.models import corrected
 from itemix.mining.mine import mine
 from itemix.mining.passes import Stream
 from itemix.mining.supports import count
@@ -39,21 +39,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Choice", "Way", "check_order", "choose", "correct"]
 
-# Counts below this say little: the standard error of their logarithm is a third.
+# Lower counts say little: the standard error of their logarithm is above a third.
 FEWEST = 10
-# How often the threshold of frequent sets is halved, in its logarithm.
+# How many steps the search for the threshold of frequent sets takes. It bisects the logarithm.
 _STEPS = 6
-# How many products of components and pairs of items are looked at; about a second's worth.
+# How many products of components and pairs of items are computed at most; that takes about a second.
 _MOST_PRODUCTS = 2e9
 
 ORDERS = (2, 3, 4, 5)
-# How far residuals are believed: as if the model had been seen to be right so many times, or at once.
+# How strongly residuals are shrunk: the model counts as this many observations.
 _SHRINKAGES = (30.0, 0.0)
-# Halves of the data cannot tell ways apart whose errors differ by less; with all of it richer ones gain most.
+# Halves of the data cannot tell ways apart if errors differ by less than this factor. Richer ways gain most
+# from all of the data.
 _AS_GOOD = 1.02
 MAX_SIZE = 100_000
 _N_HALVINGS = 3
-# With so many transactions one division into halves tells enough.
+# With this many transactions, one division into halves is enough.
 _PLENTY = 20_000
 _N_COUNTED = 30_000
 _N_JUDGED = 2_000
@@ -61,7 +62,7 @@ _N_FREQUENT = 300_000
 
 
 class Way(NamedTuple):
-    """A way to correct: the longest itemsets that count (0: no correction), and shrinkage."""
+    """A way to correct: the length of the longest itemsets (0: no correction), and the shrinkage."""
 
     order: int
     shrinkage: float = 0.0
@@ -72,16 +73,16 @@ _WAYS = (Way(0), *(Way(order, shrinkage) for order in ORDERS for shrinkage in _S
 
 @dataclass(frozen=True)
 class Choice:
-    """The ways to correct that were tried, and what came of them.
+    """The ways to correct that were tried, and how good they were.
 
     Attributes
     ----------
     ways : tuple of Way
-        How many items the itemsets had, and how they were shrunk, of each way; the richer ones later.
+        The ways, richer ones later.
     errors : array of float, shape (n,)
-        The root mean squared relative errors to be expected of supports, with all of the data.
+        The expected root mean squared relative error of supports with all of the data.
     excess : array of float, shape (n,)
-        By how much the squared errors exceed the variance of counts, in units of it.
+        How much the squared errors exceed the variance of counts, as a multiple of that variance.
     """
 
     ways: tuple[Way, ...]
@@ -90,7 +91,7 @@ class Choice:
 
     @property
     def position(self) -> int:
-        """Where the chosen way stands: the richest one whose error is as good as the lowest."""
+        """The position of the chosen way: the richest one whose error is as good as the lowest."""
         return int(np.flatnonzero(self.errors <= _AS_GOOD * self.errors.min())[-1])
 
     @property
@@ -116,24 +117,24 @@ def correct(
     Parameters
     ----------
     mixture : Mixture
-        What to correct.
+        The mixture to correct.
     transactions : transactions in any form, chunks of them, or a function
-        Chunks are those of `itemix.read_chunks`, or a list, or anything else that can be gone through more
-        than once, of `Transactions`, data frames or matrices; a function is called for every pass and returns
-        transactions or chunks of them.
-        Their items are matched with those of the mixture by name. The result is that of all data at once.
+        Chunks are those of `itemix.read_chunks`, or a list or anything else that can be read more than once,
+        of `Transactions`, data frames or matrices. A function is called for every pass and returns
+        transactions or chunks of them. Items are matched with those of the mixture by name. The result is the
+        same as with all data at once.
     order : int or Choice
-        Count itemsets of up to this many items, all of them at full strength; or as `choose` has found best,
+        Count itemsets of up to this many items, all of them at full strength. Or the result of `choose`,
         which may be that nothing is shifted.
     max_size : int
-        Count at most so many itemsets.
+        Count at most this many itemsets.
 
     Raises
     ------
     InvalidInputError
         If the order is not a whole number from 2 to 5, there is no data, or it cannot be read more than once.
     UnknownItemError
-        If a transaction has an item that the mixture has not.
+        If a transaction has an item that the mixture does not have.
     """
     way = order.best if isinstance(order, Choice) else Way(check_order(order))
     data = AlignedChunks(transactions, mixture.items)
@@ -161,7 +162,7 @@ def check_order(order: object) -> int:
 def choose(mixture: Mixture, transactions: Transactions, rng: np.random.Generator) -> Choice:
     """Correct by the counts of each half of the data in several ways, and compare with the other half.
 
-    Where no itemset is frequent enough to be judged by, only the mixture as it is can be chosen.
+    If no itemset is frequent enough to compare, the choice is no correction.
     """
     nothing = Choice(_WAYS[:1], np.zeros(1), np.zeros(1))
     if transactions.n_transactions < 4 * FEWEST:
@@ -178,7 +179,7 @@ def choose(mixture: Mixture, transactions: Transactions, rng: np.random.Generato
 def _verdicts(
     mixture: Mixture, transactions: Transactions, frequent: Itemsets, rng: np.random.Generator
 ) -> list[tuple[float, float]]:
-    """Return what each way to correct comes to with one division into halves."""
+    """Return the error and excess variance of each way to correct, for one division into halves."""
     halves = transactions.split(0.5, random_state=rng)
     judge = _Judge.of(frequent, halves, rng)
     plain = [_of_part(mixture, half) for half in halves]
@@ -194,7 +195,7 @@ def _verdicts(
 
 
 def _of_part(mixture: Mixture, transactions: Transactions) -> Mixture:
-    """Return the mixture with its parameters estimated anew from a part of the data it was fitted to.
+    """Return the mixture with its parameters estimated anew from a part of its data.
 
     Otherwise it would know the held-out part, and no correction by the other part could be better.
     """
@@ -202,7 +203,7 @@ def _of_part(mixture: Mixture, transactions: Transactions) -> Mixture:
         rows = Rows(transactions, workers)
         probs = np.ascontiguousarray(mixture.probs.T)
         counts, _ = rows.expected_counts(tables_of_mixture(mixture.weights, probs, rows.flipped))
-    # Each component brings itself along as one transaction, so that none is left without any.
+    # Each component counts as one transaction of its own, so that none is empty.
     sizes = counts.sizes + 1.0
     return Mixture(
         sizes / sizes.sum(),
@@ -212,7 +213,7 @@ def _of_part(mixture: Mixture, transactions: Transactions) -> Mixture:
 
 
 class _Judge(NamedTuple):
-    """Some frequent itemsets, with their supports in all of the data and in each half."""
+    """Frequent itemsets to judge models by, with their supports in all of the data and in each half."""
 
     sets: Sets
     support: Floats
@@ -228,19 +229,19 @@ class _Judge(NamedTuple):
         return cls(sets, frequent.support[chosen], np.array(counted), n_transactions)
 
     def verdict(self, models: Sequence[Model]) -> tuple[float, float]:
-        """Return the mean squared relative error and the excess variance of models like the halves' ones."""
+        """Return the mean squared relative error and the excess variance, given the models of both halves."""
         estimates = np.array([m.probabilities_of_codes(self.sets.offsets, self.sets.codes) for m in models])
         own, counts = self._squares(estimates), self._squares(self.halves)
         variance = np.maximum(self.support * (1 - self.support), 1e-12) / self.n_transactions
         excess = float(np.mean((own - counts) / variance))
-        # Counts of all data have just the variance of a frequency; what they seem to have more is chance.
+        # Counts of all data have exactly the variance of a frequency. Any difference from it is chance.
         return float(np.mean((own - counts + variance) / self.support**2)), excess
 
     def _squares(self, estimates: Floats) -> Floats:
-        """Return the squared errors of estimates to be expected with all of the data, up to a constant.
+        """Return the expected squared errors of estimates with all of the data, up to a constant.
 
-        Those of each half are taken against the other. Of the variance among the halves' estimates, half of
-        the square of their difference, all of the data leaves half.
+        The estimates of each half are compared with the other half. The variance of the halves' estimates is
+        half of the square of their difference. With all of the data, it is half as large.
         """
         across = ((estimates - self.halves[::-1]) ** 2).mean(axis=0)
         among = (estimates[0] - estimates[1]) ** 2 / 2
@@ -249,14 +250,14 @@ class _Judge(NamedTuple):
 
 
 class AlignedChunks:
-    """Data in chunks that are read again and again, with the items of a model.
+    """Data in chunks that are read several times, with the items of a model.
 
     Parameters
     ----------
     data : transactions in any form, chunks of them, or a function
         See `itemix.mining.passes.Stream`.
     items : Items
-        Those of the model; chunks are matched with them by name, and need not hold all of them.
+        The items of the model. Those of chunks are matched by name, and need not be all of them.
     """
 
     def __init__(self, data: ChunksLike, items: Items) -> None:
@@ -264,7 +265,7 @@ class AlignedChunks:
         self._items = items
 
     def read(self) -> Iterator[Transactions]:
-        """Read the data once, and leave out chunks that hold nothing."""
+        """Read the data once, without empty chunks."""
         for chunk in self._stream.chunks():
             if chunk.n_transactions > 0:
                 yield chunk.align_items(self._items)
@@ -283,7 +284,7 @@ class AlignedChunks:
 
     @property
     def at_once(self) -> Transactions | AlignedChunks:
-        """The data as transactions, if that is one chunk."""
+        """The data as transactions if it is one chunk, else as it is."""
         only = self._totals[2]
         return self if only is None else only
 
@@ -304,11 +305,11 @@ class AlignedChunks:
 def likely_sets(
     mixture: Mixture, transactions: Transactions | AlignedChunks, max_len: int, max_size: int
 ) -> Sets:
-    """Return the itemsets of up to `max_len` items that the data or the mixture holds for frequent.
+    """Return the itemsets of up to `max_len` items that are frequent in the data or under the mixture.
 
-    Frequent is what occurs ten times, or more often if that would be more than `max_size` sets; to the
-    mixture also more often if it has so many items and components that all pairs would take long. With a set
-    all its subsets are there, and all items alone.
+    A set is frequent if it occurs ten times; the threshold is higher if there would be more than `max_size`
+    sets. For the mixture it is also higher if there are so many items and components that all pairs would
+    take long. All single items, and all subsets of each set, are included.
     """
     everything = np.arange(mixture.n_items, dtype=np.int32)
     families = [Sets.from_lengths(np.ones(mixture.n_items, dtype=np.int64), everything, mixture.items)]
@@ -316,14 +317,14 @@ def likely_sets(
     if counted is not None:
         families.append(counted)
     probability = max(threshold / transactions.n_transactions, _least_probability(mixture))
-    # A mixture that expects far more than there is in the data says little of use.
+    # If the mixture expects far more sets than there are in the data, its sets are of little use.
     with suppress(TooManyItemsetsError):
         families.append(mine(mixture, probability, max_len=max_len, max_itemsets=max_size).sets)
     return Sets.concatenate(families).unique()
 
 
 def _least_probability(mixture: Mixture) -> float:
-    """Return a threshold at which no more pairs of items are looked at than can be."""
+    """Return a threshold that keeps the number of pairs of items in bounds."""
     n_items = int((2 * _MOST_PRODUCTS / mixture.n_components) ** 0.5)
     if n_items >= mixture.n_items:
         return 0.0
@@ -333,10 +334,10 @@ def _least_probability(mixture: Mixture) -> float:
 def _frequent(
     mixture: Mixture, transactions: Transactions | AlignedChunks, max_len: int, max_size: int
 ) -> tuple[int, Sets | None]:
-    """Return the lowest count from ten on with at most `max_size` frequent sets, and these.
+    """Return the lowest count of at least ten with at most `max_size` frequent sets, and these sets.
 
-    The threshold is halved in its logarithm: the number of sets grows with powers of it. In chunks, the sets
-    are found by way of the mixture, in a few passes over the data.
+    The search bisects the logarithm of the threshold, because the number of sets grows with powers of it. In
+    chunks, the sets are proposed by the mixture and counted in a few passes over the data.
     """
     find = partial(mine, transactions)
     if isinstance(transactions, AlignedChunks):
@@ -359,12 +360,12 @@ def _frequent(
 def families(
     mixture: Mixture, transactions: Transactions, orders: Sequence[int], max_size: int
 ) -> dict[int, Sets]:
-    """Return the likely sets of up to each number of items, see `likely_sets`."""
+    """Return the likely sets of up to each number of items in `orders`, see `likely_sets`."""
     found: dict[int, Sets] = {}
     longer: Sets | None = None
     for order in sorted(orders, reverse=True):
         if longer is not None and len(longer) < max_size:
-            # There was room for all sets from the lowest count on: the shorter ones are among them.
+            # All sets down to the lowest count were found, so the shorter ones are among them.
             found[order] = longer.take(np.flatnonzero(longer.lengths <= order))
         else:
             longer = found[order] = likely_sets(mixture, transactions, order, max_size)
@@ -372,9 +373,9 @@ def families(
 
 
 class SetCounts(NamedTuple):
-    """How often some itemsets occur; counts of chunks of the data add up.
+    """How often some itemsets occur; counts of chunks of the data can be added.
 
-    `sets` holds all items alone, and with every set its subsets without one item.
+    `sets` holds all single items, and all subsets without one item of every set.
     """
 
     sets: Sets
@@ -392,14 +393,14 @@ def count_sets(sets: Sets, transactions: Transactions) -> SetCounts:
 
 
 def item_shifts(mixture: Mixture, counts: Ints, n_transactions: int) -> Floats:
-    """Return the shifts of log-odds under which each item's probability is its frequency, shape (n_items,).
+    """Return the shifts of log-odds that make each item's probability its frequency, shape (n_items,).
 
-    Items that the data holds always or never are left as they are.
+    Items that occur always or never are not shifted.
     """
     shifts = np.zeros(mixture.n_items)
     probs = np.ascontiguousarray(mixture.probs.T)
     for item in np.flatnonzero((counts > 0) & (counts < n_transactions)):
-        shifts[item] = kernels.solve_shift(mixture.weights, probs[item], 0.0, counts[item] / n_transactions)
+        shifts[item] = corrected.solve_shift(mixture.weights, probs[item], 0.0, counts[item] / n_transactions)
     return shifts
 
 
@@ -415,11 +416,11 @@ def fit_correction(mixture: Mixture, known: SetCounts, *, shrinkage: float = 0.0
     Parameters
     ----------
     mixture : Mixture
-        What to correct.
+        The mixture to correct.
     known : SetCounts
         How often itemsets occur.
     shrinkage : float
-        For how many observations the model counts against the data, in each conditional frequency.
+        How many observations the model counts as, in each conditional frequency.
     """
     is_single = np.diff(known.sets.offsets) == 1
     item_counts = np.zeros(mixture.n_items, dtype=np.int64)
@@ -430,7 +431,7 @@ def fit_correction(mixture: Mixture, known: SetCounts, *, shrinkage: float = 0.0
     trie, counts = _as_trie(tilted, known)
     table = np.empty((tilted.n_items, tilted.n_components))
     table[tilted.ranks] = tilted.probs.T
-    shift = kernels.fit_shifts(*trie, counts, tilted.weights, table, shrinkage)
+    shift = corrected.fit_shifts(*trie, counts, tilted.weights, table, shrinkage)
     residuals = Residuals(trie, shift).pruned()
     return CorrectedMixture(mixture, Correction(shifts, residuals, known.n_transactions))
 
@@ -446,6 +447,6 @@ def _as_trie(mixture: Mixture, known: SetCounts) -> tuple[ResidualTrie, Ints]:
     offsets, ranks = lattice.gather_sets(sets.offsets[1:], ranks, order, np.arange(D, dtype=np.int32))
     counts = np.concatenate([[known.n_transactions], known.counts[order]])
     item = np.concatenate([[-1], ranks[offsets[:-1]]]).astype(np.int32)
-    n_children = kernels.count_children(offsets, ranks)
+    n_children = corrected.count_children(offsets, ranks)
     first = 1 + np.concatenate([[0], np.cumsum(n_children)])
     return ResidualTrie(first, item), counts

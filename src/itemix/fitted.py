@@ -1,4 +1,4 @@
-"""A fitted model as one value: what was learned, how sure it is, and how the fit went.
+"""FittedModel: what was learned, how sure it is, and how the fit went, as one value.
 
 Estimators hold it, files store it, and the explorer, reports, pictures and the command line read it.
 """
@@ -34,7 +34,7 @@ __all__ = ["FittedModel", "Training"]
 
 @dataclass(frozen=True, eq=False)
 class Training(Immutable):
-    """How a fit went; None stands for what a method does not have.
+    """How a fit went. What a method does not have is None.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Training(Immutable):
     converged : bool or None
         Whether it converged.
     bounds : array or None, shape (n_iter,)
-        What was climbed or sampled, a transaction, at each iteration.
+        The bound per transaction at each iteration.
     selection : Selection or None
         How the number of components was chosen.
     counts : Counts or None
@@ -55,7 +55,7 @@ class Training(Immutable):
     totals : DataTotals or None
         How often each item occurred in all batches so far.
     n_batches : int or None
-        How many batches a stream has had; 1 after a fit.
+        How many batches of a stream were learned; 1 after a fit.
     chains : Chains or None
         The draws and traces of a sampler.
     pooling : float or None
@@ -101,11 +101,11 @@ class FittedModel(Immutable):
     corrected : CorrectedMixture or None
         The same mixture with its correction.
     posteriors : tuple of Posterior
-        The distribution of the parameters, for each sample of a sampler; none if there is no such thing.
+        The distribution of the parameters, one for each sample of a sampler; empty if the method has none.
     method : str or None
-        How it was fitted, by its short name such as gsdpm; None for a model alone.
+        The short name of the method, such as gsdpm; None for a bare model.
     training : Training or None
-        How the fit went; None for a model alone.
+        How the fit went; None for a bare model.
     choice : Choice or None
         How the correction was chosen.
     """
@@ -119,17 +119,17 @@ class FittedModel(Immutable):
 
     @classmethod
     def of(cls, source: Any) -> FittedModel:  # noqa: ANN401 - anything at all
-        """Return the fitted model that something is or holds.
+        """Return a fitted model, or the one that an estimator holds.
 
         Parameters
         ----------
         source : FittedModel, Model or fitted estimator
-            A model alone knows nothing of its fit.
+            A bare model knows nothing about its fit.
 
         Raises
         ------
         InvalidInputError
-            If it is none of these.
+            If `source` is none of these.
         NotFittedError
             If it is an estimator that is not fitted.
         """
@@ -156,12 +156,12 @@ class FittedModel(Immutable):
 
     @property
     def kind(self) -> str:
-        """The name of the class that was fitted: an estimator's, or that of a model alone."""
+        """The class of the estimator that was fitted, or of a bare model, by name."""
         return type(self.model).__name__ if self.method is None else METHODS[self.method].estimator
 
     @property
     def inference(self) -> str | None:
-        """By which inference it was fitted, where its estimator has several."""
+        """The inference it was fitted by, if its estimator has several."""
         return None if self.method is None else METHODS[self.method].inference
 
     @property
@@ -171,12 +171,12 @@ class FittedModel(Immutable):
 
     @property
     def error_source(self) -> ErrorSource:
-        """What knows how sure the model is: its correction or its posteriors; empty if nothing does."""
+        """The source of the model's uncertainty: its correction or its posteriors; empty without both."""
         return self.posteriors if self.corrected is None else self.corrected
 
     @property
     def last_posterior(self) -> Posterior | None:
-        """The posterior; that of the last sample of a sampler."""
+        """The posterior, or that of the last sample of a sampler."""
         return self.posteriors[-1] if self.posteriors else None
 
     @property
@@ -188,8 +188,8 @@ class FittedModel(Immutable):
     def components(self) -> Mixture | None:
         """The components to look at, as a mixture of products; None if the model has none.
 
-        Of a sampler they are those of the last sample that hold transactions: the one that stands for all
-        that hold none yet is left out. Of trees they have the probabilities of single items.
+        A sampler has those of its last sample that hold transactions; the one that stands for all empty ones
+        is left out. The components of trees are given by the probabilities of single items.
         """
         if self.training is not None and self.training.chains is not None:
             return _with_transactions(self.posteriors[-1], self.training.chains.draws[-1].n_components)
@@ -210,12 +210,12 @@ class FittedModel(Immutable):
         return tuple(draw.n_components for draw in self.training.chains.draws)
 
     def require_error_source(self) -> ErrorSource:
-        """Return what knows how sure the model is.
+        """Return the source of the model's uncertainty.
 
         Raises
         ------
         InvalidInputError
-            If nothing does.
+            If it has none.
         """
         if not self.knows_error:
             raise InvalidInputError(
@@ -230,7 +230,7 @@ class FittedModel(Immutable):
         Raises
         ------
         InvalidInputError
-            If these are no Itemsets, the level has no meaning, or nothing knows how sure the model is.
+            If these are not Itemsets, the level is not between 0 and 1, or the model has no uncertainty.
         """
         if not isinstance(itemsets, Itemsets):
             raise InvalidInputError(
@@ -241,7 +241,7 @@ class FittedModel(Immutable):
         return credible.with_intervals(itemsets, lower, upper)
 
     def diagnostics(self) -> dict[str, dict[str, float]]:
-        """Return R-hat and effective sample size of what chains have traced; nothing without chains."""
+        """Return R-hat and effective sample size of the traces of chains; empty without chains."""
         chains = None if self.training is None else self.training.chains
         return {} if chains is None else chains.diagnostics()
 

@@ -111,7 +111,7 @@ CASES = {
     ],
     "maxent": [
         ({"n_itemsets": 3}, "itemsets.offsets is int64 of shape"),
-        ({"frequencies": np.zeros(6)}, "got a set more probable than one of its subsets"),
+        ({"frequencies": np.zeros(6)}, "expected no itemset to be more probable than its subsets, got one"),
         ({"frequencies": np.full(6, np.nan)}, "expected 6 frequencies, one for each item"),
         ({"method": "chow-liu"}, "this version knows no 'MaxEntropyModel' by the method 'chow-liu'"),
     ],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from itemix import Transactions
-from itemix.inference.chains import Schedule, _Flags, _Running, has_settled, sample
+from itemix.inference.chains import Schedule, _ChainRun, _Flags, has_settled, sample
 from itemix.inference.gibbs import GibbsSampler
 from itemix.inference.priors import make_prior
 from itemix.inference.start import label_starter
@@ -110,7 +110,7 @@ def test_burn_in_goes_on_while_the_components_drift(sampler):
     steady, drifting = [20.0] * 80, [float(k) for k in range(20, 100)]
     for n_components, settled in ((steady, True), (drifting, False), (drifting[::-1], False)):
         rng = np.random.default_rng(0)
-        run = _Running(sampler, Schedule(tol=0.05), 0, 1, rng, None, (), _Flags(), [-5.0] * 80, n_components)
+        run = _ChainRun(sampler, Schedule(tol=0.05), 0, 1, rng, None, (), _Flags(), [-5.0] * 80, n_components)
         assert run._has_settled(100) is settled
 
 

@@ -225,7 +225,7 @@ def test_a_value():
     assert pickle.loads(pickle.dumps(model)) == model  # noqa: S301 - our own bytes
     assert "residuals of up to 3 items" in repr(model)
     np.testing.assert_array_equal(model.log_likelihood(data), model.mixture.log_likelihood(data))
-    with pytest.raises(InvalidInputError, match="correction of the mixture's 5 items, got that of 6"):
+    with pytest.raises(InvalidInputError, match="correction of the mixture's 5 items, got one of 6"):
         CorrectedMixture(random_mixture(0, 2, 5), model.correction)
 
 

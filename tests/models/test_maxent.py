@@ -278,10 +278,10 @@ def test_a_value():
 @pytest.mark.parametrize(
     ("sets", "supports", "message"),
     [
-        (["abc"], [0.1], r"expected with each itemset all its subsets, got none of \['b', 'c'\]"),
+        (["abc"], [0.1], r"expected all subsets of each itemset, got no support of \['b', 'c'\]"),
         (["ab", "ab"], [0.1, 0.1], "expected each itemset once, got one twice"),
         (["a"], [0.1], "expected itemsets of two items or more, got one of 1"),
-        (["ab"], [0.7], "got a set more probable than one of its subsets"),
+        (["ab"], [0.7], "expected no itemset to be more probable than its subsets, got one"),
         (["ab"], [0.1, 0.2], r"expected 1 supports, one for each itemset, from 0 to 1"),
         (["ab"], [np.nan], r"expected 1 supports, one for each itemset, from 0 to 1"),
     ],

@@ -1,4 +1,20 @@
-"""The values that sampling ends with: chains, their traces and draws, and the average of the draws."""
+"""Chains of a sampler: run in threads until they settle, diagnosed, and averaged.
+
+A chain has settled when neither its joint log-probability nor its number of components drifts any more. The
+mean of the last quarter of its iterations is compared with that of the quarter before. They may differ by
+less than `tol` per transaction and by less than a twentieth of the components, or by no more than one and a
+half times the standard deviation within these quarters: a smaller drift, up or down, is lost in the
+fluctuations. (A trend alone differs by 3.5 of them.) A trace may also fall until it settles: a few components
+can be more probable than any typical partition, but there are many typical partitions. After burn-in every
+`thin`-th state is kept until there are `n_samples`, and their average is the model.
+
+Every chain has a random stream of its own, so the result does not depend on the number of threads. On Ctrl-C,
+and when a callback returns True, all chains end after their current step, and what they have is kept.
+
+Whether chains agree is measured by rank-normalised split R-hat and bulk effective sample size (Vehtari et al.
+2021). Both take draws of shape (n_chains, n_draws). They are NaN for fewer than four draws, or if nothing
+varies.
+"""
 
 from __future__ import annotations
 
@@ -22,20 +38,18 @@ if TYPE_CHECKING:
     from itemix.inference.gibbs import Draw, GibbsSampler, GibbsState
     from itemix.models.posterior import Posterior
 
-
-# Whether chains agree: rank-normalised split R-hat and bulk effective sample size (Vehtari et al. 2021).
-#
-# Draws are arrays of shape (n_chains, n_draws). Both are NaN where there are fewer than four draws, or where
-# nothing varies.
-
-
 _FEWEST_DRAWS = 4
+_FEWEST = 40
+_CHECK_EVERY = 10
+_FLUCTUATIONS = 1.5
+_STEADY = 0.05
+_WAKE_SECONDS = 0.1
 
 
 def r_hat(draws: npt.ArrayLike) -> float:
     """Return the larger R-hat of the draws and of their distances from the median, rank-normalised.
 
-    Near 1 where the halves of all chains have one distribution; above 1.01 they have not mixed.
+    It is near 1 if the halves of all chains have the same distribution. Above 1.01 they have not mixed.
     """
     halves = _split(draws)
     if halves is None:
@@ -51,7 +65,7 @@ def effective_sample_size(draws: npt.ArrayLike) -> float:
 
 
 def _split(draws: npt.ArrayLike) -> Floats | None:
-    """Cut each chain in two, leaving out a middle draw; None where there is nothing to diagnose."""
+    """Cut each chain in two, without the middle draw if any; None if there is nothing to diagnose."""
     values = np.atleast_2d(np.asarray(draws, dtype=np.float64))
     n = values.shape[1]
     if n < _FEWEST_DRAWS or not np.isfinite(values).all() or np.ptp(values) == 0:
@@ -61,7 +75,7 @@ def _split(draws: npt.ArrayLike) -> Floats | None:
 
 
 def _rank_normalised(values: Floats) -> Floats:
-    """Replace values by the normal quantiles of their ranks, ties by their average rank."""
+    """Replace values by the normal quantiles of their ranks; ties get their average rank."""
     from scipy.special import ndtri
     from scipy.stats import rankdata
 
@@ -88,7 +102,7 @@ def _plain_r_hat(chains: Floats) -> float:
 def _plain_ess(chains: Floats) -> float:
     """Sum the autocorrelations by Geyer's initial monotone sequence of pairs, as Stan and ArviZ do.
 
-    Pairs of neighbouring lags are summed up to the first that is not positive; of that one, the even lag
+    Pairs of neighbouring lags are summed up to the first that is not positive. Of that pair, the even lag
     counts half if it is positive.
     """
     m, n = chains.shape
@@ -121,7 +135,7 @@ class Chain:
 
     Attributes
     ----------
-    state : State or None
+    state : GibbsState or None
         Its last state, from which it can go on; None if the chain comes from a file.
     draws : tuple of Draw
         The posterior samples that were kept; the last state if burn-in never ended.
@@ -130,7 +144,7 @@ class Chain:
     n_burn : int
         How many of the iterations were burn-in.
     converged : bool
-        Whether the trace had settled then.
+        Whether the trace had settled by then.
     """
 
     state: GibbsState | None
@@ -176,7 +190,7 @@ class Chains:
         return tuple(draw for chain in self.chains for draw in chain.draws)
 
     def traces(self) -> dict[str, Floats]:
-        """Return what was traced after burn-in, arrays of shape (n_chains, n_draws) by name."""
+        """Return the traces after burn-in by name, arrays of shape (n_chains, n_draws)."""
         n = min(len(chain.log_joint) - chain.n_burn for chain in self.chains)
         return {
             name: np.array([getattr(chain, name)[chain.n_burn : chain.n_burn + n] for chain in self.chains])
@@ -184,7 +198,7 @@ class Chains:
         }
 
     def diagnostics(self) -> dict[str, dict[str, float]]:
-        """Return R-hat and effective sample size of everything traced that varies."""
+        """Return R-hat and effective sample size of each trace that varies."""
         return {
             name: {"r_hat": r_hat(values), "ess": effective_sample_size(values)}
             for name, values in self.traces().items()
@@ -192,11 +206,11 @@ class Chains:
         }
 
     def to_arviz(self) -> dict[str, dict[str, Floats]]:
-        """Return the traces as ArviZ's ``from_dict`` takes them, under the group "posterior"."""
+        """Return the traces in the form of ArviZ's ``from_dict``, under the group "posterior"."""
         return {"posterior": self.traces()}
 
     def finish(self) -> SampledFit:
-        """Average the posterior samples: their mixtures stacked are one mixture."""
+        """Return the average of the posterior samples, which is their mixtures stacked."""
         posteriors = tuple(draw.posterior() for draw in self.draws)
         mixture = Mixture.stack([posterior.mixture() for posterior in posteriors])
         last = self.draws[-1]
@@ -205,7 +219,7 @@ class Chains:
 
 @dataclass(frozen=True)
 class SampledFit(Fitted):
-    """What chains end with; `counts`, `posterior` and `prior` are those of the last draw.
+    """The result of chains; `counts`, `posterior` and `prior` are those of the last draw.
 
     Attributes
     ----------
@@ -214,27 +228,6 @@ class SampledFit(Fitted):
     """
 
     posteriors: tuple[Posterior, ...] = ()
-
-
-# Sampling in several chains, in threads: burn-in until the trace settles, then draws that are kept.
-#
-# A chain has settled when neither its joint log-probability nor its number of components drifts any more:
-# the means of the last quarter of its iterations and of the quarter before differ by less than `tol` a
-# transaction and by less than a twentieth of the components, or by no more than one and a half times the
-# standard deviation within these quarters, so that a drift, up or down, is lost in the fluctuations. (A
-# trend alone differs by 3.5 of them.) A trace may come from above: a few components can be more probable
-# than any of the partitions that are typical, but of those there are many. After that every `thin`-th state
-# is kept until there are `n_samples`, and their average is the model.
-#
-# Every chain has a random stream of its own, so the result does not depend on the number of threads. On
-# Ctrl-C, and when a callback returns True, all chains end after the step that they are in, and what they
-# have is kept.
-
-_FEWEST = 40
-_CHECK_EVERY = 10
-_FLUCTUATIONS = 1.5
-_STEADY = 0.05
-_WAKE_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -248,11 +241,11 @@ class Schedule:
     max_iter : int
         The most iterations of burn-in.
     tol : float or None
-        When burn-in is over, see the module; None and 0 run all of `max_iter`.
+        When burn-in is over, see above; None and 0 run all of `max_iter`.
     n_samples : int
         How many states each chain keeps.
     thin : int
-        How many iterations lie between two of them.
+        How many iterations there are between two of them.
     """
 
     n_chains: int = 1
@@ -263,7 +256,7 @@ class Schedule:
 
 
 def has_settled(trace: Sequence[float], tolerance: float) -> bool:
-    """Whether a trace has stopped drifting, see the module."""
+    """Whether a trace has stopped drifting, see above."""
     quarter = len(trace) // 4
     if len(trace) < _FEWEST:
         return False
@@ -291,12 +284,13 @@ def sample(
         How many chains, and how long.
     random_state : int, SeedSequence, Generator or None
         Where the random streams of the chains come from.
-    start : State, optional
-        A state to go on from, instead of all chains.
+    start : GibbsState, optional
+        A state to go on from, with a single chain.
     callbacks : sequence of callables
-        Each is told every iteration of every chain, one at a time; one that returns True stops all chains.
+        Each is called after every iteration of every chain, one at a time. If it returns True, all chains
+        stop.
     n_threads : int
-        How many chains run at a time.
+        How many chains run at the same time.
 
     Raises
     ------
@@ -306,7 +300,7 @@ def sample(
     n_chains = 1 if start is not None else schedule.n_chains
     flags = _Flags()
     runs = [
-        _Running(sampler, schedule, number, n_chains, rng, start, callbacks, flags)
+        _ChainRun(sampler, schedule, number, n_chains, rng, start, callbacks, flags)
         for number, rng in enumerate(spawn_generators(random_state, n_chains))
     ]
     with ThreadPoolExecutor(min(n_threads, n_chains)) as pool:
@@ -314,7 +308,7 @@ def sample(
         try:
             futures += [pool.submit(run.run) for run in runs]
             flags.go.set()
-            # A signal that comes just before the wait begins is seen only when it ends.
+            # A signal that comes just before a wait is only seen when the wait ends.
             while wait(futures, timeout=_WAKE_SECONDS).not_done:
                 _runtime.still_wanted()
         except KeyboardInterrupt:
@@ -332,9 +326,9 @@ def sample(
 
 @dataclass
 class _Flags:
-    """What the chains of a run and the thread that waits for them tell each other.
+    """Flags shared by the chains of a run and the thread that waits for them.
 
-    No chain begins before `go`, so that an interrupt never finds threads half started.
+    No chain starts before `go`, so that an interrupt never finds only some of the threads started.
     """
 
     go: threading.Event = field(default_factory=threading.Event)
@@ -348,16 +342,16 @@ class _Flags:
         self.stop.set()
 
     def tell(self, callbacks: Sequence[Callback], report: Report) -> None:
-        """Tell one chain's iteration, and stop all chains if a callback says so."""
+        """Report one chain's iteration, and stop all chains if a callback says so."""
         with self.lock:
-            if any([callback(report) for callback in callbacks]):  # noqa: C419 - all of them are told
+            if any([callback(report) for callback in callbacks]):  # noqa: C419 - call all of them
                 self.stopped = True
                 self.stop.set()
 
 
 @dataclass
-class _Running:
-    """A chain while it runs: what it has is readable whenever it ends."""
+class _ChainRun:
+    """A chain while it runs; whenever it ends, its results so far can be read."""
 
     sampler: GibbsSampler
     schedule: Schedule
@@ -375,7 +369,7 @@ class _Running:
     converged: bool = False
 
     def run(self) -> None:
-        """Burn in, then keep draws; a raised error ends the other chains too."""
+        """Burn in, then keep draws. An error ends the other chains too."""
         began = time.perf_counter()
         try:
             self.flags.go.wait()
@@ -426,7 +420,7 @@ class _Running:
         )
 
     def chain(self) -> Chain:
-        """Return what the chain has; its last state counts as a draw where none was kept."""
+        """Return the chain so far; its last state counts as a draw if none was kept."""
         assert self.state is not None  # noqa: S101 - chains without an iteration are left out
         return Chain(
             self.state,

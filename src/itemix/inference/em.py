@@ -1,7 +1,7 @@
 """EM for the Bernoulli mixture (Algorithm 1 and the appendix of the paper).
 
-The state is the Counts of the last E-step. The M-step is eqs. pi and phi; a component that has lost all its
-transactions keeps weight zero, with the items' overall frequencies as its probabilities.
+The state is the Counts of the last E-step. The M-step is eqs. pi and phi. A component that has lost all its
+transactions keeps weight zero, and the items' overall frequencies as its probabilities.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class EM:
         return counts, Info(bound, int(np.count_nonzero(state.sizes)))
 
     def measured(self, state: Counts) -> Counts:
-        """Return a state that knows how sure its counts are: none does."""
+        """Return the state as it is: EM does not measure how sure its counts are."""
         return state
 
     def state_of(self, counts: Counts) -> Counts:
-        """Return the state that goes on from counts."""
+        """Return the state that continues from counts."""
         return counts
 
     def finish(self, state: Counts) -> Fitted:

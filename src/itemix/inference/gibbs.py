@@ -1,13 +1,17 @@
 """Collapsed Gibbs sampling for the finite model and the Dirichlet process (Algorithms 2 and 4 of the paper).
 
-A step is a sweep that draws every label given all others, then split and merge moves, which take the chain
-between modes that single labels cannot leave, and if asked a draw of the hyperparameters. All of them leave
-the posterior of the labels invariant. Empty components of the process are removed, which Algorithm 4 forgets.
+A step first sweeps: it draws every label given all others. Then it tries split and merge moves, which take
+the chain between modes that single labels cannot leave. If asked, it draws the hyperparameters. All of these
+leave the posterior of the labels invariant. Empty components of the process are removed, which Algorithm 4
+forgets.
+
+The hyperparameters are the concentration alpha and the strength beta_i + gamma_i of the Beta priors. Both
+have a Gamma prior of shape 1 and rate 0.1, and are drawn by slice sampling of their logarithm (Neal 2003).
 
 States are immutable: a step copies the tables. Its random numbers depend on the state's key and iteration.
 
-Items that most transactions hold are flipped: rows list where they are absent, which is the same model with
-their beta and gamma exchanged, and takes less time.
+Items that most transactions hold are flipped: rows list where they are absent. With their beta and gamma
+exchanged this is the same model, and it takes less time.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from itemix._arrays import protected
 from itemix.inference.loop import Fitted, Info
 from itemix.kernels import csr
 from itemix.kernels.csr import RowArrays
@@ -35,19 +40,36 @@ if TYPE_CHECKING:
     from itemix.core.transactions import Transactions
     from itemix.inference.priors import Prior
 
-
-# What the collapsed samplers' kernels work on: tables of the prior, and of the components of labels.
-
-
 _VECTOR = 8
-_LOG_SAFE = 690.0  # a product of factors stays below exp(690), so that it neither overflows nor vanishes
+_LOG_SAFE = 690.0  # products stay between exp(-690) and exp(690), so that they neither vanish nor overflow
 _N_TERMS = 16
+
+# The Gamma prior of hyperparameters, and the slice sampler that draws them.
+_SHAPE, _RATE = 1.0, 0.1
+_WIDTH = 1.0
+_MOST_STEPS = 20
+
+# How many split and merge moves a step tries. A look is one point of a component that a move tries to split.
+_FIRST_TRIES = 20
+_FEWEST_TRIES, _MOST_TRIES = 10, 100
+_LARGEST_RISE = 10
+_TUNED_FOR = 30
+# Moves may take this many looks however short a sweep is: in the first step, and in each later one.
+_FIRST_LOOKS, _CHEAP_LOOKS = 1_000_000, 300_000
+# A look takes about as long as a sweep spends on a point with this many components.
+_COMPONENTS_PER_LOOK = 16
+_N_SCANS = 2
+_SPLITS = 0.5  # the share of splits among the moves
+
+_MOST_COMPONENTS = 50, 500
+_MOST_CELLS = 4_000_000
+_ROOM = 16
 
 
 def expanded_rows(transactions: Transactions, flipped: npt.NDArray[np.bool_] | None = None) -> RowArrays:
-    """Return a row for each transaction: identical ones have labels of their own.
+    """Return a row for each transaction; identical transactions get a row each, as each has its own label.
 
-    Flipped items are those that a row holds if the transaction does not.
+    A row holds a flipped item if the transaction does not.
     """
     indptr, indices = transactions.indptr, transactions.indices
     if transactions.multiplicities is not None:
@@ -55,18 +77,11 @@ def expanded_rows(transactions: Transactions, flipped: npt.NDArray[np.bool_] | N
         indptr, indices = csr.gather_rows(indptr, indices, each)
     if flipped is not None and flipped.any():
         indptr, indices = csr.flip_items(indptr, indices, flipped)
-    return _read_only(indptr, indices)
-
-
-def _read_only(indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32]) -> RowArrays:
-    """Make rows as read-only as those of Transactions, for which the kernels are compiled."""
-    indptr.setflags(write=False)
-    indices.setflags(write=False)
-    return RowArrays(indptr, indices)
+    return RowArrays(protected(indptr), protected(indices))
 
 
 def flipped_prior(prior: Prior, flipped: npt.NDArray[np.bool_]) -> Prior:
-    """Return the prior of flipped items: beta and gamma change places."""
+    """Return the prior with beta and gamma exchanged for flipped items."""
     beta, gamma = np.where(flipped, prior.gamma, prior.beta), np.where(flipped, prior.beta, prior.gamma)
     return replace(prior, beta=beta, gamma=gamma)
 
@@ -92,7 +107,8 @@ def sums_of_logs(shifts: Floats, n: int) -> Floats:
     """Return sum_i log(m + shifts_i) for m = 0, ..., n.
 
     Around the mean shift c this is a power series in 1 / (m + c), whose coefficients are the moments of the
-    shifts; it is used where it converges at least as fast as powers of 1/8, and before that the plain sum.
+    shifts. It is used for all m where it converges at least as fast as powers of 1/8. For smaller m it is the
+    plain sum.
     """
     center = float(shifts.mean())
     off = shifts - center
@@ -117,7 +133,7 @@ def make_tables(
 ) -> ComponentTables:
     """Return the tables of labels, with room for at least `capacity` components.
 
-    The finite model never chooses a slot from n_slots on; in the process all empty ones are room to grow.
+    The finite model never chooses a slot from n_slots on. In the process all empty slots are room to grow.
     """
     n_items = len(prior.beta)
     C = -(-max(capacity, n_slots) // _VECTOR) * _VECTOR
@@ -140,7 +156,7 @@ def make_tables(
 
 def no_tables(prior: PriorTables) -> ComponentTables:
     """Return tables of two empty components: scratch for split and merge moves."""
-    nothing = _read_only(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32))
+    nothing = RowArrays(protected(np.zeros(1, dtype=np.int64)), protected(np.empty(0, dtype=np.int32)))
     return make_tables(nothing, np.empty(0, dtype=np.int32), prior, 2, 2)
 
 
@@ -148,16 +164,6 @@ def log_joint(prior: PriorTables, alpha: float, tables: ComponentTables) -> floa
     """Return the joint log-probability of labels and data (of partition and data, in the process)."""
     parts = sum(gibbs.log_component(prior, tables, int(k)) for k in np.flatnonzero(tables.sizes))
     return parts + math.lgamma(alpha) - math.lgamma(int(tables.sizes.sum()) + alpha)
-
-
-# Sampling of hyperparameters: the concentration alpha, and the strength beta_i + gamma_i of the Beta priors.
-#
-# Both have a Gamma prior of shape 1 and rate 0.1, and are drawn by slice sampling of their logarithm (Neal
-# 2003).
-
-_SHAPE, _RATE = 1.0, 0.1
-_WIDTH = 1.0
-_MOST_STEPS = 20
 
 
 def draw_alpha(
@@ -188,7 +194,7 @@ def draw_strength(
     """Return the prior with beta and gamma times one new factor, drawn given counts (K,) and (D, K)."""
     from scipy.special import betaln
 
-    # Where most counts are 0, items of the same prior have the same terms, one for each component.
+    # Most counts are 0. For these, items with the same prior have the same terms, one for each component.
     kinds, kind_of = np.unique(np.column_stack([prior.beta, prior.gamma]), axis=0, return_inverse=True)
     kind_of = kind_of.ravel()
     items, components = np.nonzero(item_counts)
@@ -226,7 +232,8 @@ def _log_gamma_prior(log_value: float) -> float:
 def slice_draw(log_density: Callable[[float], float], x: float, rng: np.random.Generator) -> float:
     """Draw once by slice sampling: a Markov step from x that leaves the density invariant.
 
-    The interval is stepped out by 1 at a time, at most 20 times in all, and shrunk until it holds a draw.
+    The interval is stepped out by 1 at a time, at most 20 times in total, and shrunk until a draw is
+    accepted.
     """
     level = log_density(x) + math.log1p(-rng.random())
     low = x - _WIDTH * rng.random()
@@ -249,39 +256,24 @@ def slice_draw(log_density: Callable[[float], float], x: float, rng: np.random.G
             high = draw
 
 
-_FIRST_TRIES = 20
-_FEWEST_TRIES, _MOST_TRIES = 10, 100
-_LARGEST_RISE = 10
-_TUNED_FOR = 30
-# Looks at points that moves may take whatever a sweep takes: in the first step, and in each of the others.
-_FIRST_LOOKS, _CHEAP_LOOKS = 1_000_000, 300_000
-# A look at a point costs about as much as a sweep spends on it with so many components.
-_COMPONENTS_PER_LOOK = 16
-_N_SCANS = 2
-_SPLITS = 0.5  # of the moves; a look at a point is one to split its component
-_MOST_COMPONENTS = 50, 500
-_MOST_CELLS = 4_000_000
-_ROOM = 16
-
-
 @dataclass(frozen=True)
 class GibbsState:
-    """What the next step needs.
+    """The state of a chain: all that the next step needs.
 
     Attributes
     ----------
     labels : array of int32, shape (n_transactions,)
         The component of each transaction.
-    tables : Tables
+    tables : ComponentTables
         The counts of the components, and what the kernels derive from them.
     prior : Prior
         The hyperparameters, which may be sampled too.
     prior_tables : PriorTables
-        The kernels' form of them.
+        The hyperparameters in the form of the kernels.
     log_joint : float
         The joint log-probability of labels and data.
     key, iteration : int
-        Where its random numbers come from.
+        They determine the random numbers of the next step.
     n_tries : int
         How many split and merge moves a step tries.
     """
@@ -328,18 +320,19 @@ class Draw:
 
     @property
     def n_components(self) -> int:
-        """How many components it has; those of the Dirichlet process hold transactions."""
+        """How many components it has; in the Dirichlet process, all of them hold transactions."""
         return len(self.sizes)
 
     def counts(self) -> Counts:
-        """Return the counts as a value."""
+        """Return the counts as a `Counts`."""
         return Counts(self.sizes, self.item_counts)
 
     def posterior(self) -> Posterior:
         """Return the distribution of the parameters given the labels.
 
-        Given the labels, the weights of a Dirichlet process are Dirichlet too: a last component with alpha as
-        its size and the prior's probabilities stands for all that have no transaction yet (eq. newcom).
+        Given the labels, the weights of a Dirichlet process are Dirichlet too. A last component stands for
+        all that have no transaction yet: its size is alpha, and its probabilities are those of the prior (eq.
+        newcom).
         """
         if self.prior.weights == "dirichlet":
             return self.prior.posterior(self.counts(), self.items)
@@ -369,8 +362,8 @@ class GibbsSampler:
         Whether alpha, and a common factor of beta and gamma, are sampled too.
     most_components : int
         How many components the process may have at once, rounded up to a multiple of 8. By default between
-        50 and 500, the fewer the more items there are, so that memory is bounded: on data of many rare items
-        it would go on opening new ones.
+        50 and 500, fewer the more items there are. That bounds the memory: on data with many rare items the
+        process would go on opening new components.
     rows, flipped : RowArrays, array of bool, shape (n_items,)
         The data as the kernels read it, and the items that are flipped there.
     """
@@ -459,7 +452,7 @@ class GibbsSampler:
     def _make_tables(
         self, labels: Codes, prior_tables: PriorTables, room: int = _ROOM
     ) -> tuple[Codes, ComponentTables]:
-        """Fill tables from labels; the process numbers its components anew, without gaps."""
+        """Fill tables from labels; components of the process are numbered anew, without gaps."""
         if not self._is_process:
             n = self.n_components
             return labels, make_tables(self.rows, labels, prior_tables, n, n)
@@ -537,12 +530,12 @@ class GibbsSampler:
 
 
 def _tuned(n_tries: int, n_looks: int, sizes: npt.NDArray[np.int64]) -> int:
-    """Return how many tries look at all points once, if that takes no longer than a sweep or is cheap."""
+    """Return how many tries look at all points once, or at as many as are cheap or take a sweep's time."""
     if n_looks == 0:
         return n_tries
     looks = n_looks / n_tries
     n_points = sizes.sum()
-    if n_points > _CHEAP_LOOKS:  # the few tries there are may have met small components by chance
+    if n_points > _CHEAP_LOOKS:  # there are few tries, which may have met small components by chance
         looks = max(looks, _SPLITS * float((sizes / n_points) @ sizes))
     as_a_sweep = n_points * np.count_nonzero(sizes) / _COMPONENTS_PER_LOOK
     aim = min(n_points, max(as_a_sweep, _CHEAP_LOOKS))

@@ -6,16 +6,16 @@ An algorithm is an object that binds the data and the hyperparameters and has th
     step(state) -> (state, Info)     one iteration; Info describes the state that went in
     finish(state) -> Fitted          Mixture, with the Posterior and the Counts behind it; or another model
 
-States are immutable: the loop keeps the best of several restarts by holding on to it. `Info.bound` is what
-the algorithm climbs, summed over all transactions: the log-likelihood (EM), the evidence lower bound
+States are immutable, so the loop keeps the best of several restarts by holding on to its state. `Info.bound`
+is what the algorithm climbs, summed over all transactions: the log-likelihood (EM), the evidence lower bound
 (variational inference) or the joint log-probability of labels and data (a sampler, for which a chain is a
 restart and `tol` is None: every iteration is run).
 
-Every restart has a random stream of its own, spawned from one `numpy.random.SeedSequence`, so that restart r
-is the same whatever n_init is and whichever thread runs it. `Report` is what a progress display or callback
-is told after every iteration; a callback that returns True stops the run. A callback may have a method
-`stage`, which is told in words what a fit does before and after the run. On Ctrl-C the best state so far is
-finished and `Run.interrupted` is set.
+Every restart has a random stream of its own, spawned from one `numpy.random.SeedSequence`. So restart r is
+the same for any n_init and any thread that runs it. Progress displays and callbacks get a `Report` after
+every iteration; a callback that returns True stops the run. A callback may have a method `stage`, which is
+told in words what a fit does before and after the run. On Ctrl-C the best state so far is finished and
+`Run.interrupted` is set.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Info:
     Attributes
     ----------
     bound : float
-        What the algorithm climbs, summed over the transactions, at the state that went into the step.
+        What the algorithm climbs, summed over the transactions, for the state that went into the step.
     n_components : int
         How many components hold any transactions.
     """
@@ -58,14 +58,14 @@ class Info:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What an algorithm ends with.
+    """The result of an algorithm.
 
     Attributes
     ----------
     mixture : Mixture
         The fitted model.
     counts : Counts
-        The expected (or sampled) counts behind it: the seam at which data can be added.
+        The expected (or sampled) counts behind it, to which those of more data can be added.
     posterior : Posterior or None
         The distribution of the parameters; EM has none.
     prior : Prior or None
@@ -79,7 +79,7 @@ class Fitted:
 
 
 class Algorithm(Protocol[S]):
-    """What the loop needs of an inference algorithm."""
+    """An inference algorithm, as the loop needs it."""
 
     def init(self, rng: np.random.Generator) -> S:
         """Return a first state."""
@@ -88,12 +88,12 @@ class Algorithm(Protocol[S]):
         """Do one iteration; the Info describes the state that went in."""
 
     def finish(self, state: S) -> object:
-        """Turn a state into the result, which the loop never sees."""
+        """Turn a state into the result. The loop does not call this."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What progress displays and callbacks are told after every iteration."""
+    """The progress that displays and callbacks are told after every iteration."""
 
     restart: int
     n_restarts: int
@@ -108,7 +108,7 @@ Callback = Callable[[Report], bool | None]
 
 
 def tell_stage(callbacks: Sequence[Callback], text: str) -> None:
-    """Tell callbacks that have a method `stage` what a fit is doing, apart from the iterations of a run."""
+    """Tell callbacks with a method `stage` what a fit is doing outside of the iterations of a run."""
     for callback in callbacks:
         stage = getattr(callback, "stage", None)
         if stage is not None:
@@ -126,8 +126,8 @@ class Settings:
     max_iter : int
         The most iterations in a restart.
     tol : float or None
-        A restart has converged when an iteration raises the bound by less than this much a transaction.
-        None never converges.
+        A restart has converged when an iteration raises the bound by less than this much per transaction.
+        With None it never converges.
     """
 
     n_init: int = 1
@@ -142,7 +142,7 @@ class Run(Generic[S]):
     Attributes
     ----------
     algorithm : Algorithm
-        What was run, which can finish the state.
+        The algorithm, which can finish the state.
     state : object
         Its last state, from which a run can go on.
     bounds : array, shape (n_iter,)
@@ -174,7 +174,7 @@ class Run(Generic[S]):
 
 
 def spawn_generators(random_state: Seed, n: int) -> list[np.random.Generator]:
-    """Return n independent random generators; the first ones are the same whatever n is."""
+    """Return n independent random generators; the first ones are the same for any n."""
     if isinstance(random_state, np.random.Generator):
         return random_state.spawn(n)
     sequence = (
@@ -199,7 +199,7 @@ def run(
     Parameters
     ----------
     algorithm : Algorithm
-        What to run.
+        The algorithm to run.
     n_transactions : int
         The number of transactions behind the bound, which makes `tol` an average.
     settings : Settings
@@ -207,9 +207,9 @@ def run(
     random_state : int, SeedSequence, Generator or None
         Where the random streams of the restarts come from.
     start : state, optional
-        A state to go on from, instead of all restarts.
+        A state to go on from, with a single restart.
     callbacks : sequence of callables
-        Each is told every iteration; one that returns True stops the run.
+        Each is called after every iteration. If it returns True, the run stops.
 
     Raises
     ------
@@ -229,7 +229,7 @@ def run(
                 state, info = algorithm.step(state)
                 climb.take(state, info)
                 report = climb.report(info, n_restarts, settings.max_iter, time.perf_counter() - began)
-                stopped = any([callback(report) for callback in callbacks])  # noqa: C419 - all of them are told
+                stopped = any([callback(report) for callback in callbacks])  # noqa: C419 - call all of them
         except KeyboardInterrupt:
             if best is None and not climb.bounds:
                 raise
@@ -245,7 +245,7 @@ def run(
 
 
 class _Climb(Generic[S]):
-    """One restart: its state and bounds stay readable if Ctrl-C ends it."""
+    """One restart. Its state and bounds can be read even if Ctrl-C ends it."""
 
     def __init__(self, restart: int) -> None:
         self.restart = restart
@@ -254,17 +254,17 @@ class _Climb(Generic[S]):
         self.converged = False
 
     def goes_on(self, n_transactions: int, settings: Settings) -> bool:
-        """Whether there is another iteration to do: the bound has not settled, and they are not all done."""
+        """Whether to do another iteration: the bound has not settled, and there are iterations left."""
         if settings.tol is not None and len(self.bounds) >= 2:
             self.converged = self.bounds[-1] - self.bounds[-2] < settings.tol * n_transactions
         return not self.converged and len(self.bounds) < settings.max_iter
 
     def take(self, state: S, info: Info) -> None:
-        """Keep what an iteration has come to."""
+        """Keep the result of an iteration."""
         self.state = state
         self.bounds.append(info.bound)
 
     def report(self, info: Info, n_restarts: int, max_iter: int, seconds: float) -> Report:
-        """Return what callbacks are told of the last iteration."""
+        """Return the report of the last iteration for callbacks."""
         n = len(self.bounds)
         return Report(self.restart, n_restarts, n, max_iter, info.bound, info.n_components, seconds)

@@ -1,6 +1,6 @@
 """The table of methods: every way to fit a model, by its short name.
 
-Files, the command line, reports and pictures look here. Nothing is imported, so that it is there at once.
+Files, the command line, reports and pictures use it. It imports nothing, so that it loads at once.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Method(NamedTuple):
     model : str
         The class of the model that it learns, without a correction.
     keeps : {"draws", "counts", "climb", "nothing"}
-        What a fit keeps besides the model: the draws of chains; expected counts, from which a stream goes
-        on; how the bound rose; or nothing.
+        What a fit keeps besides the model: the draws of chains; expected counts, from which a stream
+        continues; how the bound rose; or nothing.
     climbs : str
-        What the bound is that rises during a fit; empty if there is none.
+        The name of the bound that rises during a fit; empty if there is none.
     """
 
     estimator: str

@@ -1,8 +1,8 @@
 """Priors: Beta for the item probabilities, and sticks for the weights; with counts they make a Posterior.
 
-Both models' weights are broken from a stick, v_k ~ Beta(a_k, b_k). The truncated Dirichlet process has
-a_k = 1 and b_k = alpha. The finite model's Dir(alpha / K, ..., alpha / K) has a_k = alpha / K and
-b_k = alpha (K - k) / K, which is the same distribution; so one algorithm serves both.
+The weights of both models are broken from a stick, v_k ~ Beta(a_k, b_k). The truncated Dirichlet process has
+a_k = 1 and b_k = alpha. The finite model has a_k = alpha / K and b_k = alpha (K - k) / K, which is the same
+distribution as Dir(alpha / K, ..., alpha / K). So one algorithm serves both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.errors import InvalidInputError
-from itemix.models.posterior import Posterior, sums_behind
+from itemix.models.posterior import Posterior, sums_after
 
 if TYPE_CHECKING:
     from itemix._typing import Floats
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Weights = Literal["dirichlet", "sticks"]
 Hyperparameter = float | npt.ArrayLike | None
 
-# Rounding must not leave a posterior that knows nothing, or less.
+# Rounding must not make a known share zero or negative.
 _LEAST_SHARE = 1e-9
 
 
@@ -66,7 +66,7 @@ class Prior:
         a, b = self.sticks(counts.n_components)
         eta, nu = self.beta_parameters(counts)
         known = known_shares(counts, eta, nu)
-        return Posterior(a + counts.sizes, b + sums_behind(counts.sizes), eta, nu, items, known=known)
+        return Posterior(a + counts.sizes, b + sums_after(counts.sizes), eta, nu, items, known=known)
 
     def beta_parameters(self, counts: Counts) -> tuple[Floats, Floats]:
         """Return eta and nu of the item probabilities given counts, shape (K, D) each (eqs. etan, nun)."""
@@ -77,8 +77,8 @@ class Prior:
 def known_shares(counts: Counts, eta: Floats, nu: Floats) -> Floats | None:
     """Return how much of Beta(eta, nu) is known, shape (K, D): see `Posterior`; None without squares.
 
-    A transaction of share tau tells tau (x - p)^2 about p if it is known where it belongs, and only
-    tau^2 (x - p)^2 if it is not (see docs/equations.md). What the prior tells is known.
+    A transaction with share tau tells tau (x - p)^2 about p if its component is known, and only
+    tau^2 (x - p)^2 if it is not (see docs/equations.md). All that the prior tells is known.
     """
     if counts.squares is None:
         return None
@@ -95,7 +95,7 @@ def known_shares(counts: Counts, eta: Floats, nu: Floats) -> Floats | None:
 
 @dataclass(frozen=True, eq=False)
 class DataTotals:
-    """How often each item occurs, in how many transactions: what priors are made of.
+    """How often each item occurs, and in how many transactions. Default priors are made from these.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class DataTotals:
 
     @classmethod
     def of(cls, rows: Rows) -> DataTotals:
-        """Return those of rows that are ready for E-steps."""
+        """Return the totals of rows."""
         return cls(rows.item_totals, rows.n_transactions)
 
     def __add__(self, other: DataTotals) -> DataTotals:
@@ -128,13 +128,13 @@ def make_prior(
 ) -> Prior:
     """Check hyperparameters and fill in the paper's defaults: beta_i = item frequency, gamma_i = 1 - beta_i.
 
-    The frequency of an item that never or always occurs is taken as half a transaction away from 0 or 1,
-    because a Beta distribution has no parameter 0.
+    The frequency of an item that never or always occurs is moved half a transaction away from 0 or 1, because
+    a Beta distribution cannot have a parameter of 0.
 
     Raises
     ------
     InvalidInputError
-        If a hyperparameter is not positive and finite, or has another length than the items.
+        If a hyperparameter is not positive and finite, or does not have one value for each item.
     """
     if not _is_positive(alpha):
         raise InvalidInputError(f"expected alpha above 0, got {alpha!r}; the default is 1.5")
@@ -151,8 +151,8 @@ def make_prior(
 def _remainder(betas: Floats) -> Floats:
     if (betas >= 1).any():
         raise InvalidInputError(
-            f"expected beta of less than 1, got {betas.max():.6g}; or give gamma=1 too, which otherwise is "
-            "the rest to one"
+            f"expected beta of less than 1, got {betas.max():.6g}; or give gamma=1 too, which is one "
+            "minus beta by default"
         )
     return 1 - betas
 

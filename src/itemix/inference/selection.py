@@ -1,4 +1,8 @@
-"""The number of components of a finite mixture: by information criteria or by held-out likelihood."""
+"""Selection: the number of components of a finite mixture, by information criteria or held-out likelihood.
+
+`try_candidates` scores candidates of any kind one after the other, until they get no better or Ctrl-C comes.
+`held_out_scores` scores them by the likelihood of transactions that were left out.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +25,17 @@ if TYPE_CHECKING:
     from itemix.models.base import Model
     from itemix.models.mixture import Mixture
 
-
-# Candidates tried one after the other, until they get no better or Ctrl-C comes.
-
 T = TypeVar("T")
+
+CRITERIA = ("held-out", "bic", "aic")
+GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+PATIENCE = 3
+COMPONENTS = "the number of components"
+_LEFT_OUT = 0.2
 
 
 class Scores(NamedTuple):
-    """The scores of the first candidates, all that were tried; and whether Ctrl-C ended the trying."""
+    """The scores of the candidates that were tried, which are the first ones; and whether Ctrl-C came."""
 
     values: list[float]
     interrupted: bool = False
@@ -42,20 +49,20 @@ def try_candidates(
     patience: int | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> Scores:
-    """Score candidates.
+    """Score candidates one after the other.
 
     Parameters
     ----------
     score : callable
-        Returns how good a candidate is: higher is better.
+        Returns the score of a candidate; higher is better.
     candidates : sequence
         What to try, in this order.
     what : str
-        What is chosen, in words.
+        What is being chosen, in words.
     patience : int, optional
-        Stop when so many candidates in a row have not been better than the best.
+        Stop when this many candidates in a row were no better than the best.
     callbacks : sequence of callables
-        Each that has a method `stage` is told what is being tried.
+        Those with a method `stage` are told what is being tried.
 
     Raises
     ------
@@ -77,12 +84,6 @@ def try_candidates(
     return Scores(scores)
 
 
-# Choices by the likelihood of transactions that were left out.
-
-
-_LEFT_OUT = 0.2
-
-
 def held_out_scores(
     fit: Callable[[Transactions, T], Model],
     data: Transactions,
@@ -93,7 +94,7 @@ def held_out_scores(
     patience: int | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> Scores:
-    """Return the mean log-likelihood of a fifth of the data, left out, for each candidate.
+    """Score each candidate by the mean log-likelihood of a fifth of the data, which is left out of the fit.
 
     Parameters
     ----------
@@ -104,9 +105,9 @@ def held_out_scores(
     candidates : sequence
         What to try.
     what : str
-        What is chosen, in words.
+        What is being chosen, in words.
     random_state : int, Generator or None
-        Which transactions are left out.
+        Determines which transactions are left out.
     patience, callbacks
         As in `try_candidates`.
 
@@ -115,7 +116,7 @@ def held_out_scores(
     InvalidInputError
         If there are too few transactions to leave any out.
     KeyboardInterrupt
-        If Ctrl-C comes before any candidate has its score; after that it ends the trying.
+        If Ctrl-C comes before any candidate has its score. Later it only ends the trying.
     """
     rest, left_out = data.split(1 - _LEFT_OUT, random_state=random_state)
     if not rest.n_transactions or not left_out.n_transactions:
@@ -132,12 +133,6 @@ def held_out_scores(
     )
 
 
-CRITERIA = ("held-out", "bic", "aic")
-GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-PATIENCE = 3
-COMPONENTS = "the number of components"
-
-
 @dataclass(frozen=True)
 class Selection:
     """How the number of components was chosen.
@@ -145,11 +140,12 @@ class Selection:
     Attributes
     ----------
     criterion : {"held-out", "bic", "aic"}
-        By what.
+        What the numbers were scored by.
     candidates : array of int, shape (n,)
         The numbers of components that were tried.
     scores : array of float, shape (n,)
-        Minus half the information criterion, or the held-out log-likelihood, a transaction: higher is better.
+        Minus half the information criterion, or the held-out log-likelihood, per transaction. Higher is
+        better.
     interrupted : bool
         Whether Ctrl-C ended the choice before all were tried.
     """
@@ -186,21 +182,21 @@ def select_components(
     criterion : {"held-out", "bic", "aic"}
         Information criterion on the data, or mean log-likelihood of left-out folds.
     candidates : sequence of int, optional
-        What to try. By default 1, 2, 3, 4, 6, 8, 12, ... up to half the transactions, until three in a row
-        have not been better than the best.
+        The numbers to try. By default 1, 2, 3, 4, 6, 8, 12, ... up to half the transactions, until three in a
+        row were no better than the best.
     n_folds : int
         How many folds "held-out" uses.
     random_state : int, Generator or None
-        Where the folds come from.
+        Determines the folds.
     callbacks : sequence of callables
-        Each that has a method `stage` is told what is being tried.
+        Those with a method `stage` are told what is being tried.
 
     Raises
     ------
     InvalidInputError
         If the criterion is unknown, or there are fewer transactions than folds.
     KeyboardInterrupt
-        If Ctrl-C comes before any number has its score; after that it ends the choice.
+        If Ctrl-C comes before any number has its score. Later it only ends the choice.
     """
     if criterion not in CRITERIA:
         raise InvalidInputError(

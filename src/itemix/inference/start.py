@@ -1,4 +1,8 @@
-"""First counts for an algorithm: random labels, spread-out seeds, a given mixture or given labels."""
+"""Starts of algorithms: first counts for EM and variational inference, first labels for samplers.
+
+They come from random labels, spread-out seeds, a given mixture or given labels. A sampler can also start with
+all transactions in one component.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,9 @@ if TYPE_CHECKING:
 
     from itemix.models.trees import TreeMixture
 
-
 COUNT_METHODS = ("k-means++", "random")
+LABEL_METHODS = ("random", "k-means++", "one")
+PROCESS_LABELS = 50
 _ROWS_SEEDED = 20_000
 _SOFTNESS = 0.2
 
@@ -37,7 +42,7 @@ def starter(
     init : {"k-means++", "random"}, Mixture, or array of int, shape (n_transactions,)
         How to start.
     transactions : Transactions
-        The data as it was given, one label for each transaction.
+        The data as it was given.
     rows : Rows
         The same data, ready for E-steps.
     n_components : int
@@ -64,8 +69,50 @@ def starter(
     return lambda _: counts
 
 
+def label_starter(
+    init: Init, transactions: Transactions, n_components: int | None
+) -> Callable[[np.random.Generator], npt.NDArray[np.int64]]:
+    """Return the function that makes first labels from a random generator.
+
+    Parameters
+    ----------
+    init : {"random", "k-means++", "one"}, Mixture, or array of int, shape (n_transactions,)
+        How to start. "one" puts all transactions into one component, as the paper starts the process. With
+        split and merge moves that is the best start. Without them the process gets stuck and needs "random".
+    transactions : Transactions
+        The data.
+    n_components : int or None
+        How many labels there are. None for the Dirichlet process, which starts with 50 random or seeded
+        labels, or with those of a mixture.
+
+    Raises
+    ------
+    InvalidInputError
+        If `init` is none of these, or does not fit the data.
+    """
+    n = transactions.n_transactions
+    most = n if n_components is None else n_components
+    if isinstance(init, Mixture):
+        if n_components is not None:
+            require_components(init, n_components)
+        most, init = init.n_components, init.labels(transactions)
+    if not isinstance(init, str):
+        labels = checked_labels(init, transactions, most)
+        return lambda _: labels
+    first = min(n, PROCESS_LABELS) if n_components is None else n_components
+    if init == "random":
+        return lambda rng: random_labels(n, first, rng)
+    if init == "k-means++":
+        return lambda rng: each_transaction(transactions, seeded_labels(transactions, first, rng))
+    if init == "one":
+        return lambda _: np.zeros(n, dtype=np.int64)
+    raise InvalidInputError(
+        f"expected init to be one of {list(LABEL_METHODS)}, a Mixture or labels, got {init!r}; try 'random'"
+    )
+
+
 def random_labels(n: int, n_components: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Return a random label for each of n transactions, so that no component is empty if n allows it."""
+    """Return a random label for each of n transactions; no component is empty, unless n is too small."""
     labels = rng.integers(0, n_components, n)
     chosen = rng.permutation(n)[:n_components]
     labels[chosen] = np.arange(len(chosen))
@@ -75,11 +122,11 @@ def random_labels(n: int, n_components: int, rng: np.random.Generator) -> npt.ND
 def seeded_labels(
     transactions: Transactions, n_components: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Return for each stored row the nearest of n_components rows, which are drawn far from each other.
+    """Return the nearest seed of each stored row; seeds are n_components rows that are far from each other.
 
-    Each next seed is a row drawn in proportion to its Hamming distance from the seeds so far (the squared
-    distance of k-means++), among at most 20,000 rows. Where rows run out because all are equal to some seed,
-    the labels that are left go to random rows.
+    Each next seed is drawn in proportion to its Hamming distance from the nearest seed so far (the squared
+    distance of k-means++), among at most 20,000 rows. If all rows are equal to some seed, the labels that are
+    left go to random rows.
     """
     rows, pool = _pool(transactions, rng)
     label, seeds = _spread(pool, n_components, rng)
@@ -95,7 +142,7 @@ def seeded_labels(
 
 
 def _pool(transactions: Transactions, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], Transactions]:
-    """Return the rows among which seeds are drawn, all if they are few."""
+    """Return the rows among which seeds are drawn: all rows, or 20,000 of them."""
     n_rows = transactions.n_rows
     if n_rows <= _ROWS_SEEDED:
         return np.arange(n_rows), transactions
@@ -132,7 +179,7 @@ def _random_counts(transactions: Transactions, n_components: int, rng: np.random
 
 
 def _seeded_counts(transactions: Transactions, n_components: int, rng: np.random.Generator) -> Counts:
-    """Count a part of the rows by their nearest seeds, and soften: EM never raises a probability of zero."""
+    """Count rows by their nearest seeds, and soften the counts: EM never raises a probability of zero."""
     _, pool = _pool(transactions, rng)
     labels = each_transaction(pool, _spread(pool, n_components, rng)[0])
     part = counts_of_labels(pool, labels, n_components)
@@ -166,7 +213,7 @@ def checked_labels(
     Raises
     ------
     InvalidInputError
-        If they are anything else.
+        If `init` is anything else.
     """
     labels = np.asarray(init)
     if labels.shape != (transactions.n_transactions,) or labels.dtype.kind not in "iu":
@@ -180,55 +227,3 @@ def checked_labels(
             f"{int(labels.max())}; raise n_components or renumber them"
         )
     return labels.astype(np.int64)
-
-
-# First labels for a sampler: random, of spread-out seeds, all the same, or of a given mixture.
-
-LABEL_METHODS = ("random", "k-means++", "one")
-PROCESS_LABELS = 50
-
-
-def label_starter(
-    init: Init, transactions: Transactions, n_components: int | None
-) -> Callable[[np.random.Generator], npt.NDArray[np.int64]]:
-    """Return the function that makes first labels from a random generator.
-
-    Parameters
-    ----------
-    init : {"random", "k-means++", "one"}, Mixture, or array of int, shape (n_transactions,)
-        How to start. "one" puts all transactions into one component, as the paper starts the process; with
-        split and merge moves that is the best start, without them the process sticks and needs "random".
-    transactions : Transactions
-        The data, one label for each transaction.
-    n_components : int or None
-        How many labels there are; None for the Dirichlet process, which has 50 at random or seeded, and as
-        many as a mixture has.
-
-    Raises
-    ------
-    InvalidInputError
-        If `init` is none of these, or does not fit the data.
-    """
-    n = transactions.n_transactions
-    most = n if n_components is None else n_components
-    if isinstance(init, Mixture):
-        if n_components is not None:
-            require_components(init, n_components)
-        most, init = init.n_components, init.labels(transactions)
-    if not isinstance(init, str):
-        labels = checked_labels(init, transactions, most)
-        return lambda _: labels
-    first = min(n, PROCESS_LABELS) if n_components is None else n_components
-    if init == "random":
-        return lambda rng: random_labels(n, first, rng)
-    if init == "k-means++":
-        return lambda rng: _seeded(transactions, first, rng)
-    if init == "one":
-        return lambda _: np.zeros(n, dtype=np.int64)
-    raise InvalidInputError(
-        f"expected init to be one of {list(LABEL_METHODS)}, a Mixture or labels, got {init!r}; try 'random'"
-    )
-
-
-def _seeded(transactions: Transactions, n_components: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    return each_transaction(transactions, seeded_labels(transactions, n_components, rng))

@@ -1,9 +1,17 @@
-"""Chow and Liu's tree: of all trees over the items, the one under which the data is most probable.
+"""Chow and Liu's tree, and mixtures of such trees by EM.
 
-The likelihood of a tree is that of independent items and, for each edge, the number of transactions times
-the mutual information of its two items: the best tree is the maximum spanning tree of these gains (Chow and
-Liu 1968). An edge has one parameter more than none, and is left out if it gains less than `cost`: the result
-may be several trees, or single items.
+Of all trees over the items, Chow and Liu's makes the data most probable. The log-likelihood of a tree is that
+of independent items plus, for each edge, the number of transactions times the mutual information of its two
+items. So the best tree is the maximum spanning tree of these gains (Chow and Liu 1968). An edge costs one
+parameter more, and is left out if it gains less than `cost`. The result may be several trees, or single
+items.
+
+A mixture of trees is learned by EM (Meila and Jordan 2000), with a prior that lets components share what all
+of them show. The state is a tree for each component and the components' weights, over the items as `TreeRows`
+stores them. A step counts the pairs of items in each component and learns its best tree from these. Each
+component also gets pseudo-transactions: `smoothing` of independent items, and `pooling` of the whole data.
+The pairwise probabilities of both are consistent, so the tree of the counts with them is the most probable
+one a posteriori, and the posterior never falls (see docs/equations.md).
 """
 
 from __future__ import annotations
@@ -36,11 +44,21 @@ if TYPE_CHECKING:
 
     from itemix._runtime import Workers
 
+METHODS = ("mixture", "k-means++", "random")
 
 _BYTES_OF_PAIRS = 128_000_000
 _MOST_PARTNERS = 64
 _FEWEST_PARTNERS = 8
 _FREQUENT = 32
+_CELLS_IN_A_BLOCK = 4_000_000
+_ROWS_AT_A_TIME = 4096
+_BYTES_OF_COPIES = 48_000_000
+_BYTES_OF_PLACES = 96_000_000
+_SOFTNESS = 0.2
+_BERNOULLI = Settings(max_iter=30, tol=1e-3)
+
+TreeInit = str | Mixture | TreeMixture
+Start = Callable[[np.random.Generator], Callable[[int, int], Floats]]
 
 
 class CandidatePairs(NamedTuple):
@@ -49,7 +67,7 @@ class CandidatePairs(NamedTuple):
     Attributes
     ----------
     starts : array of int, shape (n_items + 1,)
-        Where the pairs of each larger item start.
+        The first pair of each larger item.
     others : array of int, shape (n_pairs,)
         The smaller item of each pair.
     """
@@ -70,7 +88,7 @@ class CandidatePairs(NamedTuple):
         return np.repeat(np.arange(n_items, dtype=np.int32), np.diff(self.starts))
 
     def places(self, larger: npt.NDArray[np.int32], smaller: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-        """Return where some pairs, all of which are listed, stand."""
+        """Return the positions of some pairs, all of which must be listed."""
         n_items = len(self.starts) - 1
         if self.is_complete:
             return self.starts[larger] + smaller
@@ -84,11 +102,11 @@ class PairCounts(NamedTuple):
     Attributes
     ----------
     sizes : array, shape (n_components,)
-        The transactions.
+        The number of transactions.
     singles : array, shape (n_components, n_items)
-        Those that hold an item.
+        How many of them hold each item.
     pairs : array, shape (n_components, n_pairs)
-        Those that hold a pair.
+        How many of them hold each pair.
     """
 
     sizes: Floats
@@ -97,7 +115,7 @@ class PairCounts(NamedTuple):
 
     @classmethod
     def zeros(cls, n_components: int, index: CandidatePairs) -> PairCounts:
-        """Return counts of nothing."""
+        """Return counts of zero."""
         n_items = len(index.starts) - 1
         return cls(
             np.zeros(n_components),
@@ -107,11 +125,12 @@ class PairCounts(NamedTuple):
 
 
 def candidate_pairs(data: Transactions, n_components: int) -> CandidatePairs:
-    """Return the pairs that trees are looked for among.
+    """Return the pairs that may become edges of trees.
 
-    All, where counting them for each component takes no more than 128 MB. Where items are too many for that,
-    each item's 8 to 64 partners of the highest mutual information over all data, among the items that it
-    occurs with and the 32 most frequent ones: the best tree of these is near to the best of all.
+    These are all pairs, if counting them for each component takes no more than 128 MB. With too many items
+    for that, they are the 8 to 64 partners of each item with the highest mutual information over all data,
+    among the items that it occurs with and the 32 most frequent ones. The best tree of these is close to the
+    best of all.
     """
     n_items = data.n_items
     if 8 * n_components * (n_items * (n_items - 1) // 2) <= _BYTES_OF_PAIRS:
@@ -148,11 +167,11 @@ def learn_tree(
     Parameters
     ----------
     singles, pair_counts : arrays, shapes (n_items,) and (n_pairs,)
-        How often items and pairs occur, in how many transactions (`total`, above zero).
+        How often items and pairs occur.
     total : float
-        The number of transactions.
-    index : Pairs
-        Which pairs these are.
+        In how many transactions; above zero.
+    index : CandidatePairs
+        The pairs.
     cost : float
         How much log-likelihood an edge must gain.
     """
@@ -164,7 +183,7 @@ def learn_tree(
     pairs.edge_gains(singles, pair_counts, total, *index, cost, gains)
     gaining = np.flatnonzero(gains)
     larger = np.searchsorted(index.starts, gaining, side="right") - 1
-    # To SciPy a weight of zero is no edge; all of these are below zero.
+    # SciPy takes a weight of zero for no edge. All of these are below zero.
     graph = sparse.coo_array((-gains[gaining], (larger, index.others[gaining])), shape=(n_items, n_items))
     forest = minimum_spanning_tree(graph.tocsr()).tocoo()
     one, other = forest.row.astype(np.int32), forest.col.astype(np.int32)
@@ -176,7 +195,7 @@ def learn_tree(
 def _probabilities(
     singles: Floats, pair_counts: Floats, total: float, index: CandidatePairs, parents: npt.NDArray[np.int32]
 ) -> Floats:
-    """Return the part of the transactions without and with the parent that hold an item, shape (D, 2)."""
+    """Return the share of transactions, without and with its parent, that hold each item, shape (D, 2)."""
     probs = np.repeat((singles / total)[:, None], 2, axis=1)
     child = np.flatnonzero(parents >= 0).astype(np.int32)
     parent = parents[child]
@@ -186,41 +205,32 @@ def _probabilities(
     return np.clip(probs, 0.0, 1.0)
 
 
-# Transactions made ready for counting pairs again and again.
-
-
-_CELLS_IN_A_BLOCK = 4_000_000
-_ROWS_AT_A_TIME = 4096
-_BYTES_OF_COPIES = 48_000_000
-_BYTES_OF_PLACES = 96_000_000
-
-
 class TreeRows:
-    """Identical rows merged, and frequent items stored by their absence.
+    """Transactions made ready for counting pairs many times.
 
-    The mutual information of two items is the same if one of them is turned round, and a tree over items
-    turned round is a tree again: all that is learned is learned in these terms, with fewer pairs to count,
-    and turned back at the end.
+    Identical rows are merged, and frequent items are flipped: stored by their absence. The mutual information
+    of two items stays the same if one of them is flipped, and a tree over flipped items is still a tree. So
+    trees are learned over flipped items, with fewer pairs to count, and flipped back at the end.
 
     Parameters
     ----------
     transactions : Transactions
         The data.
     n_components : int
-        For how many components pairs are counted.
+        The number of components to count pairs for.
     workers : Workers
         The threads that work on it; the result does not depend on their number.
 
     Attributes
     ----------
     merged : Transactions
-        The data as it was given, identical rows merged where that saves a fifth or more and the copy is no
+        The data as it was given, with identical rows merged if that saves a fifth or more and the copy is no
         larger than 48 MB.
     stored : Transactions
-        The same rows with the `flipped` items turned round.
+        The same rows with the `flipped` items stored by their absence.
     flipped : array of bool, shape (n_items,)
-        The items that more than half of the transactions hold; none where a copy would be too large.
-    index : Pairs
+        The items that more than half of the transactions hold; none if a copy would be too large.
+    index : CandidatePairs
         The pairs that are counted.
     """
 
@@ -229,7 +239,7 @@ class TreeRows:
         self.merged = merged_if_worth_it(transactions) if fits else transactions
         frequent = 2 * transactions.item_counts() > transactions.n_transactions
         self.flipped = frequent if fits else np.zeros_like(frequent)
-        self.stored = self._turned()
+        self.stored = self._flip_items()
         self.workers = workers
         self.index: CandidatePairs = candidate_pairs(self.stored, n_components)
         most = 0 if self.index.is_complete else _BYTES_OF_PLACES // 4
@@ -244,20 +254,20 @@ class TreeRows:
         """The number of transactions."""
         return self.merged.n_transactions
 
-    def _turned(self) -> Transactions:
+    def _flip_items(self) -> Transactions:
         data = self.merged
         if not self.flipped.any():
             return data
-        turned = csr.canonical_rows(*csr.flip_items(data.indptr, data.indices, self.flipped))
-        return Transactions.from_canonical(*turned, data.items, data.multiplicities)
+        rows = csr.canonical_rows(*csr.flip_items(data.indptr, data.indices, self.flipped))
+        return Transactions.from_canonical(*rows, data.items, data.multiplicities)
 
     def turn(self, parents: npt.NDArray[np.int32], probs: Floats) -> Floats:
-        """Return the probabilities of trees over the items turned round, in terms of the items, or back."""
+        """Return the probabilities of trees over flipped items for the items themselves, or the other way."""
         out = np.where((self.flipped[parents] & (parents >= 0))[:, :, None], probs[:, :, ::-1], probs)
         return np.where(self.flipped[:, None], 1.0 - out, out)
 
     def blocks(self, n_components: int) -> Iterator[tuple[int, int]]:
-        """Yield ranges of rows for which responsibilities are held at a time."""
+        """Yield ranges of rows; responsibilities are held for one range at a time."""
         step = max(_ROWS_AT_A_TIME, _CELLS_IN_A_BLOCK // n_components)
         return pairwise([*range(0, self.stored.n_rows, step), self.stored.n_rows])
 
@@ -286,7 +296,7 @@ class TreeRows:
     def expect(
         self, weights: Floats, parents: npt.NDArray[np.int32], probs: Floats
     ) -> tuple[PairCounts, float]:
-        """Return the expected counts and the log-likelihood of trees over the items turned round."""
+        """Return the expected counts and the log-likelihood of trees over flipped items."""
         tables = tables_of_trees(weights, parents, probs)
         data = self.stored
         counts = PairCounts.zeros(len(weights), self.index)
@@ -304,19 +314,8 @@ class TreeRows:
         return counts, value
 
 
-# EM for mixtures of trees (Meila and Jordan 2000), with a prior that lets components share what all show.
-#
-# The state is a tree for each component and the components' weights, over the items as `TreeRows` stores
-# them. A step counts the pairs of items in each component and learns its best tree from these. Each
-# component also sees transactions that are not there: `smoothing` of independent items, and `pooling` of the
-# whole data. Both have pairwise probabilities that agree with each other, so that the tree of the counts
-# with them is the most probable one a posteriori, and the posterior never falls (see docs/equations.md).
-
-Start = Callable[[np.random.Generator], Callable[[int, int], Floats]]
-
-
 class Trees(NamedTuple):
-    """What an iteration goes on from, over the items as they are stored.
+    """The state of EM: trees and their weights, over the items as they are stored.
 
     Attributes
     ----------
@@ -333,16 +332,16 @@ class Trees(NamedTuple):
 
 @dataclass(frozen=True)
 class TreePrior:
-    """What is known of each component beforehand: transactions that are not there, and what an edge costs.
+    """The prior of each component: pseudo-transactions, and the cost of an edge.
 
     Attributes
     ----------
     smoothing : float
-        How many transactions of independent items each component sees; they count for its weight too.
+        How many pseudo-transactions of independent items each component gets; they count for its weight too.
     pooling : float
-        How many transactions of the whole data it sees besides.
+        How many pseudo-transactions of the whole data each component gets.
     edge_cost : float
-        How much log-likelihood an edge must gain to be there.
+        How much log-likelihood an edge must gain.
     """
 
     smoothing: float
@@ -350,7 +349,7 @@ class TreePrior:
     edge_cost: float
 
     def counts(self, overall: PairCounts, rows: TreeRows) -> PairCounts:
-        """Return the counts of the transactions that are not there."""
+        """Return the counts of the pseudo-transactions."""
         n, singles, pairs = overall.sizes[0], overall.singles[0], overall.pairs[0]
         if self.smoothing + self.pooling == 0:
             return PairCounts.zeros(1, rows.index)
@@ -372,8 +371,8 @@ class TreeEM:
         The data.
     n_components : int
         The number of components.
-    prior : Prior
-        What is known of each component.
+    prior : TreePrior
+        The prior of each component.
     start : callable
         Takes a random generator and returns a function that gives the first responsibilities of a range of
         rows.
@@ -414,7 +413,7 @@ class TreeEM:
             if total == 0:
                 total = float(self._overall.sizes[0])
                 singles, pairs = self._overall.singles[0], self._overall.pairs[0]
-            # A sum in another order can pass its bound by a rounding error, never by more.
+            # Sums in different orders differ by rounding errors, so an item's can exceed the total a little.
             return learn_tree(np.minimum(singles, total), pairs, total, index, cost)
 
         found = self.rows.workers.map(component, self.n_components)
@@ -423,12 +422,12 @@ class TreeEM:
         return Trees(sizes / sizes.sum(), parents, probs)
 
     def finish(self, state: Trees) -> TreeMixture:
-        """Return the trees over the items as they are."""
+        """Return the trees over the items themselves, not flipped."""
         probs = self.rows.turn(state.parents, state.probs)
         return TreeMixture(state.weights, state.parents, probs, self.rows.merged.items)
 
     def _log_prior(self, state: Trees) -> float:
-        """Return the log-probability of the trees beforehand, up to a constant."""
+        """Return the log-probability of the trees under the prior, up to a constant."""
         from scipy.special import xlog1py, xlogy
 
         size, singles, pairs = self._extra.sizes[0], self._extra.singles[0], self._extra.pairs[0]
@@ -447,15 +446,6 @@ class TreeEM:
         return value - self.prior.edge_cost * len(child)
 
 
-# First responsibilities for EM of trees: of a mixture without trees, spread-out seeds, labels or a model.
-
-METHODS = ("mixture", "k-means++", "random")
-_SOFTNESS = 0.2
-_BERNOULLI = Settings(max_iter=30, tol=1e-3)
-
-TreeInit = str | Mixture | TreeMixture
-
-
 def tree_starter(init: TreeInit, rows: TreeRows, n_components: int) -> Start:
     """Return the function that makes first responsibilities from a random generator.
 
@@ -463,7 +453,7 @@ def tree_starter(init: TreeInit, rows: TreeRows, n_components: int) -> Start:
     ----------
     init : {"mixture", "k-means++", "random"}, Mixture or TreeMixture
         A Bernoulli mixture fitted by a few iterations of EM, spread-out transactions, random labels, or a
-        model of as many components.
+        model with this number of components.
     rows : TreeRows
         The data.
     n_components : int
@@ -511,7 +501,7 @@ def _of_model(model: Mixture | TreeMixture, rows: TreeRows) -> Callable[[int, in
 
 
 def _of_labels(labels: npt.NDArray[np.int64], n_components: int) -> Callable[[int, int], Floats]:
-    """Most of a row goes to the component of its label, the rest to all."""
+    """Return responsibilities that give most of a row to the component of its label, the rest to all."""
 
     def shares(first: int, last: int) -> Floats:
         resp = np.full((last - first, n_components), _SOFTNESS / n_components)

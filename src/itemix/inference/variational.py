@@ -1,16 +1,16 @@
 """Variational inference for the finite and the truncated Dirichlet process mixture (Algorithms 3 and 5).
 
-The state is the Counts of the last E-step: with the prior they are q(pi) or q(v), and q(phi) (eqs. rhok,
-rho1k, rho2k, etan, nun). A step makes the expected logs of these, does an E-step with them (eqs. Sk and
-taudp), and has the evidence lower bound on the way: the rows' log-sum-exps less the divergences of q(v) and
+The state is the Counts of the last E-step. With the prior they give q(pi) or q(v), and q(phi) (eqs. rhok,
+rho1k, rho2k, etan, nun). A step computes the expected logs of these and does an E-step with them (eqs. Sk and
+taudp). That also gives the evidence lower bound: the rows' log-sum-exps minus the divergences of q(v) and
 q(phi) from their priors.
 
 Sticks are broken in the order of the sizes, which raises the bound: the part of it that the order changes is
 -sum_k ln(alpha + sizes after k). Only the last stick, which is one, can make an exception of a few
-hundredths; then a state keeps its order, so that the bound never falls, and `finish` sorts.
+hundredths. A state then keeps its order, so that the bound never falls, and `finish` sorts.
 
-The hyperparameters can be learned (empirical Bayes): between two steps they are set to what raises the bound
-most with the factors as they are.
+The hyperparameters can be learned (empirical Bayes). Between two steps they are set to the values that raise
+the bound most, with the factors q(v) and q(phi) fixed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from itemix.inference.loop import Fitted, Info
 from itemix.kernels.inference import estep
 from itemix.kernels.inference.estep import ScoreTables
 from itemix.models.counts import Rows, item_blocks
-from itemix.models.posterior import sums_behind
+from itemix.models.posterior import sums_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,17 +35,15 @@ if TYPE_CHECKING:
     from itemix.inference.priors import Prior
     from itemix.models.counts import Counts
 
-
-# Hyperparameters that raise the evidence lower bound most, the factors q(v) and q(phi) being as they are.
-
 _RANGE = 7.0  # one step changes a hyperparameter by a factor of at most e^7
 _LIMITS = 1e-6, 1e6
+_HOLDS_TRANSACTIONS = 0.5
 
 
 def best_alpha(prior: Prior, sizes: npt.NDArray[np.float64]) -> Prior:
     """Return the prior with the alpha that fits q(v) best.
 
-    For sticks that is (K - 1) / -sum_k E[ln(1 - v_k)]; for a Dirichlet it is searched for.
+    For sticks that is (K - 1) / -sum_k E[ln(1 - v_k)]. For a Dirichlet it is found by a search.
     """
     from scipy.special import gammaln, psi
 
@@ -53,7 +51,7 @@ def best_alpha(prior: Prior, sizes: npt.NDArray[np.float64]) -> Prior:
     if K == 1:
         return prior
     if prior.weights == "sticks":
-        later = sums_behind(sizes)[:-1]
+        later = sums_after(sizes)[:-1]
         log_left = psi(prior.alpha + later) - psi(1 + prior.alpha + sizes[:-1] + later)
         return replace(prior, alpha=float(np.clip((K - 1) / -log_left.sum(), *_LIMITS)))
     rho = prior.alpha / K + sizes
@@ -83,7 +81,7 @@ def best_strength(prior: Prior, counts: Counts) -> Prior:
 
 
 def _climb(value: Callable[[float], float], start: float) -> float:
-    """Return where a function of a positive number is highest near the start, never lower than there."""
+    """Return where a function of a positive number is highest near the start, or the start itself."""
     from scipy.optimize import minimize_scalar
 
     middle = math.log(start)
@@ -94,12 +92,9 @@ def _climb(value: Callable[[float], float], start: float) -> float:
     return best if value(best) > value(start) else start
 
 
-_HOLDS_TRANSACTIONS = 0.5
-
-
 @dataclass(frozen=True)
 class VariationalState:
-    """What the next step needs.
+    """The state of variational inference: all that the next step needs.
 
     Attributes
     ----------
@@ -140,7 +135,7 @@ class Variational:
         return VariationalState(_ordered(self.start(rng), self.prior), self.prior)
 
     def step(self, state: VariationalState) -> tuple[VariationalState, Info]:
-        """Do one update of all factors; the bound is that of the factors which the state gives."""
+        """Update all factors once; the bound is that of the factors that go in."""
         tables, divergence = self.tables(state)
         counts, value = self.rows.expected_counts(tables)
         prior = state.prior
@@ -158,7 +153,7 @@ class Variational:
         return replace(state, counts=state.counts.with_squares(squares))
 
     def state_of(self, counts: Counts) -> VariationalState:
-        """Return the state that goes on from counts."""
+        """Return the state that continues from counts."""
         return VariationalState(counts, self.prior)
 
     def finish(self, state: VariationalState) -> Fitted:
@@ -202,7 +197,7 @@ def _ordered(counts: Counts, prior: Prior) -> Counts:
 def stick_evidence(prior: Prior, sizes: Floats) -> float:
     """Return the part of the bound that the order of the sticks changes, at the best q(v) for these sizes."""
     a, b = (values[:-1] for values in prior.sticks(len(sizes)))
-    first, second = a + sizes[:-1], b + sums_behind(sizes)[:-1]
+    first, second = a + sizes[:-1], b + sums_after(sizes)[:-1]
     logs = [estep.digamma_and_log_gamma_of(values)[1] for values in (first, second, first + second)]
     return float((logs[0] + logs[1] - logs[2]).sum())
 
@@ -218,7 +213,7 @@ def expected_log_weights(prior: Prior, sizes: Floats) -> tuple[Floats, float]:
     """
     if len(sizes) == 1:
         return np.zeros(1), 0.0
-    a, b, held, later = (values[:-1] for values in (*prior.sticks(len(sizes)), sizes, sums_behind(sizes)))
+    a, b, held, later = (values[:-1] for values in (*prior.sticks(len(sizes)), sizes, sums_after(sizes)))
     psi_a, log_gamma_a = estep.digamma_and_log_gamma_of(a + held)
     psi_b, log_gamma_b = estep.digamma_and_log_gamma_of(b + later)
     psi_total, log_gamma_total = estep.digamma_and_log_gamma_of(a + held + b + later)

@@ -1,9 +1,10 @@
 """Bitsets over transactions: intersect and count, with or without multiplicities.
 
-A row of bits is (words,) uint64. With multiplicities, transactions are in descending order of them, and
-`planes` (n_planes, words) holds the binary digits of the multiplicities: a count is the sum over the digits
-of 2^digit times a population count. `plane_words` (n_planes,) says how many leading words of a plane
-matter; without multiplicities there is no plane.
+A row of bits is (words,) uint64. A transaction may stand for several equal ones: that is its multiplicity.
+Transactions then come in descending order of multiplicity. `planes` (n_planes, words) holds the binary digits
+of the multiplicities, so that a count is the sum over the digits of 2^digit times a population count.
+`plane_words` (n_planes,) says how many leading words of a plane matter. Without multiplicities there is no
+plane.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _LONG = 1 << 20
 
 
 class Bitsets(NamedTuple):
-    """Rows of bits over the same transactions, and the multiplicities of these.
+    """Rows of bits over the same transactions, and the multiplicities of the transactions.
 
     Attributes
     ----------
@@ -133,7 +134,7 @@ def grown(arena: np.ndarray, n_rows: int) -> np.ndarray:
 def longer(values: np.ndarray, needed: int) -> np.ndarray:
     """Copy values into an array at least twice as long, or eight times up to a few million.
 
-    Memory that is not written to is not taken, while every copy touches new memory.
+    Room that is not written to costs no memory, but every copy does.
     """
     factor = 8 if len(values) < _LONG else 2
     copy = np.empty(max(needed, factor * len(values)), dtype=values.dtype)

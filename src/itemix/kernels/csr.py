@@ -1,6 +1,9 @@
 """Rows of item codes in compressed form (CSR): sort, deduplicate, count, gather, compare.
 
 Shapes: `indptr` (N + 1,) int64, `indices` (nnz,) int32; row t holds indices[indptr[t]:indptr[t + 1]].
+
+The last part lays rows out for inference: frequent items are stored by their absence, rows are sorted so that
+neighbours share prefixes, and distances to chosen rows serve starts that spread out (k-means++).
 """
 
 from __future__ import annotations
@@ -17,6 +20,10 @@ SHORT_ROW = 32
 HASH_PRIME = 2**31 - 1
 HASH_FACTOR = 1_000_003
 """The hash of a row is a polynomial modulo a prime: it never overflows, with or without Numba."""
+
+KEY_BITS = 63
+DEEPEST = 128
+"""Prefixes are shared up to this length: each level takes two vectors over the components."""
 
 
 class RowArrays(NamedTuple):
@@ -239,14 +246,6 @@ def group_equal_rows(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarra
     return group, first[:n_groups].copy()
 
 
-# Rows laid out for inference: frequent items stored by their absence, rows in an order that shares prefixes.
-#
-# Shapes: rows in compressed form (`indptr` (N + 1,) int64, `indices` (nnz,) int32).
-
-KEY_BITS = 63
-DEEPEST = 128  # prefixes are shared up to this length: each level takes two vectors over the components
-
-
 @kernel
 def prefix_keys(indptr: np.ndarray, ranks: np.ndarray, n_bits: int, n_keys: int) -> np.ndarray:
     """Pack the first ranks of each row into integers (n_keys, N), so that lexsort orders rows by them.
@@ -317,12 +316,6 @@ def flip_items(indptr: np.ndarray, indices: np.ndarray, flipped: np.ndarray) -> 
     return out_indptr, out
 
 
-# Distances of rows to chosen rows, for starts that spread out (k-means++).
-#
-# Shapes: rows in compressed form, `nearest` (N,) int64 Hamming distance to the nearest seed so far, `label`
-# (N,) int64 its number.
-
-
 @kernel
 def add_seed(
     indptr: np.ndarray,
@@ -334,6 +327,8 @@ def add_seed(
     label: np.ndarray,
 ) -> None:
     """Lower `nearest` to each row's distance from row `seed`, and set `label` to `number` where it fell.
+
+    `nearest` (N,) int64 is the Hamming distance to the nearest seed so far, `label` (N,) int64 its number.
 
     Equivalent to d = (X != X[seed]).sum(1); label[d < nearest] = number; nearest = minimum(nearest, d).
     """

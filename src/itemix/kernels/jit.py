@@ -1,7 +1,11 @@
-"""How kernels are compiled: cached on disk, without the GIL, without blanket fast-math.
+"""Decorators that compile kernels, and machine instructions that Numba does not offer.
 
-Numba keeps compiled code beside the source, or in the user's cache; where it may write to neither, as in many
-containers, in a private folder among the temporary files; and where there is none, nowhere.
+Kernels are cached on disk, run without the GIL and without blanket fast-math. Numba keeps compiled code
+beside the source, or in the user's cache. Many containers let it write to neither; the code then goes to a
+private folder among the temporary files. If that fails too, it is not kept.
+
+The instructions (popcount, trailing_zeros, fetch_add and others) are plain Python functions, so that kernels
+also run with ``NUMBA_DISABLE_JIT=1``. In compiled code overloads take their place.
 """
 
 from __future__ import annotations
@@ -26,11 +30,12 @@ from numba.extending import intrinsic, overload
 F = TypeVar("F", bound=Callable[..., object])
 
 _OWNER_ONLY = 0o700
+BLOCK = 16
 _ADVICE = "set NUMBA_CACHE_DIR to a folder that this user may write to"
 
 
 def kernel(function: F) -> F:
-    """Compile a function for the machine at hand on its first call, and keep the result on disk."""
+    """Compile a function for this machine on its first call, and keep the result on disk."""
     return _compiled(function)
 
 
@@ -40,27 +45,27 @@ def inlined(function: F) -> F:
 
 
 def fused(function: F) -> F:
-    """Compile as `inlined`, for formulas: a product and the sum that takes it up are rounded once.
+    """Compile as `inlined`, for formulas: a product that is added to a sum is not rounded before.
 
-    Nothing is assumed of infinities and NaN, and no order is changed.
+    Infinities and NaN are treated as usual, and sums keep their order.
     """
     return _compiled(function, forceinline=True, fastmath={"contract"})
 
 
 def reducing(function: F) -> F:
-    """Compile as `inlined`, for one sum of an array, in any order that is fixed when it is compiled."""
+    """Compile as `inlined`, for a sum over an array. Its order is any, but fixed when it is compiled."""
     return _compiled(function, forceinline=True, fastmath={"reassoc"})
 
 
 def summing(function: F) -> F:
     """Compile a small function whose sums may be taken in another order, so that they become vector code.
 
-    The order is fixed when the function is compiled; nothing is assumed of infinities and NaN.
+    The order is fixed when the function is compiled. Infinities and NaN are treated as usual.
     """
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
-def _compiled(function: F, **options: Any) -> F:  # noqa: ANN401 - those of Numba
+def _compiled(function: F, **options: Any) -> F:  # noqa: ANN401 - options of Numba
     compile_it = functools.partial(numba.njit, nogil=True, error_model="numpy", **options)
     try:
         return cast("F", compile_it(cache=True)(function))
@@ -70,7 +75,7 @@ def _compiled(function: F, **options: Any) -> F:  # noqa: ANN401 - those of Numb
 
 @functools.cache
 def _cache_among_temporary_files() -> bool:
-    """Have Numba keep compiled code in a private temporary folder; say so, and return whether it can."""
+    """Let Numba keep compiled code in a private temporary folder. Say so, and return whether it can."""
     config: Any = numba.config
     try:
         config.CACHE_DIR = str(_private_folder(config.CACHE_DIR))
@@ -85,15 +90,15 @@ def _cache_among_temporary_files() -> bool:
 
 
 def _private_folder(compiled: str) -> Path:
-    """Return a folder that only this user can read or write; make it where it is not there.
+    """Return a folder that only this user can read or write. Make it if it does not exist.
 
-    A new one begins with what was compiled before into a folder that can only be read, if there is one:
-    Numba uses no such folder itself.
+    Code may have been compiled before into a folder that is now read-only. Numba does not use such a folder,
+    so a new private folder starts as a copy of it.
 
     Raises
     ------
     OSError
-        If there can be none, or the name is taken by somebody else: code from there would be run.
+        If the folder cannot be made, or if it belongs to somebody else: we would run their code.
     """
     user = os.getuid() if hasattr(os, "getuid") else "user"
     folder = Path(tempfile.gettempdir()) / f"itemix-{user}"
@@ -112,14 +117,6 @@ def _private_folder(compiled: str) -> Path:
         raise PermissionError(0, f"{folder} is not a folder of this user alone")
     tempfile.TemporaryFile(dir=folder).close()
     return folder
-
-
-# Machine instructions that Numba does not offer: bits counted and read as numbers, blocks, atomic sums.
-#
-# All are plain Python functions, so that kernels also run with ``NUMBA_DISABLE_JIT=1``; in compiled code the
-# overloads below take their place.
-
-BLOCK = 16
 
 
 def popcount(word: np.uint64) -> int:
@@ -143,7 +140,7 @@ def float_of(bits: int | np.int64) -> np.float64:
 
 
 def flag_bits(flags: np.ndarray, start: int) -> np.uint64:
-    """Return which of 64 bytes from `start` on are not 0, the first of them as the lowest bit."""
+    """Return 64 bits that say which of the bytes from `start` on are not 0, lowest bit first."""
     return np.uint64(np.packbits(flags[start : start + 64], bitorder="little").view(np.uint64)[0])
 
 
@@ -153,7 +150,7 @@ def copy_block(target: np.ndarray, to: int, source: np.ndarray, start: int) -> N
 
 
 def fetch_add(array: np.ndarray, position: int, amount: int) -> int:
-    """Add to one element of an int64 array and return what it was before, as one step for all threads."""
+    """Add to one element of an int64 array and return its old value, atomically."""
     before = int(array[position])
     array[position] += amount
     return before

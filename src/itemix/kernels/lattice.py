@@ -1,12 +1,12 @@
-"""Families of sets: find a set among many, and mark the closed and the maximal ones.
+"""Families of sets: find a set among many, mark the closed and the maximal ones, put them in order.
 
 Shapes: set s of n holds the codes codes[offsets[s]:offsets[s + 1]], distinct but in any order; `offsets`
 (n + 1,) int64, `codes` (total length,) int32, `keys` (n_items,) uint64.
 
-A set is hashed by the exclusive or of its items' keys, so that its hash does not depend on the order of the
-items, and that adding or removing one item costs one operation. A `table` (a power of two,) uint64 holds in
-each word the upper half of a set's hash and its position plus one (0: empty); open addressing, linear
-probing, at most half full. Hashes only propose: items are compared before two sets are called equal.
+The hash of a set is the exclusive or of its items' keys. So it does not depend on the order of the items, and
+adding or removing one item costs one operation. A `table` (a power of two,) uint64 holds in each word the
+upper half of a set's hash and its position plus one (0: empty); open addressing, linear probing, at most half
+full. Two sets with the same hash are compared item by item before they are called equal.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def hash_of(codes: np.ndarray, start: int, end: int, keys: np.ndarray) -> np.uin
 
 @kernel
 def build_table(offsets: np.ndarray, codes: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Make the hash table of a family; of equal sets the first comes first."""
+    """Make the hash table of a family. If a set occurs twice, `lookup` finds the first."""
     n = len(offsets) - 1
     size = 8
     while size < 2 * n:
@@ -66,7 +66,7 @@ def lookup(
     mark_of: np.ndarray,
     mark: int,
 ) -> int:
-    """Where the set stands that has hash `h` and holds exactly the `length` items with mark_of[item] == mark.
+    """Return the position of the set with hash `h` and exactly the `length` items marked `mark`, or -1.
 
     Equivalent to {frozenset(family[s]): s}.get(wanted, -1).
     """
@@ -97,7 +97,7 @@ def find_sets(
     wanted_offsets: np.ndarray,
     wanted_codes: np.ndarray,
 ) -> np.ndarray:
-    """Where each of several sets stands in the family, -1 for those that are not in it.
+    """Return the position of each wanted set in the family, -1 for those that are not in it.
 
     Equivalent to [where.get(frozenset(set), -1) for set in wanted] with a dictionary `where`.
     """
@@ -147,7 +147,7 @@ def first_repetition(offsets: np.ndarray, codes: np.ndarray, n_items: int) -> in
 def follow(offsets: np.ndarray, codes: np.ndarray, s: int, left_out: int, guess: int) -> int:
     """Look a few steps from position `guess` on for set s without its item codes[left_out]; -1 if not seen.
 
-    In a sorted family the subsets of neighbours are neighbours, and that saves a visit to the table.
+    In a sorted family the subsets of neighbours are neighbours, so this often saves a visit to the table.
     """
     start = offsets[s]
     length = offsets[s + 1] - start - 1
@@ -169,9 +169,9 @@ def mark_covered(
 ) -> tuple[np.ndarray, bool]:
     """Mark the sets that have a superset in their group with one item more; `group` (n,) int64.
 
-    Also says whether every set has all its subsets with one item less in the family (the empty set need not
-    be there). If so, no set has a larger superset of its group without having one of these, provided that
-    groups are of equal support, or that one group is all.
+    Also returns whether the family is complete: whether it holds all subsets with one item less of each set,
+    other than the empty set. In a complete family a set with any larger superset in its group is marked, if
+    groups are sets of equal support or if there is only one group.
 
     Equivalent to any(s < t and len(t) == len(s) + 1 and group[t] == group[s] for t in family) for each s.
     """
@@ -215,8 +215,8 @@ def find_closures(
 ) -> np.ndarray:
     """Find for each wanted set the first set of `order` that holds all its items, -1 if there is none.
 
-    `order` holds the positions of all sets of the family, the best first. A wanted set
-    looks only through those that hold the item which is in the fewest of them.
+    `order` holds the positions of all sets of the family, the best first. Only the sets that hold the rarest
+    item of a wanted set are looked at.
 
     Equivalent to next((s for s in order if wanted <= family[s]), -1) for each wanted set.
     """
@@ -260,10 +260,11 @@ def find_closures(
 def mark_contained(
     offsets: np.ndarray, codes: np.ndarray, group: np.ndarray, order: np.ndarray, n_items: int
 ) -> np.ndarray:
-    """Mark the sets of `order` that have a proper superset of their group in `order`; any family will do.
+    """Mark the sets of `order` that have a proper superset in their group; the family may be incomplete.
 
     `order` holds positions of sets by group and, within a group, longest first. Every set without a superset
-    is entered in one list for each of its items; a set looks only through the shortest of its items' lists.
+    is entered in one list for each of its items. For a new set, only the shortest of its items' lists is
+    looked through.
 
     Equivalent to any(s < t and group[t] == group[s] for t in family) for each s.
     """
@@ -317,16 +318,12 @@ def mark_contained(
     return covered
 
 
-# Put itemsets in order: by length, then colexicographically by rank.
-#
-# Radix sort from the least to the most significant position, once for each length: no two sets are compared.
-#
-# Shapes: set s holds ranks[ends[s - 1]:ends[s]] (from 0 for the first), ascending int32.
-
-
 @kernel
 def colex_order(ends: np.ndarray, ranks: np.ndarray, n_ranks: int) -> np.ndarray:
     """Return the order (n,) int64 that sorts sets by length, then by their last, last but one, ... rank.
+
+    Set s holds ranks[ends[s - 1]:ends[s]] (from 0 for the first), ascending int32. This is a radix sort for
+    each length, from the least to the most significant position. No two sets are compared.
 
     Equivalent to sorted(range(n), key=lambda s: (len(sets[s]), sets[s][::-1])).
     """
@@ -370,7 +367,7 @@ def colex_order(ends: np.ndarray, ranks: np.ndarray, n_ranks: int) -> np.ndarray
 def gather_sets(
     ends: np.ndarray, ranks: np.ndarray, order: np.ndarray, code_of: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Take sets in an order and name their ranks: offsets (n + 1,) int64 and codes int32."""
+    """Return the sets of `colex_order` in that order: offsets (n + 1,) int64, and codes int32 for ranks."""
     offsets = np.zeros(len(order) + 1, dtype=np.int64)
     codes = np.empty(len(ranks), dtype=np.int32)
     for j in range(len(order)):

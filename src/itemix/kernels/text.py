@@ -1,8 +1,12 @@
-"""FIMI text to item labels: digits are put together for a whole tile of characters at a time.
+"""Parsers of text: FIMI lines to item labels, and one-hot CSV to item codes.
 
-Shapes: `text` (LEAD + n + padding,) uint8: LEAD blanks, n characters of which the last is a line feed, then
-blanks up to `padded_size(n)`. Row t of the result is labels[ends[t - 1]:ends[t]], one row for each line.
-Blanks are those of bytes.split(), so that form feeds and vertical tabs are some.
+Row t of a result is labels[ends[t - 1]:ends[t]], or the same of `codes`.
+
+FIMI: `text` (LEAD + n + padding,) uint8 is LEAD blanks, n characters of which the last is a line feed, then
+blanks up to `padded_size(n)`. Each line makes a row. Blanks are those of bytes.split(), which include form
+feeds and vertical tabs. Numbers are put together for a whole tile of characters at a time.
+
+One-hot CSV: `text` (n,) uint8 is whole lines, the last one with its line feed. Empty lines make no row.
 """
 
 from __future__ import annotations
@@ -14,14 +18,20 @@ from itemix.kernels.jit import flag_bits, kernel, popcount, trailing_zeros
 LEAD = 8
 TILE = 4096
 SLACK = 9
-"""How much longer than the text the outputs must be: a few entries too many are written."""
+"""The outputs must be this much longer than the text, because a few entries too many are written."""
 
 WIDEST = 10**18
-"""Labels below this number are read: one digit more would still fit 64 bits."""
+"""Labels must be below this number. One digit more would still fit 64 bits."""
+
+FALSE_WORDS = ("0", "false", "f", "no", "n", "0.0")
+TRUE_WORDS = ("1", "true", "t", "yes", "y", "1.0")
+MOST_LETTERS = 7
+
+GOOD, BAD_CELL, BAD_LENGTH = 0, 1, 2
 
 
 def padded_size(n: int) -> int:
-    """Return the size of a text of n characters with what must stand before and after it."""
+    """Return the size of a text of n characters with its blanks before and after."""
     return LEAD + (n + TILE - 1) // TILE * TILE + TILE
 
 
@@ -52,7 +62,7 @@ def parse_narrow(
     ascending : bool
         Whether every row ascends strictly.
     ok : bool
-        False where the text has other characters or larger labels: `parse_wide` tells which.
+        False if the text has other characters or larger labels; `parse_wide` then finds out where.
 
     Equivalent to [[int(word) for word in line.split()] for line in lines].
     """
@@ -154,8 +164,8 @@ def _to_rows(
 ) -> None:
     """Append the numbers that end to `labels`, and close a row at each line feed; `filled` counts both.
 
-    Branches that go either way cost most here, so a few steps too many are made and then written over: two
-    line feeds for each 64 characters, and numbers by eights.
+    Branches that are hard to predict would cost most here. So the loops take a fixed number of steps, at
+    least two line feeds for each 64 characters and numbers by eights, and what was too much is written over.
     """
     one, highest = np.uint64(1), np.uint64(1 << 63)
     place, row = np.uint64(filled[0]), np.uint64(filled[1])
@@ -184,7 +194,7 @@ def _mark(labels: np.ndarray, seen: np.ndarray) -> None:
 
 @kernel
 def _all_ascend(labels: np.ndarray, ends: np.ndarray) -> bool:
-    """Whether every row ascends strictly: whether all descents are where rows begin."""
+    """Whether every row ascends strictly, that is, whether labels only fall where a row begins."""
     descents = 0
     for j in range(1, len(labels)):
         descents += labels[j] <= labels[j - 1]
@@ -199,14 +209,14 @@ def _all_ascend(labels: np.ndarray, ends: np.ndarray) -> bool:
 
 @kernel
 def parse_wide(text: np.ndarray, n: int, labels: np.ndarray, ends: np.ndarray) -> tuple[int, int, int]:
-    """Parse lines of labels below WIDEST into `labels` (n,) int64, and find what is no label.
+    """Parse lines of labels below WIDEST into `labels` (n,) int64, and find the first error.
 
     Returns
     -------
     n_labels, n_rows : int
         How much was filled.
     wrong : int
-        Where in `text` the first character stands that cannot be read, or -1.
+        The position in `text` of the first character that cannot be read, or -1.
 
     Equivalent to [[int(word) for word in line.split()] for line in lines].
     """
@@ -242,21 +252,8 @@ def rename(codes: np.ndarray, new_code: np.ndarray) -> None:
         codes[j] = new_code[np.uint64(codes[j])]
 
 
-# One-hot CSV text to item codes.
-#
-# Shapes: `text` (n,) uint8, whole lines, the last one with its line feed; `code_of_column` (n_columns,)
-# int32,
-# -1 for columns that are no item. Row t of the result is codes[ends[t - 1]:ends[t]]; empty lines make no row.
-
-FALSE_WORDS = ("0", "false", "f", "no", "n", "0.0")
-TRUE_WORDS = ("1", "true", "t", "yes", "y", "1.0")
-MOST_LETTERS = 7
-
-GOOD, BAD_CELL, BAD_LENGTH = 0, 1, 2
-
-
 def packed(words: tuple[str, ...]) -> np.ndarray:
-    """Return each word as a number: its letters are the digits to the base of 256."""
+    """Return each word as a number whose digits to the base of 256 are its letters."""
     return np.array([int.from_bytes(word.encode(), "big") for word in words], dtype=np.int64)
 
 
@@ -268,14 +265,16 @@ _TRUE = packed(TRUE_WORDS)
 def parse(
     text: np.ndarray, delimiter: int, code_of_column: np.ndarray, codes: np.ndarray, ends: np.ndarray
 ) -> tuple[int, int, int, int, int]:
-    """Parse lines of cells that say yes or no, in any case, quoted or not, with any blanks around them.
+    """Parse lines of cells that say yes or no, in upper or lower case, with or without quotes and blanks.
 
     Parameters
     ----------
-    text, code_of_column
+    text
         As above.
     delimiter : int
         The character between cells.
+    code_of_column : (n_columns,) int32
+        The item of each column, -1 for columns that are no item.
     codes : (at least n // 2 + 1,) int32
         Filled with the codes of the cells that say yes.
     ends : (at least n,) int64

@@ -1,8 +1,8 @@
 """Vector code over the components: loops without a call or a branch, which the compiler turns into SIMD.
 
-Numba compiles `math.log` and `math.exp` to calls, one element at a time; these loops take eight at a time on
-a machine with AVX-512. What is left over after whole vectors is slow, so that callers fill arrays up to
-`padded` elements.
+Numba compiles `math.log` and `math.exp` to calls, one element at a time. These loops take eight at a time on
+a machine with AVX-512. A remainder after the last whole vector is slow, so callers fill arrays up to `padded`
+elements.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def padded(n: int) -> int:
 def highest(values: np.ndarray) -> float:
     """Return the maximum of numbers that are not NaN.
 
-    Taken as integers, whose order is that of the numbers if those below zero are turned round: the compiler
-    makes vectors of the maximum of integers only.
+    The compiler makes vector code only for the maximum of integers. So the numbers are compared by their bits
+    as integers; for those below zero the bits are flipped, which puts them in order.
     """
     top = np.int64(-0x8000000000000000)
     for k in range(len(values)):
@@ -61,7 +61,7 @@ def total(values: np.ndarray) -> float:
 
 @inlined
 def count_above(values: np.ndarray, least: float) -> int:
-    """Return how many values are above the least."""
+    """Return how many values are above `least`."""
     n = 0
     for k in range(len(values)):
         n += 1 if values[k] > least else 0
@@ -72,8 +72,8 @@ def count_above(values: np.ndarray, least: float) -> int:
 def exp_of_difference(score: np.ndarray, highest: float, out: np.ndarray) -> None:
     """Write exp(score - highest) to `out`; 0 below exp(-700).
 
-    x = n ln 2 + r with |r| < 0.35; exp(r) is its series to the twelfth power (error below 2e-16), and 2^n is
-    put into the exponent bits.
+    x = n ln 2 + r with |r| < 0.35. exp(r) is its series to the twelfth power (error below 2e-16), and 2^n
+    goes into the exponent bits.
     """
     for k in range(len(score)):
         x = max(np.float64(score[k]) - highest, _LOWEST)
@@ -101,13 +101,13 @@ def exp_of_difference(score: np.ndarray, highest: float, out: np.ndarray) -> Non
 def log_ratio(top: float, bottom: float) -> float:
     """Return log(top / bottom) of two positive normal numbers.
 
-    Both are split into exponent and mantissa. With s = (x - y) / (x + y) of the mantissas, |s| < 0.172 after
-    one of them is doubled if need be, the logarithm of x / y is 2 (s + s^3 / 3 + ... + s^19 / 19), whose
-    error is below 1e-16.
+    Both are split into exponent and mantissa. One of the mantissas x and y is doubled if needed, so that s =
+    (x - y) / (x + y) has |s| < 0.172. The logarithm of x / y is 2 (s + s^3 / 3 + ... + s^19 / 19), with an
+    error below 1e-16.
     """
     a, b = bits_of(top), bits_of(bottom)
     x, y = float_of((a & _MANTISSA) | _ONE), float_of((b & _MANTISSA) | _ONE)
-    # An integer below 2^52 is read as a number without a conversion, which AVX2 does not have.
+    # AVX2 cannot convert integers to floats; for one below 2^52 reading the bits does the same.
     exponent = float_of((a >> _EXPONENT_SHIFT) | _TWO_52) - float_of((b >> _EXPONENT_SHIFT) | _TWO_52)
     up = x > _SQRT2 * y
     down = y > _SQRT2 * x

@@ -1,4 +1,8 @@
-"""Model: what mining, queries and evaluation ask of a distribution over transactions."""
+"""Model: the base of all distributions over transactions, and the events that it is asked about.
+
+Mining, queries and evaluation only use what is declared here. An event is given by names of items; the
+functions here check them and turn them into codes.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +28,13 @@ if TYPE_CHECKING:
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
 
-
-# Events: the item names that a question asks for, checked and turned into codes.
-
 Names = Iterable[Label] | Label
 SetArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
 
 _NAMES_SHOWN = 5
+_SETS_AT_A_TIME = 1 << 20
+# A probability with a lower logarithm is close to underflow: quotients are then differences of logarithms.
+NEAR_THE_LEAST = -600.0
 
 
 def as_names(names: object) -> Sequence[Any]:
@@ -52,7 +56,7 @@ def encode_sets(items: Items, itemsets: Itemsets | Iterable[Names]) -> SetArrays
     Raises
     ------
     InvalidInputError
-        If these are no lists of names.
+        If these are not lists of names.
     UnknownItemError
         If a name is not one of the items.
     """
@@ -70,7 +74,7 @@ def encode_sets(items: Items, itemsets: Itemsets | Iterable[Names]) -> SetArrays
     flat = list(chain.from_iterable(sets))
     try:
         code_of = {name: items.code(name) for name in set(flat)}
-    except TypeError:  # a list or an array, which no set can hold
+    except TypeError:  # a list or an array, which cannot be in a set
         odd = next(name for name in flat if not isinstance(name, Hashable))
         raise InvalidInputError(
             f"expected item names that are strings or integers, got {odd!r}; flatten nested lists"
@@ -84,13 +88,13 @@ def encode_absent(items: Items, absent: Iterable[Names] | None, n: int) -> SetAr
     Raises
     ------
     InvalidInputError
-        If they are not as many as the events.
+        If there are not as many as events.
     """
     against = no_sets(n) if absent is None else encode_sets(items, absent)
     if len(against[0]) != n + 1:
         raise InvalidInputError(
             f"expected absent items for each of the {n:,} itemsets, got {len(against[0]) - 1:,}; "
-            "use [] where there are none"
+            "use [] for none"
         )
     return against
 
@@ -113,7 +117,7 @@ def require_consistent(
     given: npt.NDArray[np.int32],
     given_absent: npt.NDArray[np.int32],
 ) -> None:
-    """Raise InvalidInputError if an item is both present and absent, in a set or against the condition."""
+    """Raise InvalidInputError if an item is both present and absent, in a set or in set and condition."""
     both = [_common(given, given_absent), _common(given, absent[1]), _common(given_absent, present[1])]
     for s in np.flatnonzero(np.diff(absent[0])):
         own = present[1][present[0][s] : present[0][s + 1]]
@@ -145,28 +149,23 @@ def require_same_items(expected: Items, got: Items) -> None:
     raise InvalidInputError(f"expected the model's {len(expected):,} items, got {shown}; {hint}")
 
 
-_SETS_AT_A_TIME = 1 << 20
-# Logarithms of probabilities from which on quotients are taken of logarithms: the least number is near.
-NEAR_THE_LEAST = -600.0
-
-
 class Saved:
-    """What can be written to a model file."""
+    """A value that can be written to a model file."""
 
     __slots__ = ()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file; `itemix.load` reads it back, and it answers as before."""
-        # The one import that points up: files know all kinds of models, and models need not know files.
+        """Write the model to a file; `itemix.load` reads it back."""
+        # The one import from a higher layer: files know all kinds of models, models do not know files.
         importlib.import_module("itemix.files").save(self, path)
 
 
 class Model(Saved, Immutable, ABC):
     """A distribution over transactions: an immutable value that gives the probability of any itemset.
 
-    A kind of model says how probable sets of item codes are and how probable whole transactions, and draws
-    transactions; questions by name and conditional ones follow. Where a kind knows a quicker way to an answer
-    it gives that.
+    Each kind of model gives the probability of sets of item codes and of whole transactions, and draws
+    transactions. Questions by name and conditional ones follow from that. A kind overrides them if it knows a
+    quicker way.
     """
 
     @property
@@ -199,7 +198,7 @@ class Model(Saved, Immutable, ABC):
 
     @property
     def prefers_families(self) -> bool:
-        """Whether many sets are answered much quicker when all their subsets are asked for with them."""
+        """Whether many sets are answered much faster if all their subsets are asked for with them."""
         return False
 
     @property
@@ -230,7 +229,7 @@ class Model(Saved, Immutable, ABC):
         absent : names
             Items that are absent, as part of the same event.
         given, given_absent : names
-            Items that are known to be present, and to be absent: the probability is conditional on them.
+            Items that are known to be present or absent. The probability is conditional on them.
         """
         return float(
             self.probabilities([itemset], absent=[absent], given=given, given_absent=given_absent)[0]
@@ -249,7 +248,7 @@ class Model(Saved, Immutable, ABC):
         Parameters
         ----------
         itemsets : Itemsets or iterable of names
-            The events' present items; `Itemsets` of the same items need no look-up of names.
+            The present items of each event. `Itemsets` of the same items need no look-up of names.
         absent : iterable of names, optional
             The absent items of each event, as many as there are itemsets.
         given, given_absent : names
@@ -278,7 +277,7 @@ class Model(Saved, Immutable, ABC):
         return bounded
 
     def _log_probability_of_condition(self, held: Codes, missing: Codes) -> float:
-        """Return the log-probability that some items are present and others absent, if that is possible."""
+        """Return the log-probability that some items are present and others absent; raise if impossible."""
         found = self.log_probability_of_codes(held, missing)
         if not found > -np.inf:
             names = [*self.items.names(held), *(f"not {name}" for name in self.items.names(missing))]
@@ -291,8 +290,8 @@ class Model(Saved, Immutable, ABC):
     def log_probability_of_codes(self, held: Codes, missing: Codes) -> float:
         """Return the log-probability that some items are present and others absent; -inf if impossible.
 
-        Mixtures, trees and models of maximum entropy give it also where the probability itself is less than
-        the least number.
+        Mixtures, trees and models of maximum entropy also give it if the probability itself would be rounded
+        to zero.
         """
         found = self.probabilities_of_codes(*one_set(held), *one_set(missing))[0]
         return float(np.log(found)) if found > 0 else -np.inf
@@ -342,7 +341,7 @@ class Model(Saved, Immutable, ABC):
 
 
 def as_model(source: Any) -> Model | None:  # noqa: ANN401 - anything at all
-    """Return the model that something is, or that it has learned; None if it is no model."""
+    """Return a model, or the model that an estimator has learned; None for anything else."""
     model = source if isinstance(source, Model) else getattr(source, "model_", None)
     return model if isinstance(model, Model) else None
 

@@ -1,4 +1,9 @@
-"""CorrectedMixture: a mixture, and what data says of short itemsets beyond it (see docs/correction.md)."""
+"""CorrectedMixture: a mixture corrected by the counts of short itemsets (see docs/correction.md).
+
+`Residuals` are shifts of log-odds in a trie of itemsets. `Correction` is these and the shifts of single
+items. No itemset may be more probable than a subset of it: `Tree` lowers the estimates of a family of sets
+so.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +30,10 @@ if TYPE_CHECKING:
     from itemix.core.transactions import Transactions
     from itemix.models.base import SetArrays
 
-
-# Residuals: what the data says of itemsets beyond a mixture, as shifts of log-odds in a trie.
+# From this many sets on it pays to look for subsets among them, if there are single items to start from.
+_FEWEST_IN_A_FAMILY = 512
+_WORK_AT_A_TIME = 1 << 15
+_MOST_ABSENT = 10
 
 
 class ResidualTrie(NamedTuple):
@@ -41,7 +48,7 @@ class ResidualTrie(NamedTuple):
 
     @property
     def n_nodes(self) -> int:
-        """The number of nodes, the empty set among them."""
+        """The number of nodes, including the empty set."""
         return len(self.item)
 
 
@@ -50,10 +57,10 @@ class Residuals(Immutable):
 
     Parameters
     ----------
-    trie : Trie
+    trie : ResidualTrie
         The itemsets, by rank.
     shift : array of float, shape (n_nodes,)
-        By how much the log-odds of the last item of each path are shifted, given the items before it.
+        The shift of the log-odds of the last item of each path, given the items before it.
     """
 
     def __init__(self, trie: ResidualTrie, shift: npt.ArrayLike) -> None:
@@ -127,21 +134,18 @@ class Residuals(Immutable):
         return f"Residuals({self.size:,} itemsets of up to {self.order} items)"
 
 
-# Estimates that fall: no itemset is left more probable than a subset of it.
-
-
 @dataclass(frozen=True)
 class Tree:
-    """Which sets of a family grow out of which, all of them sorted by length and then colexicographically.
+    """Parents and children in a family of sets, which is sorted by length and then colexicographically.
 
     Attributes
     ----------
     tail : array of int32, shape (n_sets,)
         The lowest rank of each set, which its parent lacks.
     first : array of int32, shape (n_sets + 1,)
-        Where the sets start that have a set for parent; they stop where those of the next set start.
+        The first child of each set. Its children stop where those of the next set start.
     length_start : array of int64, shape (longest + 2,)
-        Where the sets of each length start; the last entry is their number.
+        The first set of each length; the last entry is the number of sets.
     """
 
     tail: npt.NDArray[np.int32]
@@ -150,7 +154,7 @@ class Tree:
 
     @classmethod
     def unlinked(cls, length_start: npt.NDArray[np.int64]) -> Self:
-        """Make a tree that is yet to be filled."""
+        """Return a tree that is still to be filled."""
         n = int(length_start[-1])
         return cls(np.empty(n, dtype=np.int32), np.full(n + 1, n, dtype=np.int32), length_start)
 
@@ -158,8 +162,9 @@ class Tree:
         """Lower estimates in place to those of the parents and of the sets without one of their pivots.
 
         Pivots are the items of the `n_pivots` highest ranks of a set. Equivalent to low[I] = min(low[I],
-        low[I - {p}] for each pivot p of I), the shorter sets first; that is enough where taking away another
-        item cannot lower an estimate. A set has -1 if such a subset, or its parent, is not among them.
+        low[I - {p}] for each pivot p of I), the shorter sets first. That is enough, because leaving out
+        another item cannot lower an estimate. A set gets -1 if such a subset, or its parent, is not in the
+        family.
         """
         n_single = int(self.length_start[min(2, len(self.length_start) - 1)])
         corrected.lower(self.tail, self.first, n_single, len(self.length_start) - 2, n_pivots, low)
@@ -185,26 +190,21 @@ def lower_to_subsets(
     return low
 
 
-# From this many sets on it pays to look for subsets among them, if there are items alone to start from.
-_A_FAMILY = 512
-_WORK_AT_A_TIME = 1 << 15
-_MOST_ABSENT = 10
-
-
 @dataclass(frozen=True, eq=False)
 class Correction(Immutable):
-    """What corrects a mixture: shifts of the log-odds of items, and those of itemsets beyond them.
+    """The shifts of log-odds that correct a mixture: those of items, and those of longer itemsets.
 
     Parameters
     ----------
     item_shift : array of float, shape (n_items,)
-        By how much the log-odds of each item are shifted, so that its probability is its frequency.
+        The shift of the log-odds of each item that makes its probability its frequency.
     residuals : Residuals
         The shifts of longer itemsets, by the items' ranks in the mixture that `item_shift` makes.
     n_transactions : int
         How many transactions were counted.
     excess_variance : float
-        By how much of itself the variance of an estimate is larger than that of a counted frequency.
+        How much larger the variance of an estimate is than that of a counted frequency, as a part of the
+        latter.
     """
 
     item_shift: Floats
@@ -241,22 +241,22 @@ class CorrectedMixture(Model):
     """A mixture whose itemset probabilities are corrected: an immutable value.
 
     The probability of an itemset is that of the mixture with the log-odds of its items shifted, as far as the
-    correction knows its rarest items; it is never larger than that of a subset. Of whole transactions it says
-    what the mixture says.
+    correction knows its rarest items. It is never larger than that of a subset. Whole transactions have the
+    probability that the mixture gives them.
 
     Parameters
     ----------
     mixture : Mixture
-        What is corrected.
+        The mixture to correct.
     correction : Correction
-        By what.
+        The shifts.
     """
 
     def __init__(self, mixture: Mixture, correction: Correction) -> None:
         n_items = int(correction.residuals.trie.first[1]) - 1
         if not n_items == len(correction.item_shift) == mixture.n_items:
             raise InvalidInputError(
-                f"expected a correction of the mixture's {mixture.n_items} items, got that of {n_items}; "
+                f"expected a correction of the mixture's {mixture.n_items} items, got one of {n_items}; "
                 "correct the mixture again"
             )
         self._mixture = mixture
@@ -270,17 +270,17 @@ class CorrectedMixture(Model):
 
     @property
     def correction(self) -> Correction:
-        """What it is corrected by."""
+        """The shifts that correct it."""
         return self._correction
 
     @cached_property
     def tilted(self) -> Mixture:
-        """The mixture with the log-odds of its items shifted: residuals are what it leaves over."""
+        """The mixture with the log-odds of its items shifted, without the residuals."""
         return self._correction.tilted(self._mixture)
 
     @property
     def prefers_families(self) -> bool:
-        """Whether many sets are answered much quicker with all their subsets: they are lowered to these."""
+        """Whether many sets are answered much faster with all their subsets, to which they are lowered."""
         return True
 
     @property
@@ -296,7 +296,7 @@ class CorrectedMixture(Model):
 
     @property
     def n_pivots(self) -> int:
-        """How many of the rarest items of a set say how the others are shifted."""
+        """How many of the rarest items of a set determine how the others are shifted."""
         return self._residuals.order - 1
 
     @cached_property
@@ -351,7 +351,7 @@ class CorrectedMixture(Model):
     ) -> Floats:
         """Return the probabilities of sets of item codes in compressed form, shape (n,).
 
-        With absent items it is the sum, with signs, over the sets of absent items that are present instead.
+        With absent items it is the inclusion-exclusion sum over the subsets of the absent items.
         """
         if absent_offsets is None or absent_codes is None or len(absent_codes) == 0:
             return self._of_present(*self._as_ranks(offsets, codes))
@@ -360,7 +360,7 @@ class CorrectedMixture(Model):
     def log_probability_of_codes(self, held: Codes, missing: Codes) -> float:
         """Return the log-probability that some items are present and others absent; -inf if impossible.
 
-        Near the least number it is the mixture's: nothing was counted that would say more.
+        Near underflow it is that of the mixture: nothing so rare was counted.
         """
         found = super().log_probability_of_codes(held, missing)
         return found if found > NEAR_THE_LEAST else self._mixture.log_probability_of_codes(held, missing)
@@ -400,7 +400,7 @@ class CorrectedMixture(Model):
         if self.n_pivots == 0:
             return self._of_paths(offsets, ranks)
         lengths = np.diff(offsets)
-        if len(offsets) <= _A_FAMILY or lengths.min() != 1:
+        if len(offsets) <= _FEWEST_IN_A_FAMILY or lengths.min() != 1:
             return self._lowered_alone(offsets, ranks)
         order = lattice.colex_order(offsets[1:], ranks, self.n_items)
         everything = np.arange(self.n_items, dtype=np.int32)
@@ -426,10 +426,10 @@ class CorrectedMixture(Model):
         return out
 
     def _lowered_alone(self, offsets: Ints, ranks: Codes) -> Floats:
-        """Return the least of the estimates of each set and of its subsets, found one by one."""
+        """Return the least estimate of each set and its subsets, found by a search for each set."""
         n = len(offsets) - 1
         out = np.empty(n)
-        # Ctrl-C waits for a kernel to return: the longer the sets, the fewer at a time.
+        # Ctrl-C waits for a kernel to return, so long sets are given to it in small batches.
         step = max(1, _WORK_AT_A_TIME // max(1, int(np.diff(offsets).max(initial=0))) ** 2)
         for first in range(0, n, step):
             still_wanted()

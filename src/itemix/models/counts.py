@@ -1,4 +1,11 @@
-"""Counts: how many transactions each component holds, and how often each item occurs in them."""
+"""Counts: how many transactions each component holds, and how often each item occurs in them.
+
+`Rows` makes transactions ready for many E-steps and returns their expected counts. Items that more than half
+of the transactions hold are stored by their absence (`Rows.flipped`). That is the same likelihood with fewer
+additions; tables are built for the same choice. Rows are sorted so that they share their first items with
+their neighbours, frequent items first. Blocks of rows depend on the data alone and are summed in order, so
+the result is the same for any number of threads.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +26,22 @@ if TYPE_CHECKING:
     from itemix._typing import Floats
     from itemix.core.transactions import Transactions
 
-
 # Sums of many shares are not exact.
 _ROUNDING = 1e-4
+_MAX_BLOCKS = 16
+_ADDITIONS_IN_A_BLOCK = 500_000
+_CELLS_IN_A_BLOCK = 20_000
+_BYTES_OF_SLABS = 48_000_000
+_BYTES_OF_COPIES = 80_000_000
+_BYTES_OF_A_ROW = 48  # to sort it, or to find rows equal to it
+_WORTH_MERGING = 0.8
+_N_KEYS = 2  # how many packed integers of first items rows are sorted by
 
 
 class Counts(Immutable):
     """Expected or sampled counts of the components: an immutable value that adds up.
 
-    Counts are what threads, machines and parts of a stream sum: ``Counts(part 1) + Counts(part 2)`` are the
+    Threads, machines and parts of a stream add up their counts: ``Counts(part 1) + Counts(part 2)`` are the
     counts of both parts together, and `sum` adds many.
 
     Parameters
@@ -37,14 +51,15 @@ class Counts(Immutable):
     item_counts : array of float, shape (n_components, n_items)
         How many of them hold each item.
     squares : Counts, optional
-        The same sums, of the squares of the shares in which transactions belong to the components: the less
-        sure it is where they belong, the smaller these are. None if each belongs to one component only, where
-        shares and their squares are the same.
+        The same sums with the squares of the shares in which transactions belong to the components. The less
+        certain the shares are, the smaller the squares. None if each transaction belongs to one component
+        only: its share is 1, and so is the square.
 
     Raises
     ------
     InvalidInputError
-        If shapes do not fit, a count is negative or not finite, or an item's is above the component's size.
+        If shapes do not match, a count is negative or not finite, or an item's count is above the component's
+        size.
     """
 
     __slots__ = ("_item_counts", "_sizes", "_squares")
@@ -69,7 +84,7 @@ class Counts(Immutable):
             k = int((most - self._sizes).argmax())
             raise InvalidInputError(
                 f"expected item counts of at most the size of the component, got {most[k]:.6g} of "
-                f"{self._sizes[k]:.6g}; count each item once a transaction"
+                f"{self._sizes[k]:.6g}; count each item once per transaction"
             )
         if squares is not None and squares.item_counts.shape != self._item_counts.shape:
             raise InvalidInputError(
@@ -121,7 +136,7 @@ class Counts(Immutable):
         return Counts(self._sizes + other._sizes, self._item_counts + other._item_counts, squares)
 
     def __radd__(self, other: object) -> Counts:
-        """Let `sum` begin with zero."""
+        """Let `sum` start from zero."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def scaled(self, factor: float) -> Counts:
@@ -130,7 +145,7 @@ class Counts(Immutable):
         return Counts(self._sizes * factor, self._item_counts * factor, squares)
 
     def with_squares(self, squares: Counts | None) -> Counts:
-        """Return the same counts with these sums of squared shares, or with None, without any."""
+        """Return the same counts with these sums of squared shares; None for none."""
         return Counts(self._sizes, self._item_counts, squares)
 
     def take(self, components: npt.ArrayLike) -> Counts:
@@ -153,24 +168,6 @@ class Counts(Immutable):
     def __repr__(self) -> str:
         shape = f"{self.n_components:,} components, {self.n_items:,} items"
         return f"Counts({shape}, {self.n_transactions:,.6g} transactions)"
-
-
-# The E-step around its kernel: log tables, rows made ready once for many passes, threads.
-#
-# Items that more than half of the transactions hold are stored by their absence (`Rows.flipped`): the same
-# likelihood with fewer additions. Tables are built for the same choice. Rows are put into an order in which
-# they share their first items with their neighbours, frequent items first. Blocks of rows are summed in
-# their order and depend on the data alone, so the result is the same for any number of threads.
-
-
-_MAX_BLOCKS = 16
-_ADDITIONS_IN_A_BLOCK = 500_000
-_CELLS_IN_A_BLOCK = 20_000
-_BYTES_OF_SLABS = 48_000_000
-_BYTES_OF_COPIES = 80_000_000
-_BYTES_OF_A_ROW = 48  # to sort it or to look for its like
-_WORTH_MERGING = 0.8
-_N_KEYS = 2  # how many packed integers of first items rows are sorted by
 
 
 def tables_of_mixture(
@@ -215,13 +212,13 @@ class Rows:
     Parameters
     ----------
     transactions : Transactions
-        The data; identical rows are merged where that saves a fifth or more.
+        The data; identical rows are merged if that saves a fifth or more.
     workers : Workers
         The threads that work on it.
 
     Notes
     -----
-    Merging, flipping and sorting take copies, at most two at a time. They are left out where a copy would be
+    Merging, flipping and sorting make copies, at most two at a time. They are left out if a copy would be
     larger than 80 MB, so that the memory of a fit does not grow with the data.
     """
 
@@ -236,9 +233,9 @@ class Rows:
         self._weights = weights_of(transactions)
         self._shared = protected(np.empty(0, dtype=np.int32))
         if _BYTES_OF_A_ROW * transactions.n_rows + 4 * len(transactions.indices) <= _BYTES_OF_COPIES:
-            self._make_ready(transactions)
+            self._prepare(transactions)
 
-    def _make_ready(self, transactions: Transactions) -> None:
+    def _prepare(self, transactions: Transactions) -> None:
         data = merged_if_worth_it(transactions)
         weights = weights_of(data)
         self.flipped = 2 * self.item_totals > self.n_transactions
@@ -283,7 +280,7 @@ class Rows:
             value += more
             sizes += more_sizes
             slab += more_slab
-        # A sum in another order can pass its bound by a rounding error, never by more.
+        # Sums in different orders differ by rounding errors, so an item's can exceed the size a little.
         np.minimum(slab, sizes, out=slab)
         slab[self.flipped] = sizes - slab[self.flipped]
         return Counts(protected(sizes), protected(slab).T), float(value)
@@ -319,7 +316,10 @@ def merged_if_worth_it(transactions: Transactions) -> Transactions:
 def _in_order(
     indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32], n_items: int
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Sort the items of each row by falling frequency, and the rows by their first items."""
+    """Sort the items of each row by falling frequency, and the rows by their first items.
+
+    Return the order of the rows, and the rows.
+    """
     code_of = np.argsort(-np.bincount(indices, minlength=n_items), kind="stable").astype(np.int32)
     rank = np.empty(n_items, dtype=np.int32)
     rank[code_of] = np.arange(n_items, dtype=np.int32)
@@ -332,7 +332,7 @@ def _in_order(
 
 
 def counts_of_labels(transactions: Transactions, labels: npt.NDArray[Any], n_components: int) -> Counts:
-    """Return the counts of one component label for each transaction."""
+    """Return the counts if each transaction belongs to the component of its label."""
     sizes = np.zeros(n_components)
     slab = np.zeros((transactions.n_items, n_components))
     rows = each_transaction(transactions, np.arange(transactions.n_rows))

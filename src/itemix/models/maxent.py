@@ -1,4 +1,7 @@
-"""MaxEntropy: as little structure as the supports of some itemsets allow."""
+"""MaxEntropy: the distribution with the supports of some itemsets and no other structure.
+
+`KnownSets` holds these itemsets with their supports. All subsets of a known set are known too.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,9 @@ if TYPE_CHECKING:
     from itemix.core.items import Items
     from itemix.models import base
 
-
-# KnownSets: itemsets with their supports, such that with a set all its subsets are known.
-
-
+MOST_ITEMS = 14
+# How many states of parts are worked on before Ctrl-C is noticed.
+_STATES_AT_A_TIME = 1 << 16
 _ROUNDING = 1e-9
 
 
@@ -54,13 +56,13 @@ class KnownSets:
 
     @classmethod
     def checked(cls, frequencies: npt.ArrayLike, sets: Sets, supports: npt.ArrayLike) -> KnownSets:
-        """Sort the sets.
+        """Check and sort the sets.
 
         Raises
         ------
         InvalidInputError
-            If numbers are no probabilities, a set is not there once, a subset of it is not there at all, or
-            is less probable than the set.
+            If a number is not a probability, a set occurs twice, or a subset of a set is missing or less
+            probable than the set.
         """
         alone = _probabilities(frequencies, len(sets.items), "frequencies, one for each item")
         values = _probabilities(supports, len(sets), "supports, one for each itemset")
@@ -93,7 +95,7 @@ class KnownSets:
 
     @cached_property
     def part_of(self) -> Codes:
-        """Which items hang together by pairs: the number of each item's part, shape (n_items,)."""
+        """The number of each item's part, shape (n_items,); items of a part hang together by pairs."""
         from scipy import sparse
         from scipy.sparse.csgraph import connected_components
 
@@ -145,7 +147,7 @@ def _sorted(sets: Sets) -> tuple[Ints, Sets]:
 
 
 def _checked_parents(sets: Sets, supports: Floats, frequencies: Floats) -> Ints:
-    """Return the node of each set without its last item, having looked at all sets of one item less."""
+    """Return the node of each set without its last item; check all its subsets of one item less."""
     lengths = sets.lengths
     parents = np.empty(len(sets), dtype=np.int64)
     for length in np.unique(lengths):
@@ -159,8 +161,8 @@ def _checked_parents(sets: Sets, supports: Floats, frequencies: Floats) -> Ints:
             above = np.concatenate([frequencies, supports])[node]
             if (supports[own] > above + _ROUNDING).any():
                 raise InvalidInputError(
-                    "expected supports that no superset passes, got a set more probable than one of its "
-                    "subsets; count them in the same data"
+                    "expected no itemset to be more probable than its subsets, got one that is; count all "
+                    "of them in the same data"
                 )
             if left_out == length - 1:
                 parents[own] = node
@@ -168,7 +170,7 @@ def _checked_parents(sets: Sets, supports: Floats, frequencies: Floats) -> Ints:
 
 
 def _nodes_of(sets: Sets, rows: Codes) -> Ints:
-    """Return the nodes of sets of one length, -1 for those that are not there."""
+    """Return the nodes of sets of one length, -1 for sets that are not known."""
     lengths = np.full(len(rows), rows.shape[1], dtype=np.int64)
     found = sets.find(Sets.from_lengths(lengths, np.ascontiguousarray(rows).ravel(), sets.items))
     return np.where(found < 0, -1, found + len(sets.items))
@@ -176,39 +178,35 @@ def _nodes_of(sets: Sets, rows: Codes) -> Ints:
 
 def _missing(items: Items, codes: Codes) -> InvalidInputError:
     return InvalidInputError(
-        f"expected with each itemset all its subsets, got none of {items.names(codes)}; mine all frequent "
+        f"expected all subsets of each itemset, got no support of {items.names(codes)}; mine all frequent "
         "itemsets up to a length"
     )
 
 
-MOST_ITEMS = 14
-# So many states of parts are worked on until somebody may say that it is enough.
-_STATES_AT_A_TIME = 1 << 16
-
-
 class MaxEntropy(Model):
-    """The distribution of the highest entropy among those that have some supports: an immutable value.
+    """The distribution of highest entropy among those with given supports: an immutable value.
 
     Items hang together if an itemset has both, or through other items. Items that do not are independent.
 
-    Where at most 14 of all items hang together, there is one distribution over their states, and all answers
+    If at most 14 of all items hang together, there is one distribution over their states, and all answers
     come from it: the probabilities of itemsets and of whole transactions, conditional ones, samples. They
     agree with each other, and with the supports, to 1e-9.
 
-    Where more do, their states are too many, and a question is answered from the itemsets inside its own
-    items alone, of which at most 14 can hang together. Answers to questions about different items then come
-    from different small distributions: each agrees with the supports of all itemsets inside it, but a set can
-    come out a little more probable than one of its subsets where neither is known. Conditional probabilities
-    have one distribution for condition and event.
+    If more do, there are too many states. A question is then answered only from the itemsets inside its own
+    items, of which at most 14 can hang together. Questions about different items are answered from different
+    small distributions. Each agrees with the supports of all itemsets inside it, but a set can come out a
+    little more probable than one of its subsets if neither is known. A conditional probability uses one
+    distribution for condition and event.
 
     Parameters
     ----------
     frequencies : array of float, shape (n_items,)
         The probability of each item.
     itemsets : Sets
-        Sets of two items or more. With a set, all its subsets of two items or more must be there.
+        Sets of two items or more. All subsets of a set with two items or more must be among them.
     supports : array of float, shape (n_itemsets,)
-        The probability of each. Supports that no distribution has are refused when a question meets them.
+        The probability of each. Supports that contradict each other raise an error when a question needs
+        them.
 
     Examples
     --------
@@ -256,7 +254,7 @@ class MaxEntropy(Model):
 
     @property
     def has_likelihood(self) -> bool:
-        """Whether no more than 14 of all items hang together: only then transactions have a probability."""
+        """Whether at most 14 of all items hang together; only then whole transactions have a probability."""
         return self._most <= MOST_ITEMS
 
     @cached_property
@@ -313,17 +311,18 @@ class MaxEntropy(Model):
     def _answers(
         self, present: base.SetArrays, against: base.SetArrays, held: Codes, missing: Codes
     ) -> tuple[Ints, Floats]:
-        """Return the events that parts belong to, and the parts' probabilities, with and without the event.
+        """Return the event of each part, shape (n_parts,), and the parts' probabilities, shape (n_parts, 2).
 
-        Shapes are (n_parts,) and (n_parts, 2); an event's probability is the product of those of its parts.
+        The columns are the probabilities of event and condition, and of the condition alone. The probability
+        of an event is the product over its parts.
         """
         owner, asked = self._parts(*_questions(present, against, held, missing))
         found = np.empty((len(owner), 2))
-        # An item alone has its frequency, which needs no states.
+        # A single item has its frequency, which needs no states.
         joint = self._joint if np.diff(asked.offsets).max(initial=0) > 1 else self._without_states
         leader = csr.group_equal_rows(asked.offsets, asked.codes)[0]
         order = np.argsort(leader, kind="stable")
-        # Equal parts follow each other, and the first of them has the work.
+        # Equal parts follow each other; only the first of them takes work.
         is_first = np.diff(leader[order], prepend=-1) != 0
         work = np.cumsum(np.where(is_first, 1 << np.diff(asked.offsets)[order], 1))
         for some in np.split(order, np.flatnonzero(np.diff(work // _STATES_AT_A_TIME)) + 1):
@@ -333,7 +332,7 @@ class MaxEntropy(Model):
         return owner, found
 
     def _parts(self, offsets: Ints, codes: Codes, status: npt.NDArray[np.int8]) -> tuple[Ints, maxent.Asked]:
-        """Take questions apart into items that hang together; return the question of each part too."""
+        """Split questions into parts that hang together; return the event of each part, and its question."""
         place = np.empty(len(codes), dtype=np.int64)
         maxent.join_items(self._known.trie, offsets, codes, place)
         maxent.join_parts(offsets, codes, self._small_part_of, place)
@@ -351,7 +350,7 @@ class MaxEntropy(Model):
 
     @cached_property
     def _small_part_of(self) -> Codes:
-        """The part of each item, -1 if it has too many for states, shape (n_items,)."""
+        """The part of each item, -1 if the part has too many items, shape (n_items,)."""
         n_items = np.diff(self._known.parts[0])
         is_small = n_items[self._known.part_of] <= MOST_ITEMS
         return readonly(np.where(is_small, self._known.part_of, -1), np.int32, copy=False)
@@ -415,7 +414,7 @@ class MaxEntropy(Model):
         if not self.has_likelihood:
             raise InvalidInputError(
                 f"expected a model in which at most {MOST_ITEMS} items hang together by its itemsets, got "
-                f"{self._most}, too many to tell the probability of whole transactions; fit it with a higher "
+                f"{self._most}, too many for the probability of whole transactions; fit it with a higher "
                 "support, or use another model"
             )
 
@@ -453,7 +452,7 @@ def _require_possible(probabilities: Floats) -> None:
 
 
 def _products(owner: Ints, values: Floats, n: int) -> Floats:
-    """Return the product of the values of each of n owners, 1 where there are none."""
+    """Return the product of the values of each of n owners, 1 for an owner without values."""
     out = np.ones(n)
     np.multiply.at(out, owner, values)
     return out
@@ -462,7 +461,7 @@ def _products(owner: Ints, values: Floats, n: int) -> Floats:
 def _questions(
     present: base.SetArrays, against: base.SetArrays, held: Codes, missing: Codes
 ) -> tuple[Ints, Codes, npt.NDArray[np.int8]]:
-    """Return what each question asks for as compressed rows: items ascending, each once, with its status."""
+    """Return the questions as compressed rows: items ascending, each once, with its status."""
     n = len(present[0]) - 1
     every = np.arange(n)
     owner = [np.repeat(every, len(held) + len(missing))]
@@ -474,7 +473,7 @@ def _questions(
         codes.append(own)
         status.append(np.full(len(own), what))
     all_owners, all_codes = np.concatenate(owner), np.concatenate(codes)
-    # What is given comes first, and of equal codes the first stays.
+    # Given items come first, and of equal codes the first is kept.
     order = np.lexsort((all_codes, all_owners))
     all_owners, all_codes = all_owners[order], all_codes[order]
     is_new = np.ones(len(order), dtype=bool)

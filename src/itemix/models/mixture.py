@@ -1,4 +1,4 @@
-"""Mixture: the value that every fit ends with, and from which every answer comes."""
+"""Mixture: a mixture of products of Bernoulli distributions, which the fits of most methods end with."""
 
 from __future__ import annotations
 
@@ -66,13 +66,12 @@ class Mixture(Model):
     def from_transactions(cls, transactions: Transactions) -> Mixture:
         """Return the empirical mixture: a component for each distinct transaction, probabilities 0 and 1.
 
-        Its probability of an itemset is the itemset's support. It is dense: for data that fits memory so.
+        Its probability of an itemset is the itemset's support. It is dense, so the data must fit in memory as
+        a dense table.
         """
         transactions = as_transactions(transactions)
         if transactions.n_transactions == 0:
-            raise InvalidInputError(
-                "expected at least one transaction, got none; data is a model only if there is some"
-            )
+            raise InvalidInputError("expected at least one transaction, got none; pass data with some")
         merged = transactions.merge_identical()
         probs = np.zeros((merged.n_rows, merged.n_items))
         probs[np.repeat(np.arange(merged.n_rows), merged.lengths()), merged.indices] = 1.0
@@ -81,14 +80,14 @@ class Mixture(Model):
 
     @classmethod
     def stack(cls, mixtures: Sequence[Mixture], weights: npt.ArrayLike | None = None) -> Mixture:
-        """Return the average of several models: all their components, at shares of their weights.
+        """Return the average of several models: all their components, with weights scaled by shares.
 
         Parameters
         ----------
         mixtures : sequence of Mixture
             Models of the same items.
         weights : array of float, optional
-            The share of each model, by default equal ones.
+            The share of each model; equal shares by default.
         """
         if not (
             isinstance(mixtures, list | tuple) and mixtures and all(isinstance(m, cls) for m in mixtures)
@@ -103,7 +102,7 @@ class Mixture(Model):
         if shares.shape != (len(mixtures),) or not (shares >= 0).all() or shares.sum() <= 0:
             raise InvalidInputError(
                 f"expected {len(mixtures)} weights of zero or more, got {weights!r}; "
-                "leave them out for equal ones"
+                "leave them out for equal shares"
             )
         stacked = np.concatenate(
             [m.weights * s for m, s in zip(mixtures, shares / shares.sum(), strict=True)]
@@ -172,7 +171,7 @@ class Mixture(Model):
         return {name: self.__dict__[name] for name in ("_weights", "_probs", "_items")}
 
     def take(self, components: npt.ArrayLike) -> Mixture:
-        """Return the mixture with its components in another order, `components` naming each once."""
+        """Return the mixture with its components in another order; `components` names each once."""
         order = as_positions(components, self.n_components)
         return Mixture(self._weights[order], self._probs[order], self._items)
 
@@ -187,7 +186,7 @@ class Mixture(Model):
     def responsibilities(self, transactions: Transactions) -> Floats:
         """Return the probability of each component given each transaction, shape (n_transactions, K).
 
-        A transaction that no component allows is shared equally among them.
+        A transaction that no component allows is shared equally among all.
         """
         transactions = as_transactions(transactions)
         out = np.empty((transactions.n_rows, self.n_components))
@@ -342,17 +341,17 @@ class Mixture(Model):
 
 
 def checked_weights(weights: npt.ArrayLike) -> Floats:
-    """Return the weights of components, read-only; raise InvalidInputError if they are none."""
+    """Return the weights of components, read-only; raise InvalidInputError if they are not weights."""
     array = owned(weights, np.float64).copy()
     if array.ndim != 1 or len(array) == 0:
         raise InvalidInputError(
-            f"expected weights of shape (K,), got shape {array.shape}; give one a component"
+            f"expected weights of shape (K,), got shape {array.shape}; give one for each component"
         )
     if not (array >= 0).all() or not abs(array.sum() - 1) < _NOT_QUITE_ONE:
         raise InvalidInputError(
             f"expected weights of zero or more that sum to 1, got the sum {array.sum():.6g}; divide by it"
         )
-    # Weights that are normalised stay as they are: reading a mixture back gives an equal one.
+    # Normalised weights stay as they are, so that a mixture that is read back equals the one written.
     if abs(array.sum() - 1) > _ROUNDING:
         array /= array.sum()
     return protected(array)

@@ -1,4 +1,4 @@
-"""Posterior: the distribution of a mixture's parameters after the data."""
+"""Posterior: the distribution of a mixture's parameters given the data."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class Posterior(Immutable):
     items : Items or iterable of str or int
         The name of each item.
     known : array of float, shape (n_components, n_items), optional
-        How much of what eta + nu stand for is known of each item probability, above 0 and up to 1: the rest
-        is lost because nobody knows which component a transaction belongs to. Probabilities vary as those of
-        Beta(known eta, known nu), which has the same mean. By default all is known, as for a sampler, whose
-        samples differ in who belongs where.
+        How much of the eta + nu observations is known about each item probability, above 0 and up to 1. The
+        rest is lost because it is uncertain which component a transaction belongs to. Item probabilities vary
+        as those of Beta(known eta, known nu), which has the same mean. By default all is known. That is right
+        for a sampler: its samples differ in which component each transaction belongs to.
 
     Raises
     ------
     InvalidInputError
-        If shapes do not fit, or a parameter is not in its range.
+        If shapes do not match, or a parameter is not in its range.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Posterior(Immutable):
     ) -> Posterior:
         """Make a posterior whose weights are Dirichlet(rho)."""
         values = np.asarray(rho, dtype=np.float64)
-        return cls(values, sums_behind(values), eta, nu, items)
+        return cls(values, sums_after(values), eta, nu, items)
 
     @property
     def rho(self) -> Floats:
@@ -112,7 +112,7 @@ class Posterior(Immutable):
 
     @property
     def known(self) -> Floats | None:
-        """How much of eta + nu is known of each item probability, shape (K, D); None if all is."""
+        """How much of eta + nu is known about each item probability, shape (K, D); None if all is known."""
         return self._known
 
     @property
@@ -150,7 +150,7 @@ class Posterior(Immutable):
         return probs
 
     def mixture(self) -> Mixture:
-        """Return the predictive mixture: all parameters at their expectation."""
+        """Return the predictive mixture: all parameters at their expected values."""
         weights = self.mean_weights()
         return Mixture(weights / weights.sum(), self.mean_probs(), self._items)
 
@@ -172,10 +172,10 @@ class Posterior(Immutable):
     ) -> Floats:
         """Return logarithms of moments of the probabilities of many events under one condition, shape (n, 4).
 
-        With g_k the probability of the condition in component k and e_k that of the event's other items, the
-        columns are E[f], E[f^2], E[f g] and E[h], where f = sum_k pi_k g_k e_k is the joint probability,
-        g = sum_k pi_k g_k, which is 1 without a condition, and h = sum_k pi_k g_k e_k^2. Each costs K steps
-        (the moments of sticks and Betas have closed forms).
+        The columns are E[f], E[f^2], E[f g] and E[h]. Here g_k is the probability of the condition in
+        component k and e_k that of the event's other items; f = sum_k pi_k g_k e_k is the joint probability,
+        g = sum_k pi_k g_k, which is 1 without a condition, and h = sum_k pi_k g_k e_k^2. The moments of
+        sticks and Betas have closed forms, so each event takes K steps.
 
         Parameters
         ----------
@@ -203,8 +203,8 @@ class Posterior(Immutable):
         return out
 
 
-def sums_behind(values: Floats) -> Floats:
-    """Return the sum of all values behind each, shape (K,); the last is 0."""
+def sums_after(values: Floats) -> Floats:
+    """Return the sum of all values after each, shape (K,); the last is 0."""
     return np.concatenate([np.cumsum(values[:0:-1])[::-1], [0.0]])
 
 

@@ -1,4 +1,7 @@
-"""TreeMixture: a mixture of distributions in which each item depends on one other, as a tree."""
+"""TreeMixture: a mixture of trees, in which each item depends on at most one other.
+
+Rows are scored by `TreeTables`, which write a tree as log-linear sums over the items of a row.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,7 @@ if TYPE_CHECKING:
     from itemix._typing import Codes, Floats
     from itemix.models.base import SetArrays
 
-
-# Trees as log-linear sums over the items of a row, which is how rows are scored.
+_CELLS_AT_A_TIME = 4_000_000
 
 
 class TreeTables(NamedTuple):
@@ -39,7 +41,7 @@ class TreeTables(NamedTuple):
     single, pair : arrays, shape (n_items, n_components)
         What an item adds, and what it adds together with its parent.
     parent : array of int, shape (n_items, n_components)
-        The parents; n_items where there is none.
+        The parents; n_items for a root.
     """
 
     base: Floats
@@ -61,9 +63,9 @@ def shares(data: Transactions, first: int, tables: Sums, values: Floats) -> Floa
     first : int
         The first row; `values` says how many.
     tables : tuple of TreeTables
-        What `tables_of_trees` has returned.
+        Those of `tables_of_trees`.
     values : array, shape (n,)
-        Is written.
+        Filled with the log-probabilities.
     """
     finite, zeros = tables
     scores = np.empty((len(values), len(finite.base)))
@@ -79,7 +81,7 @@ def shares(data: Transactions, first: int, tables: Sums, values: Floats) -> Floa
 def tables_of_trees(weights: Floats, parents: Codes, probs: Floats) -> Sums:
     """Return the trees as log-linear sums: of the finite terms, and of the number of factors that are zero.
 
-    The second are None where no probability is 0 or 1.
+    The second is None if no probability is 0 or 1.
     """
     with np.errstate(divide="ignore"):
         log_weights = np.log(weights)
@@ -96,12 +98,12 @@ def tables_of_trees(weights: Floats, parents: Codes, probs: Floats) -> Sums:
 
 
 def _log_linear(start: Floats, parents: Codes, present: Floats, absent: Floats) -> TreeTables:
-    """Return the sums over a row's items of terms that stand for each item present and absent (K, D, 2)."""
+    """Return log-linear sums of the terms (K, D, 2) of each item, present and absent, given its parent."""
     K, D = parents.shape
     single = present[:, :, 0] - absent[:, :, 0]
     k, i = np.nonzero(parents >= 0)
     p = parents[k, i]
-    # A parent that is present changes the term of each of its children, absent ones too.
+    # A present parent changes the terms of all its children, also of absent ones.
     change = (absent[:, :, 1] - absent[:, :, 0])[k, i]
     single += np.bincount(k * D + p, weights=change, minlength=K * D).reshape(K, D)
     pair = np.zeros((K, D))
@@ -112,9 +114,6 @@ def _log_linear(start: Floats, parents: Codes, present: Floats, absent: Floats) 
         np.ascontiguousarray(pair.T),
         np.ascontiguousarray(np.where(parents >= 0, parents, D).T.astype(np.int32)),
     )
-
-
-_CELLS_AT_A_TIME = 4_000_000
 
 
 class TreeMixture(Model):
@@ -279,7 +278,7 @@ class TreeMixture(Model):
     def responsibilities(self, transactions: Transactions) -> Floats:
         """Return the probability of each component given each transaction, shape (n_transactions, K).
 
-        A transaction that no component allows is shared equally among them. Shares below 1e-8 are 0.
+        A transaction that no component allows is shared equally among all. Shares below 1e-8 are 0.
         """
         transactions = as_transactions(transactions)
         out = np.empty((transactions.n_rows, self.n_components))
@@ -373,9 +372,7 @@ def _checked_parents(parents: npt.ArrayLike, shape: tuple[int, int]) -> Codes:
             f"expected parents from -1 to {shape[1] - 1}, got {int(array.min())} to {int(array.max())}; "
             "use item codes, and -1 for roots"
         )
-    out = np.array(array, dtype=np.int32, order="C")
-    out.setflags(write=False)
-    return out
+    return protected(np.array(array, dtype=np.int32, order="C"))
 
 
 def _checked_probs(probs: npt.ArrayLike, parents: Codes) -> Floats:
@@ -389,8 +386,7 @@ def _checked_probs(probs: npt.ArrayLike, parents: Codes) -> Floats:
     array[roots, 1] = array[roots, 0]
     if not ((array >= 0) & (array <= 1)).all():
         raise InvalidInputError("expected probabilities from 0 to 1, got others (or NaN); check the probs")
-    array.setflags(write=False)
-    return array
+    return protected(array)
 
 
 def _ordered(parents: Codes, probs: Floats) -> tuple[Codes, Codes, Floats]:
@@ -399,8 +395,6 @@ def _ordered(parents: Codes, probs: Floats) -> tuple[Codes, Codes, Floats]:
     if not trees.order_trees(parents, probs, order, rank, marginals):
         raise InvalidInputError(
             "expected parents that make a tree, got items that are their own ancestors; leave out an edge of "
-            "the circle"
+            "the cycle"
         )
-    for array in (order, rank, marginals):
-        array.setflags(write=False)
-    return order, rank, marginals
+    return protected(order), protected(rank), protected(marginals)

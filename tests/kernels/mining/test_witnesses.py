@@ -1,4 +1,4 @@
-"""Rows of bits turned round, and whether a row lies in one of several others."""
+"""Rows of bits transposed, and whether a row lies in one of several others."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def random_rows(n_rows, rng):
 def test_rows_turned_round(n_rows):
     """Bit r of the words of a position says whether row r holds it."""
     rows = random_rows(n_rows, np.random.default_rng(n_rows))
-    masks = closed.turned(naive.as_arena(rows, N_WORDS, n_free=2), n_rows)
+    masks = closed.transposed(naive.as_arena(rows, N_WORDS, n_free=2), n_rows)
     assert masks.shape == (n_rows // 64 + 1, 64 * N_WORDS)
     for position in range(64 * N_WORDS):
         assert naive.as_positions(masks[:, position]) == {r for r in range(n_rows) if position in rows[r]}
@@ -42,7 +42,7 @@ def test_lies_in_another(with_witnesses, n_rows, seed, share):
     for position in inside:
         closed.flip(outside, position)
     assert [closed.has(outside, r) for r in range(n_rows)] == [r not in inside for r in range(n_rows)]
-    masks = closed.turned(arena, n_rows) if with_witnesses else closed.unturned(n_rows)
+    masks = closed.transposed(arena, n_rows) if with_witnesses else closed.no_masks(n_rows)
     for first in {0, n_rows // 2, n_rows}:
         expected = any(row <= rows[r] for r in range(first, n_rows) if r not in inside)
         assert closed.lies_in_another(arena, n_rows, masks, outside, first) == expected

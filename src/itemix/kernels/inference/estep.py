@@ -1,19 +1,20 @@
-"""One E-step for EM and both variational methods (eqs. tau, Sk, taudp).
+"""One E-step for EM and both variational methods (eqs. tau, Sk, taudp), and the tables it reads.
 
-Tables are item-major, so that a row adds contiguous K-vectors.
+Tables are item-major: `probs` and `odds` (D, K), `base` (K,). So a row adds contiguous K-vectors. `flipped`
+(D,) bool marks the items that rows store by their absence.
 
-Rows that lie in lexicographic order share their first items with their neighbours. Scores of a shared prefix
-are summed once, and so are the responsibilities that go to its items: what is paid for is the prefix tree,
-not the ones of the data.
+Rows in lexicographic order share their first items with their neighbours. The scores of a shared prefix are
+summed once, and so are the responsibilities of its items. The work grows with the prefix tree, not with the
+ones in the data.
 
-Zeros and ones among the probabilities are exact. Present where p = 0: the odds are -inf, and a sum never
-meets +inf. Absent where p = 1: the item counts 0 in the odds and the base and is one that the component
-requires; a row without one of them cannot come from it.
+Probabilities of 0 and 1 are exact. With p = 0 the odds of a present item are -inf, and a sum never meets
++inf. With p = 1 the item counts 0 in the odds and in the base, and the component requires it: a row without
+it cannot come from that component.
 
-Where less than an eighth of the components come near the best one, responsibilities below `NEGLIGIBLE` do
-not enter the counts, and those that do are scaled to sum to one.
+If less than an eighth of the components come near the best one, responsibilities below `NEGLIGIBLE` are left
+out of the counts, and the others are scaled to sum to one.
 
-Vectors over the components are filled up to whole machine vectors: scores with -inf.
+Vectors over the components are filled up to whole machine vectors; scores are filled up with -inf.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from itemix.kernels import vectors
 from itemix.kernels.jit import fused, inlined, kernel
 from itemix.kernels.vectors import log_ratio
 
-# The E-step's tables of a mixture, zeros and ones among its probabilities included.
-#
-# Shapes: item-major, see `estep`: `probs` and `odds` (D, K), `base` (K,); `flipped` (D,) bool marks the
-# items that rows store by their absence.
-
+NEGLIGIBLE = 1e-8
+_FAR = 40.0  # exp(-40) is below half a unit in the last place of 1
+# One exponential outside a vector, or one scattered count, takes as long as this many inside a vector.
+_FEW = 8
 _TINY = 2.2250738585072014e-308
+_HALF_LOG_TWO_PI = 0.9189385332046727
 
 
 @kernel
@@ -58,7 +59,11 @@ def log_tables(
 def _tables_of_item(
     probs: np.ndarray, flipped: bool, odds: np.ndarray, base: np.ndarray, n_required: np.ndarray
 ) -> None:
-    """Do one item: zeros and ones take part in the vectors as the least normal number and as one."""
+    """Write the tables of one item.
+
+    The vector loop has no branches, so a probability of 0 is replaced by the least normal number, and the
+    absence that p = 1 rules out by 1.
+    """
     for k in range(len(base)):
         p = 1.0 - probs[k] if flipped else probs[k]
         q = probs[k] if flipped else 1.0 - probs[k]
@@ -72,7 +77,7 @@ def _tables_of_item(
 
 @kernel
 def mark_required(probs: np.ndarray, flipped: np.ndarray, required: np.ndarray) -> None:
-    """Write 1 to required (D, K) where a component never goes without an item as it is stored, 0 elsewhere.
+    """Write 1 to required (D, K) where every row of a component stores the item, 0 elsewhere.
 
     Equivalent to required = where(flipped, probs == 0, probs == 1).
     """
@@ -80,13 +85,6 @@ def mark_required(probs: np.ndarray, flipped: np.ndarray, required: np.ndarray) 
         certain = 0.0 if flipped[i] else 1.0
         for k in range(probs.shape[1]):
             required[i, k] = 1.0 if probs[i, k] == certain else 0.0
-
-
-# Digamma and log-gamma, and the tables that variational inference makes of them (eqs. etan to taudp).
-#
-# Both are free of branches and calls, so that loops over the components become vector code.
-
-_HALF_LOG_TWO_PI = 0.9189385332046727
 
 
 class ItemPriors(NamedTuple):
@@ -109,8 +107,9 @@ class ItemPriors(NamedTuple):
 def digamma_and_log_gamma(x: float) -> tuple[float, float]:
     """Return both functions of x from 0 to 1e15: ten steps of the recurrence, then the asymptotic series.
 
-    With y = x (x + 9) the product of the ten steps is y (y + 8) (y + 14) (y + 18) (y + 20), and the sum of
-    their inverses is its derivative divided by it.
+    There are no branches and no calls, so that loops over the components become vector code. With
+    y = x (x + 9) the product of the ten steps is y (y + 8) (y + 14) (y + 18) (y + 20). The sum of their
+    inverses is the derivative of that product divided by it.
     Equivalent to scipy.special.psi(x), scipy.special.gammaln(x).
     """
     y = x * (x + 9.0)
@@ -163,8 +162,8 @@ def beta_tables(
     """Write the E-step's tables of items first to last; return KL(q(phi) || p(phi)) over them.
 
     Shapes: `sizes` (K,), `item_counts` and `odds` (D, K); `base` (K,) is added to.
-    eta = beta + counts, nu = gamma + sizes - counts; E[ln phi] = psi(eta) - psi(eta + nu). A flipped item is
-    stored by its absence.
+    eta = beta + counts, nu = gamma + sizes - counts; E[ln phi] = psi(eta) - psi(eta + nu) (eqs. etan to
+    taudp).
     """
     beta, gamma, flipped = priors
     K = len(sizes)
@@ -194,14 +193,8 @@ def beta_tables(
     return float(divergence.sum())
 
 
-NEGLIGIBLE = 1e-8
-_FAR = 40.0  # exp(-40) is below half a unit in the last place of 1
-# An exponential by itself, and counts that are not neighbours, take as long as this many in a vector.
-_FEW = 8
-
-
 class ScoreTables(NamedTuple):
-    """What a model scores a row by.
+    """The tables by which a model scores rows.
 
     Attributes
     ----------
@@ -210,9 +203,9 @@ class ScoreTables(NamedTuple):
     base : array of float64, shape (K,)
         Log-weight plus the sum of log p(not stored).
     required : array of float32, shape (D, K), or (0, K)
-        One where a component requires an item, zero elsewhere; no rows where none requires any.
+        One where a component requires an item, zero elsewhere. No rows if no component requires anything.
     n_required : array of float32, shape (K,)
-        How many items each requires.
+        How many items each component requires.
     """
 
     odds: np.ndarray
@@ -222,7 +215,7 @@ class ScoreTables(NamedTuple):
 
     @classmethod
     def without_requirements(cls, odds: np.ndarray, base: np.ndarray) -> Self:
-        """Make tables that require nothing: no probability of one is behind them."""
+        """Make tables that require nothing, for models without a probability of one."""
         n_components = len(base)
         return cls(odds, base, np.empty((0, n_components), np.float32), np.zeros(n_components, np.float32))
 
@@ -250,9 +243,9 @@ class PrefixRows(NamedTuple):
 def _add_prefix(
     indices: np.ndarray, start: int, here: int, ahead: int, table: np.ndarray, prefix: np.ndarray
 ) -> None:
-    """Sum the table's vectors over the first items that the next row shares too: prefix[d] is that of d.
+    """Sum the table's vectors over the items that the next row shares: prefix[d] is for the first d items.
 
-    prefix[:here + 1] is there already, from rows before.
+    prefix[:here + 1] is known already from the rows before.
     """
     for d in range(here, ahead):
         i = indices[start + d]
@@ -283,7 +276,7 @@ def _add_items(
 
 @inlined
 def _exclude(lacking: np.ndarray, score: np.ndarray) -> None:
-    """Make the score -inf of components that require more items than the row holds of them."""
+    """Set the score to -inf for components that require an item that the row lacks."""
     for k in range(len(lacking)):
         score[k] = score[k] if lacking[k] == 0.0 else -np.inf
 
@@ -292,7 +285,7 @@ def _exclude(lacking: np.ndarray, score: np.ndarray) -> None:
 def _exponentials(score: np.ndarray, K: int, top: float, out: np.ndarray) -> tuple[float, float]:
     """Write exp(score - top) to `out`; return their sum, and the scores' log-sum-exp.
 
-    For a row that no component allows they are all one, and the log-sum-exp is -inf.
+    If no component allows the row, they are all one, and the log-sum-exp is -inf.
     """
     if top == -np.inf:
         for k in range(len(score)):
@@ -305,7 +298,7 @@ def _exponentials(score: np.ndarray, K: int, top: float, out: np.ndarray) -> tup
 
 @inlined
 def _square(resp: np.ndarray, total: float) -> float:
-    """Square what is to be divided by a total, and return the square of the total."""
+    """Square exponentials that are to be divided by their total, and return the square of the total."""
     for k in range(len(resp)):
         resp[k] *= resp[k]
     return total * total
@@ -317,7 +310,7 @@ def _keep_near(
 ) -> tuple[int, float, float]:
     """Write the few components that can matter, and the exponentials of their scores.
 
-    Return how many they are, their sum, and the scores' log-sum-exp.
+    Return how many there are, the sum of their exponentials, and the log-sum-exp of all scores.
     """
     n_near = 0
     total = 0.0
@@ -391,9 +384,9 @@ def _leave_prefix(
     n_waiting: np.ndarray,
     item_counts: np.ndarray,
 ) -> None:
-    """Count what waits below the prefixes that the next row does not share: the last items first.
+    """Count the waiting responsibilities for the prefixes that the next row does not share, longest first.
 
-    waiting[d] holds the responsibilities of n_waiting[d] rows that have the first d items in common.
+    waiting[d] sums the responsibilities of n_waiting[d] rows that have the first d items in common.
     """
     for d in range(depth, ahead, -1):
         if n_waiting[d]:

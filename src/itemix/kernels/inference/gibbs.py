@@ -1,6 +1,25 @@
 """One sweep of collapsed Gibbs sampling (Algorithms 2 and 4), for the finite model and the Dirichlet process.
 
-Shapes as in `components`, which says what is computed. The scores of a row are vectors over the components.
+Components keep their scores up to date as points move. C is the number of slots for components. A component
+of n points, c_i of which hold item i, scores for a point x outside it (eqs. finGibbs, infinGibbs)
+
+    log w(n) + sum_i log(n - c_i + gamma_i) - sum_i log(n + beta_i + gamma_i)        its base, and
+    + sum_{i in x} log((c_i + beta_i) / (n - c_i + gamma_i))                         the items of the point,
+
+with w(n) = n + alpha / K in the finite model, and w(n) = n, w(0) = alpha in the Dirichlet process. The second
+line is computed for each point: factors are multiplied in blocks, with one logarithm for each block. The base
+sums over all items, but a move updates it in time that grows with the items of the point only:
+
+- `PriorTables.size_term` at n is the base if no point holds any item. What is left is the absent term, the
+  sum of log((n - c_i + gamma_i) / (n + gamma_i)) over the items that occur in the component.
+- Items that most of the component's points hold, and all items of a small component, are *near*: their
+  factors are multiplied afresh.
+- The other items are *far*. Write n = n0 + d, where n0 was the size when the items were last sorted. The sum
+  over the far items is a power series in d. When a point moves, its coefficients change only for the items of
+  that point. As |d| <= n0 / 64 and c_i <= n0 / 2 + n0 / 64, the terms after the eighth are below rounding.
+
+A point of the component itself needs the base without that point, which takes the absent term at n - 1. Items
+that all n points hold are left out there: the point holds them too, so their factors would cancel.
 """
 
 from __future__ import annotations
@@ -14,34 +33,11 @@ from itemix.kernels import vectors
 from itemix.kernels.jit import fused, inlined, kernel, reducing
 from itemix.kernels.vectors import log_ratio
 
-# The components of a collapsed mixture: what each scores for a point, kept up to date as points move.
-#
-# C is the number of slots for components. A component of n points, c_i of which hold item i, scores for a
-# point x outside it (eqs. finGibbs, infinGibbs)
-#
-#     log w(n) + sum_i log(n - c_i + gamma_i) - sum_i log(n + beta_i + gamma_i)        its base, and
-#     + sum_{i in x} log((c_i + beta_i) / (n - c_i + gamma_i))                         the items of the point,
-#
-# with w(n) = n + alpha / K in the finite model, and w(n) = n, w(0) = alpha in the Dirichlet process. The
-# second line is a product of the point's own factors, a block of them for each logarithm. The base sums over
-# all items, but a move changes it in time that grows with the items of the point:
-#
-# - `PriorTables.size_term` at n is the base if no point holds any item. What is left is the absent term, the
-#   sum of log((n - c_i + gamma_i) / (n + gamma_i)) over the items that occur in the component.
-# - Items that most of the component's points hold, and all items of a small component, are *near*: their
-#   factors are multiplied afresh.
-# - For the others, the *far* ones, write n = n0 + d with n0 the size when the items were last sorted. Their
-#   sum is a power series in d, whose coefficients change only for the items of the point that moves;
-#   |d| <= n0 / 64 and c_i <= n0 / 2 + n0 / 64 make what follows its eighth term smaller than rounding.
-#
-# The base for a point of the component itself, without that point, takes the absent term at n - 1. The
-# factors of items that all n points hold are left out there: the point holds them too, and they would
-# cancel.
-
 N_TERMS = 8
 SMALL = 64  # components below this size have near items only
-CHUNK = 256  # as many items of a row are summed up at a time; a product of as many factors near 1 is safe
+CHUNK = 256  # far items are summed up in chunks: a product of this many factors near 1 is safe
 _STRAY = 64  # items are sorted again when the size has strayed by a 64th
+_CERTAIN = 45.0  # thousands of chances of e^-45 are nothing to a uniform number of 53 bits
 UNLISTED, _FAR, _NEAR = 0, 1, 2
 
 Slot = int | np.int64
@@ -55,7 +51,7 @@ class Points(NamedTuple):
     indptr, indices : array of int64, shape (N + 1,), and of int32, shape (nnz,)
         Their items, in compressed form.
     labels : array of int32, shape (N,)
-        The component of each; written by those who move points.
+        The component of each point. Kernels that move points write it.
     """
 
     indptr: np.ndarray
@@ -66,7 +62,7 @@ class Points(NamedTuple):
 class PriorTables(NamedTuple):
     """The hyperparameters, as the kernels need them.
 
-    beta, gamma (D,); size_term (N + 1,), see the module; growth (N + 1,): growth[n] is the sum of the first n
+    beta, gamma (D,); size_term (N + 1,), see above; growth (N + 1,): growth[n] is the sum of the first n
     size terms, the joint log-probability of n points without items; block: how many factors may be multiplied
     before a logarithm; is_process: whether this is a Dirichlet process, where empty components are removed.
     """
@@ -115,7 +111,7 @@ def _evaluate(series: np.ndarray, d: float) -> tuple[float, float]:
 
 @inlined
 def clear_component(prior: PriorTables, tables: ComponentTables, k: Slot) -> None:
-    """Make component k empty; in the Dirichlet process it cannot be chosen then."""
+    """Make component k empty. In the Dirichlet process it can then no longer be chosen."""
     for j in range(tables.n_listed[k]):
         tables.counts[tables.listed[k, j], k] = 0
         tables.place[tables.listed[k, j], k] = UNLISTED
@@ -200,7 +196,7 @@ def _sum_powers(series: np.ndarray, new: np.ndarray, old: np.ndarray, n: int) ->
 
 @inlined
 def _add_powers(series: np.ndarray, new: np.ndarray, old: np.ndarray, n: int) -> None:
-    """Add what n factors that change from old to new add to the series; what follows n is overwritten."""
+    """Update the series for n factors that change from old to new. Entries after the n-th are overwritten."""
     width = vectors.padded(n)
     for m in range(n, width):
         new[m] = old[m] = 1e300
@@ -245,7 +241,7 @@ def relist(prior: PriorTables, tables: ComponentTables, k: Slot) -> None:
 def move_point_inline(
     prior: PriorTables, tables: ComponentTables, items: np.ndarray, k: Slot, sign: int
 ) -> None:
-    """Do what `move_point` does, within the caller: to hand over all tables takes a fifth of its time."""
+    """Do what `move_point` does, inlined: passing all tables would take a fifth of its time."""
     series, new, old = tables.series[k], tables.scratch[0], tables.scratch[1]
     is_small = tables.anchor[k] == 0
     n_far = 0
@@ -284,7 +280,7 @@ def move_point(prior: PriorTables, tables: ComponentTables, items: np.ndarray, k
 def fill(points: Points, prior: PriorTables, tables: ComponentTables, n_slots: int) -> None:
     """Fill `tables`, whose arrays are all zero, from the labels of the points.
 
-    Slots from n_slots on, which only fill up vectors, can never be chosen.
+    Slots from n_slots on only fill up vectors and can never be chosen.
     """
     indptr, indices, labels = points
     for t in range(len(indptr) - 1):
@@ -305,21 +301,16 @@ def fill(points: Points, prior: PriorTables, tables: ComponentTables, n_slots: i
 
 @inlined
 def empty_slot(sizes: np.ndarray) -> int:
-    """Return the first empty slot, or their number if there is none."""
+    """Return the first empty slot, or the number of slots if none is empty."""
     for k in range(len(sizes)):
         if sizes[k] == 0:
             return k
     return len(sizes)
 
 
-# Scores of single components of a collapsed mixture, for a point inside or outside, and of all their points.
-#
-# Shapes and formulas as in `components`.
-
-
 @inlined
 def own_score(prior: PriorTables, tables: ComponentTables, items: np.ndarray, k: Slot) -> float:
-    """Score the point's own component k as it is without the point."""
+    """Score component k for a point in it, as the component is without the point."""
     n = float(tables.sizes[k])
     score: float = tables.base_out[k]
     for first in range(0, len(items), prior.block):
@@ -351,7 +342,7 @@ def outside_score(prior: PriorTables, tables: ComponentTables, items: np.ndarray
 
 @inlined
 def _log_item(prior: PriorTables, i: Slot, n: int, c: int) -> float:
-    """Return by how much c points with item i among n change the joint log-probability of a component."""
+    """Return what item i, held by c of n points, adds to the joint log-probability of a component."""
     b, g = prior.beta[i], prior.gamma[i]
     present = math.lgamma(c + b) - math.lgamma(b)
     return present + math.lgamma(n - c + g) - math.lgamma(n + g)
@@ -359,10 +350,9 @@ def _log_item(prior: PriorTables, i: Slot, n: int, c: int) -> float:
 
 @kernel
 def log_component(prior: PriorTables, tables: ComponentTables, k: Slot) -> float:
-    """Return the joint log-probability of the points of component k and of their being together.
+    """Return what component k adds to the joint log-probability of labels and data.
 
-    The joint log-probability of all labels and data is the sum of this over the components, and
-    log(Gamma(alpha) / Gamma(N + alpha)).
+    The whole is the sum of this over the components, plus log(Gamma(alpha) / Gamma(N + alpha)).
     """
     n = tables.sizes[k]
     value: float = prior.growth[n]
@@ -390,14 +380,10 @@ def log_union(prior: PriorTables, tables: ComponentTables, a: Slot, b: Slot) -> 
     return value
 
 
-_CERTAIN = 45.0  # thousands of chances of e^-45 are nothing to a uniform number of 53 bits
-
-
 class Slots(NamedTuple):
-    """Where a point is, and where a component of its own would be.
+    """The slots of a point's own component and of a new one.
 
-    own: its component; empty: the slot that the Dirichlet process offers for a new component, -1 if it offers
-    none.
+    own: its component; empty: the slot that the Dirichlet process offers for a new component, -1 for none.
     """
 
     own: Slot
@@ -444,7 +430,7 @@ def _multiply_factors(
 
 @inlined
 def _choose(weights: np.ndarray, own: Slot, threshold: float) -> Slot:
-    """Return where the running sum passes the threshold; the own component, likeliest, comes first."""
+    """Return where the running sum passes the threshold. It starts with `own`, the likeliest."""
     if threshold < weights[own]:
         return own
     running = weights[own]
@@ -459,8 +445,8 @@ def _choose(weights: np.ndarray, own: Slot, threshold: float) -> Slot:
 
 
 @inlined
-def _n_looked_at(sizes: np.ndarray, empty: Slot) -> int:
-    """Return how many slots can be chosen, in whole vectors: all where none is offered (empty = -1)."""
+def _n_choices(sizes: np.ndarray, empty: Slot) -> int:
+    """Return how many slots can be chosen, in whole vectors; all slots if no empty one is offered (-1)."""
     n = len(sizes)
     while n > empty + 1 > 0 and sizes[n - 1] == 0:
         n -= 1
@@ -480,10 +466,10 @@ def score_row(
 ) -> float:
     """Write the scores (K,) of components for a row of component `own`, given the labels of all others.
 
-    The other arrays (K,) are scratch, one by one rather than in a tuple, where the compiler would have to
-    allow for their overlap. Return the score of staying. A row alone in its component stays by choosing the
-    new one, if that is offered: `own` cannot be chosen then. Equivalent to log(conditional(t | all others))
-    plus a constant.
+    The other arrays (K,) are scratch. They are not in a tuple, because the compiler would then have to assume
+    that they overlap. Return the score of staying. If a row is alone in its component and a new one is
+    offered, it stays by choosing the new one, and `own` cannot be chosen. Equivalent to
+    log(conditional(t | all others)) plus a constant.
     """
     own, empty = slots
     for k in range(len(score)):
@@ -511,9 +497,9 @@ def sweep(
 ) -> tuple[int, int, float]:
     """Resample labels[first:] in order, each given all others, by one uniform number each.
 
-    The Dirichlet process offers one empty slot; where it is not among the vectors of slots looked at, the
-    sweep ends early, and goes on when called again, if need be with larger tables. If those cannot grow, the
-    process is truncated: no new component is offered while all slots are in use.
+    The Dirichlet process offers one empty slot. If that slot is not among those looked at, the sweep ends
+    early. The caller calls again, with larger tables if needed, and the sweep goes on. If the tables cannot
+    grow, the process is truncated: no new component is offered while all slots are in use.
     Return the row reached (N at the end), how many labels changed, and by how much the joint log-probability
     rose. Equivalent to labels[t] = choice(p=conditional(t | all others)) for every t.
     """
@@ -527,7 +513,7 @@ def sweep(
             empty = -1
         else:
             tables.base[empty] = prior.size_term[0]
-    K = _n_looked_at(tables.sizes, empty)
+    K = _n_choices(tables.sizes, empty)
     score = np.empty(K)
     weights = np.empty(K)
     top = np.empty(K)

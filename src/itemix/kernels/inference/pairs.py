@@ -1,9 +1,9 @@
-"""Weighted counts of pairs of items, and what an edge between two items would gain a tree.
+"""Weighted counts of pairs of items, and the log-likelihood that an edge between two items gains a tree.
 
 Shapes: rows in compressed form (`indptr` (N + 1,) int64, `indices` (nnz,) int32, ascending in each row).
 Pairs are listed by their larger item: others[starts[i]:starts[i + 1]], ascending, are the smaller items that
-i is paired with; `starts` (D + 1,) int64, `others` (P,) int32. If all pairs are listed, that of i and j has
-the place starts[i] + j, and nothing needs to be searched.
+i is paired with; `starts` (D + 1,) int64, `others` (P,) int32. If all pairs are listed, the pair of i and j
+is at starts[i] + j, and nothing needs to be searched.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _n_log_n(n: float) -> float:
 
 @inlined
 def _place(others: np.ndarray, low: int, high: int, item: int) -> int:
-    """Return where an item stands in others[low:high], or where it would."""
+    """Return the position of an item in others[low:high], or where it would be inserted."""
     while low < high:
         middle = (low + high) >> 1
         if others[middle] < item:
@@ -82,9 +82,9 @@ def count_pairs(
 def list_pairs(
     indptr: np.ndarray, indices: np.ndarray, starts: np.ndarray, others: np.ndarray, most: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of the listed pairs of all rows, compressed; both empty if they are more than `most`.
+    """Return the places of the listed pairs of all rows, compressed; both empty if that is more than `most`.
 
-    What is searched for once need not be searched for in every iteration.
+    So the pairs are searched for once, and not in every iteration.
     """
     n_rows = len(indptr) - 1
     ends = np.zeros(n_rows + 1, dtype=np.int64)
@@ -122,7 +122,7 @@ def count_listed(
     singles: np.ndarray,
     pairs: np.ndarray,
 ) -> None:
-    """Add what `count_pairs` adds, of the places that `list_pairs` has returned."""
+    """Add the same counts as `count_pairs`, from the places that `list_pairs` returned."""
     for m in range(len(weights)):
         weight = weights[m]
         if weight != 0.0:
@@ -134,7 +134,7 @@ def count_listed(
 
 @inlined
 def _alone(singles: np.ndarray, total: float) -> np.ndarray:
-    """Return what each item has in a gain on its own."""
+    """Return the part of a gain that each item has on its own."""
     out = np.empty(len(singles))
     for i in range(len(singles)):
         out[i] = _n_log_n(singles[i]) + _n_log_n(total - singles[i])
@@ -143,9 +143,9 @@ def _alone(singles: np.ndarray, total: float) -> np.ndarray:
 
 @inlined
 def _together(total: float, n_i: float, n_j: float, both: float) -> float:
-    """Return what the four cells of a pair have in its gain.
+    """Return the part of a gain that the four cells of a pair have.
 
-    The cells' sum less what the items have alone, plus n log n of the total, is `total` times the mutual
+    This, minus the parts that the items have alone, plus n log n of the total, is `total` times the mutual
     information.
     """
     one = _n_log_n(both) + _n_log_n(n_i - both)
@@ -162,14 +162,14 @@ def edge_gains(
     cost: float,
     out: np.ndarray,
 ) -> int:
-    """Write what each pair as an edge gains in log-likelihood, less its cost, to `out` (P,); 0 if nothing.
+    """Write the gain in log-likelihood of each pair as an edge, minus its cost, to `out` (P,); at least 0.
 
     `singles` and `pairs` count the items and pairs in `total` transactions. Return how many gain.
     Equivalent to max(total * mutual_information(pair) - cost, 0) for every pair.
 
-    Most pairs gain nothing, and are passed over without a logarithm: the gain is at most the chi-square
-    statistic of the pair, delta^2 total^3 / (n_i (total - n_i) n_j (total - n_j)) with delta its count less
-    the expected one.
+    Most pairs gain nothing and are passed over without a logarithm: the gain is at most the chi-square
+    statistic of the pair, delta^2 total^3 / (n_i (total - n_i) n_j (total - n_j)), where delta is its count
+    minus the expected one.
     """
     alone = _alone(singles, total)
     whole = _n_log_n(total)
@@ -205,11 +205,11 @@ def strongest_partners(
     frequent: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the partners of the highest mutual information of each item to `out` (D, m), -1 if there are few.
+    """Write the m partners with the highest mutual information of each item to `out` (D, m), -1 for none.
 
-    Looked at are the items that occur together with it and, whether or not they do, the `frequent` ones: of
-    the items that an item never meets, the most frequent ones tell most about it. `index` lists
-    the rows that hold each item; `weights` (N,) int64 or empty for ones.
+    Candidates are the items that occur together with it, and always the `frequent` ones: of the items that an
+    item never meets, the most frequent ones tell most about it. `index` lists the rows that hold each item;
+    `weights` (N,) int64 or empty for ones.
     """
     rows_ptr, rows = index
     D, n_kept = out.shape
@@ -221,7 +221,7 @@ def strongest_partners(
         n_met = 0
         for j in frequent:
             if j != i:
-                both[j] = 1e-300  # is met already, for nothing
+                both[j] = 1e-300  # counts as met, but adds nothing
                 met[n_met] = j
                 n_met += 1
         for a in range(rows_ptr[i], rows_ptr[i + 1]):

@@ -1,12 +1,13 @@
 """Split and merge moves: whole groups of points change component at once, which single moves hardly ever do.
 
-Shapes as in `components`. A move picks a point i, and by a coin either another point j of the same component,
-which it tries to split in two, or one of another component, with which it tries to merge (Jain and Neal 2004;
-the launch state is allocated in sequence, as by Dahl 2003). Both build the same launch state: i and j start a
-side each, the other points join one in random order, and then choose again in a few Gibbs scans restricted to
-the two sides. A split is the outcome of one more scan; for a merge, that scan is made to retrace the present
-labels. The probability of the scan enters the Metropolis-Hastings ratio, so that the target is exactly that
-of `gibbs.sweep`.
+Shapes as in `gibbs`. A move picks a point i and tosses a coin. Either it picks another point j of the same
+component and tries to split that component in two, or it picks a point j of another component and tries to
+merge the two (Jain and Neal 2004; the launch state is allocated in sequence, as by Dahl 2003).
+
+Both build the same launch state: i and j start a side each, the other points join a side in random order and
+then choose again in a few Gibbs scans restricted to the two sides. A split is the outcome of one more scan.
+For a merge, that scan is made to retrace the present labels. The probability of the scan enters the
+Metropolis-Hastings ratio, so that the target is exactly that of `gibbs.sweep`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def _items(points: Points, t: Slot) -> np.ndarray:
 
 @inlined
 def _members(labels: np.ndarray, a: Slot, b: Slot, i: Slot, j: Slot, out: np.ndarray) -> int:
-    """Write the points of components a and b other than i and j, and return how many they are."""
+    """Write the points of components a and b other than i and j, and return how many there are."""
     n = 0
     for t in range(len(labels)):
         if labels[t] in (a, b) and t not in (i, j):
@@ -64,7 +65,7 @@ def _launch(
     seeds: tuple[Slot, Slot],
     rng: np.random.Generator,
 ) -> None:
-    """Put the seeds on a side each and let the members join one in random order; `sides` comes in empty."""
+    """Start a side with each seed and let the members join one in random order; `sides` must be empty."""
     for s in range(2):
         move_point(prior, sides, _items(points, seeds[s]), s, 1)
     for m in range(len(members) - 1, 0, -1):
@@ -88,7 +89,7 @@ def _scan(
     targets: np.ndarray,
     rng: np.random.Generator,
 ) -> float:
-    """Let every member choose its side again, or go to that of `targets` if it is not empty.
+    """Let every member choose its side again, or send it to its side in `targets`, if given.
 
     Return the log-probability of the choices that were made.
     """
@@ -113,9 +114,9 @@ def _scan(
 
 @kernel
 def _choose_slot(tables: ComponentTables, is_process: bool, rng: np.random.Generator) -> tuple[Slot, Slot]:
-    """Return a slot for a new component and how many there are to choose from; 0 if there is none.
+    """Return a slot for a new component, and from how many it was chosen; 0 if there is none.
 
-    Empty components are all different in the finite model, and all one in the Dirichlet process.
+    Empty components are distinct in the finite model. In the Dirichlet process they count as one.
     """
     if is_process:
         slot = empty_slot(tables.sizes)
@@ -152,7 +153,7 @@ def _try_split(
     n_scans: int,
     rng: np.random.Generator,
 ) -> float:
-    """Try to split the component of point i; return the gain in joint log-probability, 0 if it stays."""
+    """Try to split the component of point i; return the gain in joint log-probability, 0 if rejected."""
     labels = points.labels
     a = np.int64(labels[i])
     n = tables.sizes[a]
@@ -222,7 +223,7 @@ def _try_merge(
     n_scans: int,
     rng: np.random.Generator,
 ) -> float:
-    """Try to merge the component of point i with another; return the gain, 0 if both stayed."""
+    """Try to merge the component of point i with another; return the gain, 0 if it is rejected."""
     labels = points.labels
     N = len(labels)
     a = np.int64(labels[i])
@@ -261,9 +262,9 @@ def split_merge(
 ) -> tuple[int, int, float]:
     """Try a number of split and merge moves; `sides` is scratch, empty tables of two slots or more.
 
-    Return how many were tried, how many points there were in all to split, and by how much the joint
-    log-probability rose. The Dirichlet process ends early where no slot is left for a new component; if the
-    tables cannot grow, it is truncated, and does not split then.
+    Return how many were tried, how many points there were to split in total, and by how much the joint
+    log-probability rose. The Dirichlet process ends early if no slot is left for a new component. If the
+    tables cannot grow, it is truncated: it goes on without splits.
     """
     labels = points.labels
     n_points = 0

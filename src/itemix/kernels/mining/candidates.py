@@ -1,20 +1,26 @@
-"""Tries of sets to count, level by level, with all that two of their sets join to.
+"""Tries of candidate sets, grown level by level, and their counts in the data.
 
-A set is a path of falling item numbers, and the sets of a trie are its nodes. Node 0 is the empty set; nodes
+A set is a path of falling item numbers, and the sets of a trie are its nodes. Node 0 is the empty set. Nodes
 are numbered level by level, and the children of node v, first[v] to first[v + 1], add the items `item`, in
-ascending order. Two siblings join to a set of one item more: the *joins* of node v are those with the
-siblings before it, in order, numbers join_start[v] to join_start[v + 1]; the joins of node 0 are the items
-alone. A node is itself a join of its parent, number `join_of`. Every set with all subsets among the nodes is
+ascending order. Two siblings join to a set of one item more. The *joins* of node v are those with the
+siblings before it, in order: numbers join_start[v] to join_start[v + 1]. The joins of node 0 are the single
+items. A node is itself a join of its parent, number `join_of`. Every set with all subsets among the nodes is
 a join.
 
-`counts` (n_joins,) int64 says how often each join occurs in the data; or UNKNOWN; or RULED_OUT, where a
-subset of one item less is not in the trie.
+`counts` (n_joins,) int64 says how often each join occurs in the data. It is UNKNOWN before counting, and
+RULED_OUT if a subset of one item less is not in the trie.
 
 Sets are hashed as in `lattice`. A table of hashes (a power of two,) uint64 says whether a hash is in it. Two
-sets of the same hash are taken for one another, which can only make a set be counted without need.
+sets with the same hash are taken for the same set. At worst, a set is then counted without need.
 
 A level as it grows is `rows` (m, length) int32, the paths of its nodes; `group` (m,) int64, the first sibling
 of each; `hashes` (m,) uint64; `old` (m,) int64, the same node in an older trie, or -1.
+
+Joins are counted in blocks of transactions, depth first over bitsets. A node of the first level is a root,
+and root r is node 1 + r. Each root has its own joins, so threads that take different roots never write to the
+same place. Dense data comes as bitsets over all rows, one row of bits for each root. Sparse data comes as the
+rows of each root in terms of its children (see `projection`). `row_of` (n_items,) int32 gives the row of bits
+of an item.
 """
 
 from __future__ import annotations
@@ -30,6 +36,9 @@ from itemix.kernels.mining.records import RUNNING, STOP
 from itemix.kernels.models.corrected import child_of
 
 UNKNOWN, RULED_OUT = -1, -2
+# Columns of the stack: a node, its row of bits, and the sibling and the child that are next.
+_NODE, _ROW, _SIBLING, _CHILD = 0, 1, 2, 3
+_BITS_AT_ONCE = 1 << 22
 
 
 @kernel
@@ -68,10 +77,10 @@ def join_level(
     old_join_start: np.ndarray,
     old_counts: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the counts of the joins of a level as far as an older trie has them, their hashes, and marks.
+    """Return the counts of the joins of a level that an older trie has, the hashes of all joins, and marks.
 
-    A join is marked if it is a row of `proposed` (p, length + 1) int32, which are sorted. Where its count is
-    not known and it is not marked, its subsets are looked for.
+    A join is marked if it is a row of `proposed` (p, length + 1) int32, which are sorted. If a join is not
+    marked and its count is unknown, it is ruled out unless all its subsets are there.
 
     Equivalent to {v | w: old.get(v | w, UNKNOWN)} for siblings w before v, RULED_OUT without all its subsets.
     """
@@ -106,7 +115,7 @@ def join_level(
 
 @inlined
 def _compare(rows: np.ndarray, v: int, w: int, proposed: np.ndarray, at: int) -> int:
-    """Return 0 if the join of two nodes is a proposed row, -1 if it comes before it, 1 if behind it."""
+    """Return 0 if the join of two nodes is a proposed row, -1 if it comes before that row, 1 if after."""
     length = rows.shape[1]
     for p in range(length):
         if rows[v, p] != proposed[at, p]:
@@ -119,7 +128,7 @@ def _compare(rows: np.ndarray, v: int, w: int, proposed: np.ndarray, at: int) ->
 
 @inlined
 def _has_subsets(table: np.ndarray, h: np.uint64, row: np.ndarray, keys: np.ndarray) -> bool:
-    """Whether a join is in a table without each of its items but the two last, which are known to be."""
+    """Whether the table has a join without each of its items. For the last two items that is known."""
     for p in range(len(row) - 1):
         if not _is_in(table, h ^ keys[row[p]]):
             return False
@@ -130,7 +139,7 @@ def _has_subsets(table: np.ndarray, h: np.uint64, row: np.ndarray, keys: np.ndar
 def expected_counts(
     counts: np.ndarray, group: np.ndarray, values: np.ndarray, prefix_values: np.ndarray
 ) -> np.ndarray:
-    """Return the counts of joins or, where unknown, what they are if the two last items are independent.
+    """Return the counts of joins; where unknown, the expected ones if the last two items are independent.
 
     `values` (m,) float64 are the counts, or expected counts, of the nodes, `prefix_values` (m,) those of
     their parents. Equivalent to value[v] * value[w] / value[parent].
@@ -189,7 +198,7 @@ def next_level(
 
 @kernel
 def unknown_below(first: np.ndarray, join_start: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """How many joins of each node and of those below it are unknown, (n_nodes,) int64."""
+    """Return how many joins are unknown at each node and below it, (n_nodes,) int64."""
     n_nodes = len(first) - 1
     below = np.zeros(n_nodes, dtype=np.int64)
     for v in range(n_nodes - 1, -1, -1):
@@ -204,9 +213,9 @@ def unknown_below(first: np.ndarray, join_start: np.ndarray, counts: np.ndarray)
 def frequent_nodes(
     first: np.ndarray, item: np.ndarray, join_of: np.ndarray, counts: np.ndarray, min_count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the nodes of at least a count as ends, items and counts of sets, level by level.
+    """Return the nodes with at least `min_count` as ends, items and counts of sets, level by level.
 
-    With a frequent set its prefixes must be frequent nodes too.
+    The prefixes of a frequent set must be frequent nodes too.
     """
     n_nodes = len(first) - 1
     place = np.full(n_nodes, -1, dtype=np.int64)
@@ -234,31 +243,19 @@ def frequent_nodes(
     return ends, items, found
 
 
-# Count the joins of a trie in a block of transactions, depth first over bitsets.
-#
-# The trie is that of `candidates`; a node of the first level is a root, and root r is node 1 + r. Each root
-# has its own joins, so threads that take different roots never write the same place.
-#
-# Dense data comes as bitsets over all rows, a root a row; sparse data as the rows of each root in terms of
-# its children (see `projection`). `row_of` (n_items,) int32 says in which row of bits an item is.
-
-# Columns of the stack: a node, its row of bits, and the sibling and the child that are next.
-_NODE, _ROW, _SIBLING, _CHILD = 0, 1, 2, 3
-
-
 class JoinCounts(NamedTuple):
     """A trie, and the counts of its joins.
 
     Attributes
     ----------
     first, item, join_start : arrays
-        The trie, see `candidates`.
+        The trie, see above.
     wanted : array of bool, shape (n_joins,)
-        Which joins are to be counted.
+        Which joins to count.
     below : array of int64, shape (n_nodes,)
-        How many of them there are at and under each node.
+        How many wanted joins there are at each node and below it.
     counts : array of int64, shape (n_joins,)
-        What is counted is added to these.
+        The counts; new ones are added.
     """
 
     first: np.ndarray
@@ -271,7 +268,7 @@ class JoinCounts(NamedTuple):
 
 @kernel
 def add_pairs(companions: Companions, rank_of: np.ndarray, joins: JoinCounts) -> np.ndarray:
-    """Add the counts of pairs to the joins of roots, and return those of the nodes of the second level.
+    """Add the counts of pairs to the joins of roots, and return the counts of the second level's nodes.
 
     The companions of a root are the roots it occurs with, ascending; `rank_of` (n_items,) int32 says which
     root an item is.
@@ -305,7 +302,7 @@ def count_dense(
     row_of: np.ndarray,
     joins: JoinCounts,
 ) -> None:
-    """Count what is below a range of roots, in bitsets over all rows; `depth` is the longest set's length."""
+    """Count the joins below a range of roots in bitsets over all rows; `depth` is the most items of a set."""
     n_rows = len(bits.rows)
     arena = Bitsets(grown(bits.rows, n_rows + depth), bits.planes, bits.plane_words)
     stack = np.empty((depth + 1, 4), dtype=np.int64)
@@ -324,7 +321,7 @@ def count_projected(
     n_items: int,
     joins: JoinCounts,
 ) -> None:
-    """Count what is below a range of roots, pairs excepted."""
+    """Count the joins below a range of roots in projected rows, other than pairs."""
     stack = np.empty((depth + 1, 4), dtype=np.int64)
     row_of = np.zeros(n_items, dtype=np.int32)
     spans, first, item = projected.spans, joins.first, joins.item
@@ -343,7 +340,7 @@ def count_projected(
 
 @inlined
 def _put(stack: np.ndarray, depth: int, first: np.ndarray, node: int, row: int, sibling: int) -> None:
-    """Put a node on the stack, of which all siblings from one on and all children are to come."""
+    """Put a node on the stack: its siblings from `sibling` on and all its children are still to visit."""
     stack[depth, _NODE], stack[depth, _ROW] = node, row
     stack[depth, _SIBLING], stack[depth, _CHILD] = sibling, first[node]
 
@@ -387,15 +384,6 @@ def _count_below(
             counts[join] += count_common(rows, own, other, planes, plane_words)
 
 
-# Count many sets in the data at once.
-#
-# Transactions come as compressed rows (see `csr`), sets as offsets and codes (see `lattice`). Blocks of
-# transactions are packed into one row of bits for each item that occurs in a set, so that counting a set in
-# a block is one intersection of few short rows.
-
-_BITS_AT_ONCE = 1 << 22
-
-
 @kernel
 def count_sets(
     indptr: np.ndarray,
@@ -405,7 +393,11 @@ def count_sets(
     codes: np.ndarray,
     n_items: int,
 ) -> np.ndarray:
-    """How many transactions hold each set; `weights` (N,) int64 or empty for ones.
+    """Return how many transactions hold each set; `weights` (N,) int64 or empty for ones.
+
+    Transactions come as compressed rows (see `csr`), sets as offsets and codes (see `lattice`). A block of
+    transactions is packed into one row of bits for each item that occurs in a set. To count a set in a block
+    is then one intersection of a few short rows.
 
     Equivalent to [weights[X[:, set].all(axis=1)].sum() for set in family].
     """

@@ -1,11 +1,16 @@
 """Closed frequent itemsets, depth first over bitsets with prefix-preserving closures (as LCM does).
 
-A set is closed if no superset occurs in the same transactions. Every closed set is reached once: a set
-grows by an item of lower rank than the last one; its closure may add items of lower rank still, but where
-it would add an item of higher rank the branch is left, because it is another's. The test needs no list of
-what was visited: the transactions of the set must not all lie in those of an item outside of it.
+A set is closed if no superset occurs in the same transactions. Every closed set is reached once. A set grows
+by an item of lower rank than the last one, and its closure may add more items of lower rank. If the closure
+would add an item of higher rank, the branch is left: another branch has that set. The test needs no list of
+visited sets. It asks whether some item outside the set occurs in all its transactions.
 
-The arguments are those of `eclat.search`; what is found are whole sets, since closures have no path.
+A few transactions answer most of that. Bitsets say which transactions hold an item; `transposed` turns that
+round, to say which items a transaction holds. If one transaction of the set lacks an item, that item is ruled
+out. A few transactions rule out most items, 64 at a time. Only the items that are left are compared over
+whole rows.
+
+The arguments are those of `eclat.search`. The result is whole sets, since closures have no path.
 """
 
 from __future__ import annotations
@@ -20,28 +25,28 @@ from itemix.kernels.mining.eclat import Walk
 from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
 from itemix.kernels.mining.records import N_ROOTS_DONE, RUNNING, STOP, SearchLimits, report
 
-# Whether some item outside of a set occurs in all of its transactions, asked of a few of them first.
-#
-# Bitsets say which transactions hold an item; here they are turned round, to say which items a transaction
-# holds. An item that one transaction of the set lacks is out of question, and a few transactions rule out
-# most items, 64 at a time; only what they leave is compared over the whole rows.
+# Columns as in `eclat`; MEMBERS is how many items the set has before those of the level.
+_START, _SIZE, _CURSOR, _ROWS, _MEMBERS = 0, 1, 2, 3, 4
+_ITEM, _EXT_COUNT, _ROW = 0, 1, 2
+_DEPTH, _N_SETS, _N_CODES, _N_MEMBERS = 0, 1, 2, 3
+_DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL = 0, 1, 2, 3
 
 
-class SetAtHand(NamedTuple):
-    """The set that a search is at, and the items outside of it.
+class CurrentSet(NamedTuple):
+    """The current set of a search, and the items outside of it.
 
     Attributes
     ----------
     members : array of int32, shape (F,)
-        The items of the set, as many as the search has found so far.
+        The items of the set; the search knows how many.
     base_items : array of int32, shape (n_base,)
-        The items that stand in the first rows of bits, ascending.
+        The items of the first rows of bits, ascending.
     places : array of int64, shape (F,)
-        In which of these rows an item stands.
+        The row of each of these items.
     outside : array of uint64, shape (n_base // 64 + 1,)
-        A bit for each of these rows, set where its item is not in the set.
+        A bit for each of these rows, set if its item is not in the set.
     masks : array of uint64
-        What `turned` or `unturned` makes of these rows.
+        These rows as `transposed` or `no_masks` returns them.
     """
 
     members: np.ndarray
@@ -52,8 +57,8 @@ class SetAtHand(NamedTuple):
 
 
 @kernel
-def turned(arena: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return which of the first rows hold each bit: (n_rows // 64 + 1, 64 * words) uint64.
+def transposed(arena: np.ndarray, n_rows: int) -> np.ndarray:
+    """Return the first rows transposed: (n_rows // 64 + 1, 64 * words) uint64.
 
     Bit r % 64 of the element (r // 64, b) is bit b of row r.
     """
@@ -67,18 +72,18 @@ def turned(arena: np.ndarray, n_rows: int) -> np.ndarray:
                 block[k] = arena[WORD_BITS * v + k, w]
                 any_bit |= block[k]
             if any_bit:
-                _turn(block)
+                _transpose(block)
     return out
 
 
 @kernel
-def unturned(n_rows: int) -> np.ndarray:
-    """Return no witnesses, where rows are compared as quickly as they are turned: (n_rows // 64 + 1, 0)."""
+def no_masks(n_rows: int) -> np.ndarray:
+    """Return no masks, (n_rows // 64 + 1, 0), for rows so short that comparing them is as quick."""
     return np.empty((n_rows // WORD_BITS + 1, 0), dtype=np.uint64)
 
 
 @inlined
-def _turn(block: np.ndarray) -> None:
+def _transpose(block: np.ndarray) -> None:
     """Exchange bit j of word k with bit k of word j, by exchanging ever smaller squares."""
     step = 32
     mask = np.uint64(0xFFFFFFFF)
@@ -102,29 +107,31 @@ def all_outside(n_rows: int) -> np.ndarray:
 
 
 @kernel
-def all_items(n_items: int, masks: np.ndarray, n_rows: int) -> SetAtHand:
+def all_items(n_items: int, masks: np.ndarray, n_rows: int) -> CurrentSet:
     """Return the empty set, with all items in rows of bits (n_rows = n_items), or none of them (0)."""
     items = np.arange(n_items, dtype=np.int32)
-    return SetAtHand(np.empty(n_items, dtype=np.int32), items, np.arange(n_items), all_outside(n_rows), masks)
+    return CurrentSet(
+        np.empty(n_items, dtype=np.int32), items, np.arange(n_items), all_outside(n_rows), masks
+    )
 
 
 @kernel
-def companions_of(companions: Companions, root: int, before: SetAtHand) -> SetAtHand:
-    """Return the empty set, with the companions of a root in rows of bits, and behind them the root.
+def companions_of(companions: Companions, root: int, before: CurrentSet) -> CurrentSet:
+    """Return the empty set, with the companions of a root in rows of bits, and after them the root.
 
-    The row of the root is empty. The arrays that are as long as all items are those of the set before.
+    The row of the root is empty. Arrays over all items are reused from the set before.
     """
     items = companions.ranks[companions.start[root] : companions.start[root + 1]].copy()
     n_items = len(items)
     before.places[root] = n_items
     for b in range(n_items):
         before.places[items[b]] = b
-    return SetAtHand(before.members, items, before.places, all_outside(n_items + 1), unturned(n_items + 1))
+    return CurrentSet(before.members, items, before.places, all_outside(n_items + 1), no_masks(n_items + 1))
 
 
 @inlined
 def flip(bits: np.ndarray, position: int) -> None:
-    """Set one bit if it is not set, and the other way round."""
+    """Flip one bit."""
     bits[position // WORD_BITS] ^= np.uint64(1) << np.uint64(position % WORD_BITS)
 
 
@@ -136,9 +143,9 @@ def has(bits: np.ndarray, position: int) -> bool:
 
 @kernel
 def lies_in_another(arena: np.ndarray, row: int, masks: np.ndarray, outside: np.ndarray, first: int) -> bool:
-    """Whether all bits of a row are in one of the rows from `first` on whose bits in `outside` are set.
+    """Whether all bits of a row are in one of the rows from `first` on that are marked in `outside`.
 
-    `masks` is what `turned` or `unturned` made of those rows.
+    `masks` are those rows as `transposed` or `no_masks` returns them.
     """
     from_first = ~np.uint64(0) << np.uint64(first % WORD_BITS)
     for v in range(first // WORD_BITS, len(outside)):
@@ -157,13 +164,6 @@ def lies_in_another(arena: np.ndarray, row: int, masks: np.ndarray, outside: np.
     return False
 
 
-# As in `eclat`; MEMBERS is how many items the set has before those of the level.
-_START, _SIZE, _CURSOR, _ROWS, _MEMBERS = 0, 1, 2, 3, 4
-_ITEM, _EXT_COUNT, _ROW = 0, 1, 2
-_DEPTH, _N_SETS, _N_CODES, _N_MEMBERS = 0, 1, 2, 3
-_DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL = 0, 1, 2, 3
-
-
 class ThreadSets(NamedTuple):
     """The sets that one thread has found.
 
@@ -172,7 +172,7 @@ class ThreadSets(NamedTuple):
     Attributes
     ----------
     ends : array of int64, shape (n,)
-        Where each set ends.
+        The end of each set in `ranks`.
     ranks : array of int32
         The ranks of all sets, ascending in each.
     counts : array of int64, shape (n,)
@@ -203,7 +203,7 @@ def search(
     walk = Walk(np.zeros((n_items + 2, 5), dtype=np.int64), ext, np.zeros(4, dtype=np.int64))
     state = walk.state
     arena = Bitsets(grown(bits.rows, 2 * n_rows), bits.planes.copy(), bits.plane_words.copy())
-    at_hand = all_items(n_items, turned(bits.rows, n_rows), n_rows)
+    current = all_items(n_items, transposed(bits.rows, n_rows), n_rows)
 
     while control[STOP] == RUNNING:
         # Rare items have the most extensions: they are taken first, so that the last roots are small.
@@ -214,15 +214,15 @@ def search(
         if n_rows > 0:
             _open_root(walk, root_counts, root)
         else:
-            at_hand = companions_of(companions, root, at_hand)
-            arena = pack_entries(projected, root - first_root, len(at_hand.base_items), 2)
+            current = companions_of(companions, root, current)
+            arena = pack_entries(projected, root - first_root, len(current.base_items), 2)
             if len(found.ends) == state[_N_SETS] or len(found.ranks) < state[_N_CODES] + n_items:
                 found = with_room(found)
-            _open_projected_root(walk, at_hand, companions, root, root_counts[root], found, limits)
+            _open_projected_root(walk, current, companions, root, root_counts[root], found, limits)
         state[_DEPTH] = 0
         status = _OUT_FULL
         while status != _DONE:
-            status = _descend(walk, arena, at_hand, found, control, limits)
+            status = _descend(walk, arena, current, found, control, limits)
             if status == _OUT_FULL:
                 found = with_room(found)
             elif status == _EXT_FULL:
@@ -232,7 +232,7 @@ def search(
             report(state[_N_SETS] - n_sets, state[_N_CODES] - n_codes, control, limits)
             n_sets, n_codes = state[_N_SETS], state[_N_CODES]
         for m in range(state[_N_MEMBERS]):
-            flip(at_hand.outside, at_hand.places[at_hand.members[m]])
+            flip(current.outside, current.places[current.members[m]])
         state[_N_MEMBERS] = 0
         fetch_add(control, N_ROOTS_DONE, 1)
     n_sets, n_codes = state[_N_SETS], state[_N_CODES]
@@ -257,7 +257,7 @@ def with_room(found: ThreadSets) -> ThreadSets:
 
 @kernel
 def _open_root(walk: Walk, root_counts: np.ndarray, root: int) -> None:
-    """List the items before a root and the root itself, which alone is to be visited."""
+    """List the items before a root and the root itself. Only the root is visited."""
     levels, ext = walk.levels, walk.ext
     for i in range(root + 1):
         ext[i, _ITEM], ext[i, _EXT_COUNT], ext[i, _ROW] = i, root_counts[i], i
@@ -268,31 +268,31 @@ def _open_root(walk: Walk, root_counts: np.ndarray, root: int) -> None:
 @kernel
 def _open_projected_root(
     walk: Walk,
-    at_hand: SetAtHand,
+    current: CurrentSet,
     companions: Companions,
     root: int,
     root_count: int,
     found: ThreadSets,
     limits: SearchLimits,
 ) -> None:
-    """Write the closure of a root and list its extensions, from the counts of its companions alone."""
+    """Write the closure of a root and list its extensions, using only the counts of its companions."""
     levels, ext, state = walk
-    members, base_items, places, outside, _ = at_hand
+    members, base_items, places, outside, _ = current
     counts = companions.counts[companions.start[root] : companions.start[root + 1]]
     members[0], n_members, n_new = root, 1, 0
-    is_anothers = False
+    is_elsewhere = False
     for b in range(len(base_items)):
         if counts[b] == root_count:
-            is_anothers |= base_items[b] > root
+            is_elsewhere |= base_items[b] > root
             members[n_members] = base_items[b]
             n_members += 1
         elif base_items[b] < root:
             ext[n_new, _ITEM], ext[n_new, _EXT_COUNT], ext[n_new, _ROW] = base_items[b], counts[b], b
             n_new += 1
     levels[0, _START], levels[0, _CURSOR], levels[0, _ROWS] = 0, 0, len(base_items)
-    levels[0, _SIZE] = 0 if is_anothers or n_members >= limits.max_len else n_new
-    levels[0, _MEMBERS] = state[_N_MEMBERS] = 0 if is_anothers else n_members
-    if is_anothers:
+    levels[0, _SIZE] = 0 if is_elsewhere or n_members >= limits.max_len else n_new
+    levels[0, _MEMBERS] = state[_N_MEMBERS] = 0 if is_elsewhere else n_members
+    if is_elsewhere:
         return
     for m in range(n_members):
         flip(outside, places[members[m]])
@@ -304,7 +304,7 @@ def _open_projected_root(
 def _descend(
     walk: Walk,
     arena: Bitsets,
-    at_hand: SetAtHand,
+    current: CurrentSet,
     found: ThreadSets,
     control: np.ndarray,
     limits: SearchLimits,
@@ -312,7 +312,7 @@ def _descend(
     """Search below one root until done, or until an array is full; calling again goes on from there."""
     levels, ext, state = walk
     bits, planes, plane_words = arena
-    members, _, places, outside, masks = at_hand
+    members, _, places, outside, masks = current
     depth, n_members = state[_DEPTH], state[_N_MEMBERS]
     status = _DONE
     while depth >= 0 and control[STOP] == RUNNING:
@@ -336,7 +336,7 @@ def _descend(
             status = _ARENA_FULL
             break
         levels[depth, _CURSOR] = j + 1
-        # The closure would add an item of higher rank than the one the set grew by: it is another's.
+        # The closure would add an item of higher rank than the one the set grew by: another branch has it.
         if lies_in_another(bits, row, masks, outside, places[item] + 1):
             continue
         members[n_members] = item
@@ -365,10 +365,10 @@ def _descend(
 
 @kernel
 def write_set(members: np.ndarray, n_members: int, count: int, found: ThreadSets, state: np.ndarray) -> None:
-    """Append a set, its items ascending, to what was found."""
+    """Append a set to those found, its items ascending."""
     ranks = found.ranks
     start = state[_N_CODES]
-    # Members were added from high ranks to low ones: read backwards they are almost sorted.
+    # Members were added from high to low ranks, so they are almost sorted when read backwards.
     for m in range(n_members):
         value = members[n_members - 1 - m]
         k = start + m

@@ -1,16 +1,16 @@
 """All frequent itemsets, depth first over bitsets (Eclat).
 
 Each thread runs `search` and takes roots (a root is the rarest item of a set) from a queue until none is
-left. What it finds are records in depth-first order: a set is the path of items from its root to its
-record, so a record is only a length, the last item and a count. `assemble` turns records into columns.
+left. It writes records in depth-first order. A set is the path of items from its root to its record, so a
+record is only a length, the last item and a count. `records` turns them into columns.
 
-Sets grow from their rarest item towards more frequent ones, and siblings are visited in order of rank, so
-that the records of all roots, in order of root, are in colexicographic order. Where an item occurs in every
-transaction of a prefix, its bitset is the prefix's: it is shared, not intersected; and where the first few
-extensions of a prefix all do, their subsets are written by counting in binary.
+Sets grow from their rarest item towards more frequent ones, and siblings are visited in order of rank. So the
+records of all roots, in order of root, are in colexicographic order. If an item occurs in every transaction
+of a prefix, it shares the prefix's bitset, and nothing is intersected. If the first few extensions of a
+prefix all do so, their subsets are written by counting in binary.
 
 F is the number of frequent items. Dense data comes as bitsets, one row for each item; sparse data as
-companions and projected rows. `control` is that of the module of that name.
+companions and projected rows (see `projection`). `control` is described in `records`.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _LONGEST_RUN = 40
 
 
 class Walk(NamedTuple):
-    """Where a depth-first search stands, from which it goes on after an array was full.
+    """The state of a depth-first search. It goes on from there after an array was full.
 
     Attributes
     ----------
     levels : array of int64, shape (n_levels, n_columns)
-        The sets from the root to the one at hand; each search says what its columns are.
+        The sets from the root to the current one; each search defines its columns.
     ext : array of int64, shape (n, 3)
-        The extensions of all levels, level behind level: an item, its count, and its row of bits.
+        The extensions of all levels, one level after the other: an item, its count, and its row of bits.
     state : array of int64, shape (n_numbers,)
         How deep the search is, and how much has been found.
     """
@@ -79,8 +79,8 @@ def search(
 ) -> ThreadRecords:
     """Find the frequent itemsets of the roots this thread gets.
 
-    `queue` (1,) int64 is one more than the next root; roots below `first_root` are not for this queue.
-    `root_counts` (F,) int64. Without rows of bits, data is sparse.
+    `queue` (1,) int64 is one more than the next root; roots below `first_root` are not in this queue.
+    `root_counts` (F,) int64. Data without rows of bits is sparse.
     """
     n_items = len(root_counts)
     dense = len(bits.rows) > 0
@@ -138,7 +138,7 @@ def search(
 
 @kernel
 def _first_level(arena: Bitsets, root: int, min_count: int, n_items: int, ext: np.ndarray) -> int:
-    """List the items before `root` that are frequent with it; their bitsets go behind those of the items."""
+    """List the items before `root` that are frequent with it; their bitsets go after those of the items."""
     rows, planes, plane_words = arena
     n_new = 0
     for i in range(root):
@@ -166,7 +166,7 @@ def _open_level(
 ) -> None:
     """Enter a prefix with its extensions ext[start:start + size].
 
-    Those with too few extensions before them to reach `min_len` are not visited.
+    Extensions with too few others before them to reach `min_len` are not visited.
     """
     levels, ext = walk.levels, walk.ext
     run = 0
@@ -242,7 +242,7 @@ def _descend(
             _open_level(walk, depth, first, j, base, used, count, limits.min_len)
             continue
         n_new = 0
-        # The only extension of a set is never intersected again: counting it is enough.
+        # A set with only one extension is not intersected again: counting is enough.
         keep = j > 1 and length + 1 < limits.max_len
         for i in range(first, first + j):
             new_row = used

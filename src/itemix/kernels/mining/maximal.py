@@ -1,11 +1,14 @@
 """Maximal frequent itemsets, depth first over bitsets.
 
 A set is maximal if no superset is frequent. A branch is left as soon as all it could still reach lies in a
-set already found, or as soon as one item outside of it could be added to all of it; and where all
-extensions of a set are frequent together, they are taken at once. What the branches of other threads have
-found is not needed: whether a set is maximal is asked of the data, by trying the items they begin with.
+known set, or as soon as one item outside of it could be added to all of it. If all extensions of a set are
+frequent together, they are taken at once. Threads do not need each other's sets: whether a set is maximal is
+checked in the data, by trying the items that the branches of other threads begin with.
 
-The arguments are those of `closed.search`, and so is what is returned.
+Known sets are kept as bits, one word for 64 sets. Each level of the search keeps those that hold all members
+of its set. These are few, so a level lists only the words that have any bit left.
+
+The arguments and the result are those of `closed.search`.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import numpy as np
 from itemix.kernels.bitsets import WORD_BITS, Bitsets, count_common, grown, intersect
 from itemix.kernels.jit import fetch_add, kernel
 from itemix.kernels.mining.closed import (
-    SetAtHand,
+    CurrentSet,
     ThreadSets,
     all_items,
     companions_of,
@@ -25,7 +28,7 @@ from itemix.kernels.mining.closed import (
     has,
     lies_in_another,
     no_sets,
-    turned,
+    transposed,
     with_room,
     write_set,
 )
@@ -33,30 +36,32 @@ from itemix.kernels.mining.eclat import Walk
 from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
 from itemix.kernels.mining.records import N_ROOTS_DONE, RUNNING, STOP, SearchLimits, report
 
-# Sets found before, as bits: which of them hold all members of a set, at each level of a search.
-#
-# One word stands for 64 sets. Few sets hold many given members, so a level lists only the words that have
-# any bit left.
-
-# Sets found before only save work, so that no more of them are kept in mind than this many words hold.
+# Known sets only save work, so no more of them are kept than this many words hold.
 _MOST_WORDS = 1 << 17
 _FIRST_WORDS = 8
 _FIRST_LEVELS = 8
 
+# Extensions of a level are ext[START:END], rarest first. Those from CURSOR to STOP_AT are still to be
+# visited, each with those after it. ROWS is how much of the arena is in use, MEMBERS the size of the set.
+_START, _END, _CURSOR, _STOP_AT, _ROWS, _MEMBERS = 0, 1, 2, 3, 4, 5
+_ITEM, _EXT_COUNT, _ROW = 0, 1, 2
+_DEPTH, _N_SETS, _N_CODES, _N_MEMBERS, _N_KNOWN, _HAS_FORGOTTEN = 0, 1, 2, 3, 4, 5
+_DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL, _KNOWN_FULL, _LEVELS_FULL = 0, 1, 2, 3, 4, 5
+
 
 class Known(NamedTuple):
-    """The last sets found, numbered from 0 on.
+    """The last sets found, numbered from 0.
 
     Attributes
     ----------
     holders : array of uint64, shape (n_items, words)
         Which of them hold an item.
     covers, places : array of uint64 and of int64, shape (n_levels, words)
-        Which of them hold all members of a level: words with any bit, and which word of `holders` each is.
+        Which of them hold all members of a level: the words with any bit, and their places in `holders`.
     sizes : array of int64, shape (n_levels,)
         How many such words a level has.
     is_done : array of bool, shape (n_items,)
-        Which roots were searched: all their sets were noted, though some may be forgotten.
+        Which roots were searched. All their sets were noted, though some may be forgotten.
     """
 
     holders: np.ndarray
@@ -81,7 +86,7 @@ def nothing_known(n_items: int) -> Known:
 
 @kernel
 def with_more_levels(known: Known) -> Known:
-    """Return the same with room for twice as many levels."""
+    """Return the same sets with room for twice as many levels."""
     n_levels = len(known.sizes)
     sizes = np.zeros(2 * n_levels, dtype=np.int64)
     sizes[:n_levels] = known.sizes
@@ -90,9 +95,9 @@ def with_more_levels(known: Known) -> Known:
 
 @kernel
 def with_more_sets(known: Known) -> tuple[Known, int]:
-    """Return the same with room for more sets: by wider arrays, or by forgetting the older half of the sets.
+    """Make room for more sets, by wider arrays or by forgetting the older half of the sets.
 
-    Returns how many sets are forgotten, too.
+    Also returns how many sets are forgotten.
     """
     words = known.holders.shape[1]
     is_wider = 2 * known.holders.size <= _MOST_WORDS
@@ -114,7 +119,7 @@ def with_more_sets(known: Known) -> tuple[Known, int]:
 
 @kernel
 def cover_all(known: Known, n_sets: int) -> None:
-    """Let all sets cover level 0, as they do where it has no members."""
+    """Let all sets cover level 0, which has no members yet."""
     known.sizes[0] = (n_sets + WORD_BITS - 1) // WORD_BITS
     for k in range(known.sizes[0]):
         known.covers[0, k], known.places[0, k] = ~np.uint64(0), k
@@ -122,7 +127,7 @@ def cover_all(known: Known, n_sets: int) -> None:
 
 @kernel
 def narrow(known: Known, level: int, to_level: int, members: np.ndarray, start: int, stop: int) -> None:
-    """Let those sets cover a level that cover another and hold members[start:stop]."""
+    """Let the sets that cover `level` and hold members[start:stop] cover `to_level`."""
     n = 0
     for k in range(known.sizes[level]):
         cover, place = known.covers[level, k], known.places[level, k]
@@ -135,7 +140,7 @@ def narrow(known: Known, level: int, to_level: int, members: np.ndarray, start: 
 
 @kernel
 def note(known: Known, number: int, members: np.ndarray, n_members: int, last_level: int) -> None:
-    """Add a set, numbered after all others, which covers all levels up to one."""
+    """Add a set, numbered after all others, which covers all levels up to `last_level`."""
     word = number // WORD_BITS
     bit = np.uint64(1) << np.uint64(number % WORD_BITS)
     for m in range(n_members):
@@ -147,15 +152,6 @@ def note(known: Known, number: int, members: np.ndarray, n_members: int, last_le
             known.covers[level, k], known.places[level, k] = 0, word
             known.sizes[level] = k + 1
         known.covers[level, k] |= bit
-
-
-# Extensions of a level are ext[START:END], rarest first; those from CURSOR on, before STOP_AT, are still to
-# be visited, each with those behind it. ROWS is how much of the arena is in use, MEMBERS the size of the
-# set.
-_START, _END, _CURSOR, _STOP_AT, _ROWS, _MEMBERS = 0, 1, 2, 3, 4, 5
-_ITEM, _EXT_COUNT, _ROW = 0, 1, 2
-_DEPTH, _N_SETS, _N_CODES, _N_MEMBERS, _N_KNOWN, _HAS_FORGOTTEN = 0, 1, 2, 3, 4, 5
-_DONE, _OUT_FULL, _EXT_FULL, _ARENA_FULL, _KNOWN_FULL, _LEVELS_FULL = 0, 1, 2, 3, 4, 5
 
 
 @kernel
@@ -177,7 +173,7 @@ def search(
     walk = Walk(np.zeros((n_items + 2, 6), dtype=np.int64), ext, np.zeros(6, dtype=np.int64))
     state = walk.state
     arena = Bitsets(grown(bits.rows, 2 * n_rows + 2), bits.planes.copy(), bits.plane_words.copy())
-    at_hand = all_items(n_items, turned(bits.rows, n_rows), n_rows)
+    current = all_items(n_items, transposed(bits.rows, n_rows), n_rows)
     known = nothing_known(n_items)
 
     while control[STOP] == RUNNING:
@@ -189,17 +185,17 @@ def search(
         if n_rows > 0:
             _open_root(walk, root_counts, root)
         else:
-            at_hand = companions_of(companions, root, at_hand)
-            arena = pack_entries(projected, root - first_root, len(at_hand.base_items), 2)
+            current = companions_of(companions, root, current)
+            arena = pack_entries(projected, root - first_root, len(current.base_items), 2)
             if len(found.ends) == state[_N_SETS] or len(found.ranks) < state[_N_CODES] + n_items:
                 found = with_room(found)
             if state[_N_KNOWN] == WORD_BITS * known.holders.shape[1]:
                 known = _with_more_known(known, state)
-            _open_projected_root(walk, at_hand, companions, root, root_counts[root], known, found, limits)
+            _open_projected_root(walk, current, companions, root, root_counts[root], known, found, limits)
         state[_DEPTH] = 0
         status = _OUT_FULL
         while status != _DONE:
-            status = _descend(root, walk, arena, at_hand, known, found, control, limits)
+            status = _descend(root, walk, arena, current, known, found, control, limits)
             if status == _OUT_FULL:
                 found = with_room(found)
             elif status == _EXT_FULL:
@@ -213,7 +209,7 @@ def search(
             report(state[_N_SETS] - n_sets, state[_N_CODES] - n_codes, control, limits)
             n_sets, n_codes = state[_N_SETS], state[_N_CODES]
         for m in range(state[_N_MEMBERS]):
-            flip(at_hand.outside, at_hand.places[at_hand.members[m]])
+            flip(current.outside, current.places[current.members[m]])
         state[_N_MEMBERS] = 0
         known.is_done[root] = True
         fetch_add(control, N_ROOTS_DONE, 1)
@@ -231,7 +227,7 @@ def _with_more_known(known: Known, state: np.ndarray) -> Known:
 
 @kernel
 def _open_root(walk: Walk, root_counts: np.ndarray, root: int) -> None:
-    """List a root, which alone is to be visited, and the items before it, rarest first."""
+    """List a root and the items before it, rarest first. Only the root is visited."""
     levels, ext = walk.levels, walk.ext
     for i in range(root + 1):
         item = root - i
@@ -243,7 +239,7 @@ def _open_root(walk: Walk, root_counts: np.ndarray, root: int) -> None:
 @kernel
 def _open_projected_root(
     walk: Walk,
-    at_hand: SetAtHand,
+    current: CurrentSet,
     companions: Companions,
     root: int,
     root_count: int,
@@ -253,13 +249,13 @@ def _open_projected_root(
 ) -> None:
     """List the extensions of a root from the counts of its companions; write it if it has none."""
     levels, ext, state = walk
-    members, base_items, places, outside, _ = at_hand
+    members, base_items, places, outside, _ = current
     counts = companions.counts[companions.start[root] : companions.start[root + 1]]
     members[0], n_members, n_new = root, 1, 0
-    is_anothers, n_outside = False, 0
+    is_elsewhere, n_outside = False, 0
     for b in range(len(base_items)):
         if counts[b] == root_count:
-            is_anothers |= base_items[b] > root
+            is_elsewhere |= base_items[b] > root
             members[n_members] = base_items[b]
             n_members += 1
             continue
@@ -267,7 +263,7 @@ def _open_projected_root(
         if base_items[b] < root:
             ext[n_new, _ITEM], ext[n_new, _EXT_COUNT], ext[n_new, _ROW] = base_items[b], counts[b], b
             n_new += 1
-    if is_anothers:
+    if is_elsewhere:
         n_members, n_new = 0, 0
     for m in range(n_members):
         flip(outside, places[members[m]])
@@ -285,7 +281,7 @@ def _descend(
     root: int,
     walk: Walk,
     arena: Bitsets,
-    at_hand: SetAtHand,
+    current: CurrentSet,
     known: Known,
     found: ThreadSets,
     control: np.ndarray,
@@ -294,7 +290,7 @@ def _descend(
     """Search below one root until done, or until an array is full; calling again goes on from there."""
     levels, ext, state = walk
     bits, planes, plane_words = arena
-    members, _, places, outside, masks = at_hand
+    members, _, places, outside, masks = current
     min_count = limits.min_count
     depth, n_members = state[_DEPTH], state[_N_MEMBERS]
     status = _DONE
@@ -340,7 +336,7 @@ def _descend(
         narrow(known, depth, depth + 1, members, levels[depth, _MEMBERS], n_members)
         if _is_covered(known, depth + 1, ext, end, end + n_new):
             continue
-        # An item outside of the set occurs wherever it does: it could be added to all of the branch.
+        # Some item outside of the set occurs wherever the set does: it could be added to all of the branch.
         if lies_in_another(bits, row, masks, outside, 0):
             continue
         all_row, all_count = row, count
@@ -361,7 +357,7 @@ def _descend(
             flip(outside, places[ext[i, _ITEM]])
             n_members += 1
         first = 0 if state[_HAS_FORGOTTEN] else root + 1
-        if not _can_add(arena, all_row, min_count, at_hand, known, first):
+        if not _can_add(arena, all_row, min_count, current, known, first):
             _remember(members, n_members, all_count, depth, known, found, state, limits)
     state[_DEPTH], state[_N_MEMBERS] = depth, n_members
     return status
@@ -369,7 +365,7 @@ def _descend(
 
 @kernel
 def _is_covered(known: Known, level: int, ext: np.ndarray, start: int, stop: int) -> bool:
-    """Whether one set found before holds all members of a level and all extensions ext[start:stop]."""
+    """Whether a known set holds all members of a level and all extensions ext[start:stop]."""
     for k in range(known.sizes[level]):
         cover, place = known.covers[level, k], known.places[level, k]
         i = start
@@ -382,13 +378,14 @@ def _is_covered(known: Known, level: int, ext: np.ndarray, start: int, stop: int
 
 
 @kernel
-def _can_add(arena: Bitsets, row: int, min_count: int, at_hand: SetAtHand, known: Known, first: int) -> bool:
+def _can_add(arena: Bitsets, row: int, min_count: int, current: CurrentSet, known: Known, first: int) -> bool:
     """Whether a set stays frequent with some item outside of it, from the item `first` on.
 
-    Of the roots that were searched here, no set with that item would be known: it was asked for before.
+    If no set was forgotten (`first` > 0), roots that this thread has searched are skipped: a known set would
+    have covered the branch.
     """
     bits, planes, plane_words = arena
-    base_items, outside, is_done = at_hand.base_items, at_hand.outside, known.is_done
+    base_items, outside, is_done = current.base_items, current.outside, known.is_done
     for b in range(len(base_items) - 1, -1, -1):
         item = base_items[b]
         if item < first:
@@ -411,7 +408,7 @@ def _remember(
     state: np.ndarray,
     limits: SearchLimits,
 ) -> None:
-    """Write a maximal set if its length is asked for, and note it for the branches to come."""
+    """Write a maximal set if its length is wanted, and note it for later branches."""
     note(known, state[_N_KNOWN], members, n_members, depth)
     state[_N_KNOWN] += 1
     if limits.min_len <= n_members <= limits.max_len:

@@ -1,15 +1,15 @@
 """All itemsets that are probable enough under a mixture, depth first with one vector a level.
 
 The probability of a set is sum_k pi_k prod_{i in set} phi_ik (eq. predict). Level d keeps the K products of
-its prefix, so that an extension costs K multiplications and additions. The search goes as in `eclat`: from
-the rarest item of a set to more probable ones, siblings in order of rank, and so are the records.
+its prefix, so that an extension costs K multiplications and additions. The order of the search and of the
+records is that of `eclat`: from the rarest item of a set to more probable ones, siblings in order of rank.
 
-F is the number of items of enough probability, K that of the components. The value of a record is a
+F is the number of items that are probable enough, K the number of components. The value of a record is a
 probability.
 
-A corrected mixture shifts the log-odds of items below each path of up to `n_pivots` items (see `residuals`).
-Below such a path the rows of the shifted items are written anew, on a stack; all others are those of the path
-above.
+A corrected mixture shifts the log-odds of items below each path of up to `n_pivots` items (see
+`kernels.models.corrected`). Below such a path the shifted items get new rows, on a stack. All other items
+keep the rows of the path above.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NODE, _N_ROWS = 3, 4
 _ITEM, _ROW = 0, 1
 _DEPTH, _N_OUT = 0, 1
 _DONE, _OUT_FULL, _EXT_FULL = 0, 1, 2
-# A component is left out below a root where all that it could add is lost in rounding anyway.
+# A component is left out below a root if all that it could add would be lost in rounding.
 _NEGLIGIBLE = 1e-16
 # Rows are padded with zeros to whole cache lines, so that the vector loops have no remainder.
 _PAD = 8
@@ -64,7 +64,7 @@ class RankedMixture(NamedTuple):
 
 
 class PathShifts(NamedTuple):
-    """How the log-odds of items are shifted below paths; not at all where `n_pivots` is 0.
+    """The shifts of the log-odds of items below paths; none if `n_pivots` is 0.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class PathShifts(NamedTuple):
     trie : ShiftTrie
         The shifts.
     n_pivots : int
-        How many items the longest path has below which there are any.
+        The number of items of the longest path that has shifts below it.
     """
 
     rank: np.ndarray
@@ -82,20 +82,20 @@ class PathShifts(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """Where the search below one root stands, from which it goes on after an array was full.
+    """The state of the search below one root. It goes on from there after an array was full.
 
     Attributes
     ----------
     levels : array of int64, shape (n_levels, 5)
-        The sets from the root to the one at hand.
+        The sets from the root to the current one.
     ext : array of int64, shape (n, 2)
-        The extensions of all levels, level behind level: an item and its row of phi.
+        The extensions of all levels, one level after the other: an item and its row of phi.
     ext_probability : array of float64, shape (n,)
         The probability of each set with its extension.
     phi : array of float64, shape (n_rows, width)
         A row for each item, of the components that can hold the root, filled up with zeros.
     products : array of float64, shape (n_levels, width)
-        What each of these components has in the set of a level.
+        The share of each of these components in the probability of the set of a level.
     state : array of int64, shape (2,)
         How deep the search is, and how much has been found.
     """
@@ -257,7 +257,7 @@ def _descend(
 
 @inlined
 def _extend(branch: Branch, depth: int, j: int, min_probability: float) -> int:
-    """List behind a level those of its extensions before the j-th that are probable enough with it."""
+    """List the extensions of a level that are probable enough with its j-th; they come before it."""
     levels, ext, ext_probability, phi, products, _ = branch
     start, base = levels[depth, _START], levels[depth, _START] + levels[depth, _SIZE]
     n_new = 0
@@ -273,10 +273,7 @@ def _extend(branch: Branch, depth: int, j: int, min_probability: float) -> int:
 
 @kernel
 def _extend_shifted(branch: Branch, depth: int, j: int, shifts: PathShifts, min_probability: float) -> int:
-    """List the extensions of a level that are probable enough with its j-th, as `_extend` does.
-
-    Items whose log-odds are shifted below that path get rows of their own.
-    """
+    """Do what `_extend` does; items whose log-odds are shifted below that path get new rows."""
     levels, ext, ext_probability, phi, products, _ = branch
     rank = shifts.rank
     first, item, shift = shifts.trie

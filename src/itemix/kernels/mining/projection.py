@@ -1,11 +1,17 @@
-"""Sparse data, seen from each of its items: which items are frequent with it, and its rows in terms of them.
+"""Layouts of transactions for mining: bitsets over all rows for dense data, projections for sparse data.
 
-Sparse data is mined root by root, over the transactions of the root alone. `count_pairs` finds the frequent
-pairs of a range of roots, `deliver` brings to each of them what its rows hold of its companions, and
-`pack_entries` makes bitsets of that. The first two read all rows in order, which is what makes them quick:
-asking for the rows of each root in turn would miss the cache at every row.
+Items are ranked by their count: rank 0 is the most frequent one, ties go to the smaller code. Infrequent
+items are dropped. F is the number of frequent items. Shapes: `indptr` (N + 1,) int64, `indices` (nnz,) int32,
+`rank_of` (n_items,) int32 with -1 for dropped items.
 
-F is the number of frequent items.
+Sparse data is mined root by root, over the transactions of the root alone. A root's companions are the items
+that are frequent with it. `count_pairs` finds them for a range of roots, `deliver` writes the rows of each
+root in terms of its companions, and `pack_entries` makes bitsets of these. The first two are quick because
+they read all rows in order. Asking for the rows of each root in turn would miss the cache at every row.
+
+That takes a table of all pairs of a range of roots. With tens of thousands of items there would be thousands
+of ranges, with tables that are nearly empty. `count_indexed_pairs` and `deliver_indexed` do the same by way
+of an index: each root asks for its own rows, and the work grows with the pairs that occur.
 """
 
 from __future__ import annotations
@@ -17,14 +23,6 @@ import numpy as np
 from itemix.kernels.bitsets import WORD_BITS, Bitsets, multiplicity_planes, padded_words
 from itemix.kernels.jit import inlined, kernel, popcount
 
-# Prepare transactions for mining: drop infrequent items, rank the others, lay them out for the search.
-#
-# Items are ranked by their count: rank 0 is the most frequent one, ties go to the smaller code. The two
-# layouts are bitsets over all rows (dense data) and rows of ranks (sparse data).
-#
-# Shapes: `indptr` (N + 1,) int64, `indices` (nnz,) int32, `rank_of` (n_items,) int32 with -1 for dropped
-# items.
-
 _LONG_ROW = 64
 _LANES = 16
 
@@ -33,7 +31,7 @@ _LANES = 16
 def pack_bitsets(
     indptr: np.ndarray, indices: np.ndarray, row_order: np.ndarray, rank_of: np.ndarray, n_ranks: int
 ) -> np.ndarray:
-    """Bitsets (n_ranks, words) uint64: bit b of row r says that row_order[b] (or b) holds rank r."""
+    """Return bitsets (n_ranks, words) uint64: bit b of row r says that row_order[b] (or b) holds rank r."""
     n_rows = len(indptr) - 1
     bits = np.zeros((n_ranks, padded_words(n_rows)), dtype=np.uint64)
     for b in range(n_rows):
@@ -51,10 +49,10 @@ def pack_bitsets(
 def rows_of_ranks(
     indptr: np.ndarray, indices: np.ndarray, row_order: np.ndarray, rank_of: np.ndarray, like: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of ascending ranks, for the rows (in `row_order`, if given) with at least two frequent items.
+    """Return rows of ascending ranks, in `row_order` if given.
 
-    Returns row pointers, ranks (of the type of `like`, in which they must fit), and where `row_order` is
-    given which places of it were kept.
+    Rows with fewer than two frequent items are left out. Returns row pointers, ranks (of the type of `like`,
+    in which they must fit) and, if `row_order` is given, the places of it that were kept.
     """
     n_rows = len(indptr) - 1
     n_kept, n_ones, longest = 0, 0, 0
@@ -76,7 +74,7 @@ def rows_of_ranks(
         n = 0
         for j in range(indptr[t], indptr[t + 1]):
             r = rank_of[indices[j]]
-            row[n] = r  # written over by the next one where it is none
+            row[n] = r  # the next one writes over it if it is -1
             n += r >= 0
         if n < 2:
             continue
@@ -91,10 +89,10 @@ def rows_of_ranks(
 
 @kernel
 def _write_sorted(row: np.ndarray, n: int, out: np.ndarray, start: int) -> None:
-    """Write the first n ranks of a row in ascending order; behind them there is room for _LANES more.
+    """Write the first n ranks of a row in ascending order; after them there is room for _LANES more.
 
-    Most rows are short: comparing each rank with all others, several at a time, takes less than the guesses
-    of a sort that go wrong.
+    Most rows are short. Comparing each rank with all others, several at a time, then takes less time than a
+    sort, whose branches are often mispredicted.
     """
     if n > _LONG_ROW:
         out[start : start + n] = row[:n]
@@ -116,7 +114,7 @@ class RankRows(NamedTuple):
     Attributes
     ----------
     start : array of int64, shape (N + 1,)
-        Where each row starts.
+        The start of each row.
     ranks : array of uint16 or int32, shape (nnz,)
         The ranks of all rows, ascending in each.
     weights : array of int64, shape (N,), or of int32, shape (0,)
@@ -134,7 +132,7 @@ class Companions(NamedTuple):
     Attributes
     ----------
     start : array of int64, shape (F + 1,)
-        Where the list of each root starts.
+        The start of each root's list.
     ranks : array of int32
         The companions of all roots, ascending in each list.
     counts : array of int64
@@ -152,12 +150,12 @@ class ProjectedRows(NamedTuple):
     Attributes
     ----------
     spans : array of int64, shape (n_roots, 2)
-        Where the entries of each root start and stop.
+        The start and stop of each root's entries.
     entries : array of int16 or int32
-        For each row the complement of its number (or -1 where rows count once), then positions in the root's
+        For each row the complement of its number (or -1 if rows count once), then positions in the root's
         list of companions.
     weights : array
-        Those of all rows, see `RankRows`.
+        The weights of all rows, see `RankRows`.
     """
 
     spans: np.ndarray
@@ -209,10 +207,10 @@ def count_pairs(
 
 @kernel
 def entry_bounds(companions: Companions, min_companions: int) -> np.ndarray:
-    """How many entries `deliver` can write for each root (F,) int64, where every row counts once.
+    """Bound the number of entries that `deliver` writes for each root (F,) int64, if every row counts once.
 
-    A row is kept only with `min_companions` companions before the root, so their counts bound the number of
-    rows, and that bounds what each companion adds; a row has one entry more, its number.
+    A row is kept only with `min_companions` companions before the root. So their counts bound the number of
+    rows, which bounds what each companion adds. A row has one entry more, its number.
     """
     start, ranks, counts = companions
     bounds = np.zeros(len(start) - 1, dtype=np.int64)
@@ -240,9 +238,9 @@ def deliver(
 ) -> ProjectedRows:
     """Write the rows of each root of a range in terms of its companions.
 
-    Rows with fewer than `min_companions` companions before the root are left out: with 2, pairs of companions
+    Rows with fewer than `min_companions` companions before the root are left out. With 2, pairs of companions
     are still counted right, and most rows of sparse data are gone. `bounds` is what `entry_bounds` returns,
-    and the entries are of the type of `like`.
+    and the entries have the type of `like`.
     """
     companion_start, companion_ranks = companions.start, companions.ranks
     row_start, weights = rows.start, rows.weights
@@ -261,7 +259,7 @@ def deliver(
         row = np.empty(_longest(row_start) + 2, dtype=like.dtype)
         _deliver_rows(first_root, rows, places, last, min_companions, False, spans, row)
     else:
-        # Where rows count once, `entry_bounds` says how many entries there can be: one pass is enough.
+        # If rows count once, `entry_bounds` bounds the entries, and one pass is enough.
         for k in range(n_roots):
             spans[k, 1] = bounds[first_root + k]
     total = 0
@@ -293,13 +291,13 @@ def _deliver_rows(
     spans: np.ndarray,
     entries: np.ndarray,
 ) -> None:
-    """Move spans[:, 1] on by what the rows of each root take; write it there if it is to be kept.
+    """Move spans[:, 1] on by the size of each root's entries, and write the entries if `are_kept`.
 
-    `places` (n_roots, words, 2) uint64 says of 64 ranks each which of them are companions, and how many
-    companions stand before them; `last` (n_roots,) int64 is the last companion.
+    `places` (n_roots, words, 2) uint64 holds, for each 64 ranks, which of them are companions, and how many
+    companions come before them; `last` (n_roots,) int64 is the last companion.
 
-    Whether a rank is a companion and whether a row has enough of them is as good as random: everything is
-    written, and written over where it was in vain. So each root needs room for min_companions + 1 more.
+    Whether a rank is a companion, and whether a row has enough of them, cannot be predicted. So everything is
+    written, and written over if it was not needed. Each root needs room for min_companions + 1 more.
     """
     row_start, ranks = rows.start, rows.ranks
     are_numbered = len(rows.weights) > 0
@@ -324,7 +322,7 @@ def _deliver_rows(
 def _write_places(
     ranks: np.ndarray, start: int, stop: int, places: np.ndarray, k: int, entries: np.ndarray, at: int
 ) -> int:
-    """Write which companions of the k-th root are among some ranks, and return where that ends."""
+    """Write the positions of the k-th root's companions among some ranks, and return where they end."""
     one = np.uint64(1)
     for q in range(start, stop):
         word = np.uint64(ranks[q]) // np.uint64(WORD_BITS)
@@ -358,24 +356,13 @@ def pack_entries(projected: ProjectedRows, k: int, n_companions: int, n_extra: i
     return Bitsets(bits, planes, plane_words)
 
 
-# Sparse data with very many items, seen from each of its items: what `projection` does, by way of an index.
-#
-# `projection` reads all rows in order for a range of roots, with a table of all pairs of that range. Both
-# are small as long as items are few; with tens of thousands of them there are thousands of ranges, and
-# nearly all of each table stays empty. Here each root asks for its own rows, so that the work is that of the
-# pairs that occur. A row that is asked for is seldom in the cache, which is why this is not the way for
-# fewer items.
-#
-# Shapes as in `projection`.
-
-
 class RowIndex(NamedTuple):
     """The rows that hold each rank.
 
     Attributes
     ----------
     start : array of int64, shape (F + 1,)
-        Where the list of each rank starts.
+        The start of each rank's list.
     rows : array of int32, shape (nnz,)
         The rows of all lists, ascending in each.
     """
@@ -403,7 +390,7 @@ def index_rows(row_start: np.ndarray, ranks: np.ndarray, n_ranks: int) -> RowInd
 
 @kernel
 def pair_bounds(row_start: np.ndarray, ranks: np.ndarray, n_ranks: int) -> np.ndarray:
-    """How many pairs of each root with a more frequent item its rows hold (F,) int64, repeated ones too."""
+    """Return how many pairs with a more frequent item each root's rows hold (F,) int64, with repetitions."""
     bounds = np.zeros(n_ranks, dtype=np.int64)
     for t in range(len(row_start) - 1):
         for p in range(row_start[t], row_start[t + 1]):
@@ -420,7 +407,7 @@ def count_indexed_pairs(
     index: RowIndex,
     bounds: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count each root of a range with every more frequent item; returns what `projection.count_pairs` does.
+    """Do what `count_pairs` does, by way of an index.
 
     `bounds` (F,) int64 is what `pair_bounds` returns.
     """
@@ -429,7 +416,7 @@ def count_indexed_pairs(
     n_roots = stop_root - first_root
     room, most = 0, 0
     for root in range(first_root, stop_root):
-        # A pair that counts must occur so often; with weights, once may do.
+        # A frequent pair occurs in at least min_count rows; with weights, one row may be enough.
         room += min(bounds[root] if len(weights) else bounds[root] // min_count, root)
         most = max(most, min(bounds[root], root))
     sizes = np.zeros(n_roots, dtype=np.int64)
@@ -474,7 +461,7 @@ def _count_with(
     table: np.ndarray,
     seen: np.ndarray,
 ) -> int:
-    """Add the rows of a root to `table`, list the ranks that it had not counted yet, and say how many."""
+    """Add the rows of a root to `table`, list the ranks that were not counted yet, and return how many."""
     n_seen = 0
     for t in rows:
         weight = weights[t] if len(weights) else 1
@@ -499,7 +486,7 @@ def deliver_indexed(
     like: np.ndarray,
     index: RowIndex,
 ) -> ProjectedRows:
-    """Write the rows of each root of a range in terms of its companions, as `projection.deliver` does."""
+    """Do what `deliver` does, by way of an index."""
     n_roots = stop_root - first_root
     spans = np.zeros((n_roots, 2), dtype=np.int64)
     place = np.full(len(companions.start) - 1, -1, dtype=np.int32)
@@ -507,7 +494,7 @@ def deliver_indexed(
         nothing = np.empty(0, dtype=like.dtype)
         _deliver_indexed_rows(first_root, companions, rows, index, min_companions, place, spans, nothing)
     else:
-        # Where rows count once, `entry_bounds` says how many entries there can be: one pass is enough.
+        # If rows count once, `entry_bounds` bounds the entries, and one pass is enough.
         for k in range(n_roots):
             spans[k, 1] = bounds[first_root + k]
     total = 0
@@ -532,9 +519,9 @@ def _deliver_indexed_rows(
     spans: np.ndarray,
     entries: np.ndarray,
 ) -> None:
-    """Move spans[:, 1] on by what the rows of each root take; write it there where `entries` has room.
+    """Move spans[:, 1] on by the size of each root's entries, and write the entries if there is room.
 
-    `place` (F,) int32 is -1 before and after: the place of each companion of a root among them.
+    `place` (F,) int32 is scratch for the position of each companion of a root; it is -1 before and after.
     """
     companion_start, companion_ranks = companions.start, companions.ranks
     row_start, ranks = rows.start, rows.ranks

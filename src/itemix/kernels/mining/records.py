@@ -1,8 +1,12 @@
-"""From depth-first records to columns of itemsets, sorted by length.
+"""Records of a depth-first search, what the threads of one search share, and columns made of records.
 
-A record is a length, a last item and a count; the set is the path to it. The records of a root are
-contiguous, and roots are written in order, each length to its own stretch of the result, so that no two
-sets are compared.
+A record is a length, a last item and a value; the set is the path to it. The records of a root are
+contiguous. Columns are sorted by length: roots are written in order, each length to its own stretch of the
+result, and no two sets are compared.
+
+`control` (4,) int64 is shared by all threads of a search: why to stop, and how much has been found. Threads
+write it with atomic additions. The caller sets STOP to CANCELLED to end a search, and reads N_ROOTS_DONE to
+show progress.
 """
 
 from __future__ import annotations
@@ -14,22 +18,16 @@ import numpy as np
 from itemix.kernels.bitsets import longer
 from itemix.kernels.jit import BLOCK, copy_block, fetch_add, kernel
 
-# What the threads of one search share: why to stop, how much has been found.
-#
-# `control` (4,) int64 is written by all threads, with atomic additions; the caller sets STOP to CANCELLED to
-# end a search, and reads N_ROOTS_DONE to show progress.
-
 STOP, N_FOUND, N_CODES, N_ROOTS_DONE = 0, 1, 2, 3
 RUNNING, CANCELLED, TOO_MANY = 0, 1, 2
 
 # The key of a record: its length, and the rank of its last item.
 LENGTH_SHIFT = 24
 RANK_MASK = (1 << LENGTH_SHIFT) - 1
-# What an itemset costs until it is returned: its record, its offset, count and support; and four bytes an
-# item.
+# Memory of an itemset until it is returned: its record, offset, count and support; and of each item in it.
 BYTES_PER_SET = 36
 BYTES_PER_CODE = 4
-# A record that only leads to longer sets, a key and a count, takes the room of this many items.
+# A record that only leads to longer sets is a key and a count, which take the room of this many items.
 CODES_PER_STEP = 3
 
 
@@ -63,9 +61,9 @@ class SearchLimits(NamedTuple):
     min_len, max_len : int
         How many items a set has.
     max_itemsets : int
-        With more sets than these, the search stops.
+        The search stops if it finds more sets than this.
     max_bytes : int
-        With a result that takes more memory than this, the search stops.
+        The search stops if the result takes more memory than this.
     """
 
     min_count: int
@@ -77,7 +75,7 @@ class SearchLimits(NamedTuple):
 
 @kernel
 def report(n_found: int, n_codes: int, control: np.ndarray, limits: SearchLimits) -> None:
-    """Add to the shared totals; stop all threads where they are too much."""
+    """Add to the shared totals; stop all threads if they are over the limits."""
     total = fetch_add(control, N_FOUND, n_found) + n_found
     codes = fetch_add(control, N_CODES, n_codes) + n_codes
     if total > limits.max_itemsets or BYTES_PER_SET * total + BYTES_PER_CODE * codes > limits.max_bytes:
@@ -121,14 +119,14 @@ def place_records(
     records : ThreadRecords
         The records.
     positions : (n_roots + 1, longest + 1) int64
-        The position, among all sets, of a root's first set of each length; negative for lengths left out. The
-        next row says where they stop.
+        The position, among all sets, of a root's first set of each length; negative for lengths left out.
+        They stop where those of the next row start.
     length_start, code_start : (longest + 1,) int64
         The position of the first set of each length, and where its codes start.
     code_of : (F,) int32
         The item code of each rank.
     out_offsets, out_codes, out_counts : int64, int32, int64
-        The columns; each thread writes other places of them.
+        The columns; each thread writes its own places.
     """
     keys, counts, segments = records
     n_lengths = positions.shape[1]
@@ -139,8 +137,8 @@ def place_records(
     for s in range(len(segments)):
         for length in range(n_lengths):
             at[length] = positions[s, length]
-            # A block is copied whatever the length, without a loop. It may run over the codes of the sets
-            # behind it, so the last ones are copied one by one.
+            # A short set is copied as a whole block, without a loop. The block may run into the codes of the
+            # next sets, so the last sets are copied code by code.
             block_until[length] = positions[s + 1, length] - BLOCK if 0 < length <= BLOCK else 0
         for j in range(segments[s, 0], segments[s, 1]):
             length = int(keys[j] >> LENGTH_SHIFT)
@@ -168,9 +166,10 @@ def link_records(
     first: np.ndarray,
     out_values: np.ndarray,
 ) -> None:
-    """Write the value of each set of one thread, its last item, and where its children start (`monotone`).
+    """Write the value of each set of one thread, its last item, and where its children start.
 
-    Arguments as those of `place_records`, with no length left out.
+    `tail` and `first` are those of `kernels.models.corrected.lower`, the others those of `place_records`,
+    with no length left out.
     """
     keys, values, segments = records
     n_lengths = positions.shape[1]
@@ -188,14 +187,14 @@ def link_records(
 
 @kernel
 def keep_records(records: ThreadRecords, positions: np.ndarray, low: np.ndarray, least: float) -> int:
-    """Give the records of one thread the values `low` of their sets, drop those below the least, in place.
+    """Replace the values of one thread's records by `low`, and drop those below `least`, in place.
 
-    Arguments as those of `link_records`. No set may have a higher value than its parent: what is left are
-    still paths. Return how many records are left.
+    Arguments as those of `link_records`. No set may have a higher value than its parent, so that what is left
+    are still paths. Return how many records are left.
     """
     keys, values, segments = records
     at = np.empty(positions.shape[1], dtype=np.int64)
-    # Segments are written in the order in which a thread has searched the roots, the last root first.
+    # A thread searches the last root first, and segments lie in that order.
     n_kept = 0
     for s in range(len(segments) - 1, -1, -1):
         at[:] = positions[s]

@@ -1,12 +1,15 @@
-"""Split itemsets into rules.
+"""Association rules: their measures, the split of itemsets into rules, and the best rules for baskets.
+
+Measures of a rule A -> C are computed from the supports of A and C, of A, and of C (float64 each). The
+formulas and their order of operations are those of mlxtend's columns, so that values are equal to the last
+bit. `n` is the number of transactions, NaN if it is not known. A measure is NaN if it needs something that is
+not known.
 
 Every set S is split into an antecedent A and a consequent C (the rest of S) by a depth-first search that
-grows C item by item. The hashes of A and C follow each step by one exclusive or, so that their supports are
-found by one look into the hash table of the known sets (see `lattice`). A branch ends as soon as the
-confidence, which only falls as C grows, is under what the threshold needs.
-
-The search can be left at any split and taken up again: it stops when `RuleBuffer` is full or its budget of
-splits is spent, and says where in `place`.
+grows C item by item. Each step updates the hashes of A and C by one exclusive or, so that their supports are
+found by one look into the hash table of the known sets (see `lattice`). Confidence only falls as C grows, so
+a branch ends as soon as it is too low for the threshold. The search can be left at any split and taken up
+again: it stops when `RuleBuffer` is full or its budget of splits is spent, and keeps its position in `place`.
 """
 
 from __future__ import annotations
@@ -18,12 +21,6 @@ import numpy as np
 
 from itemix.kernels.jit import inlined, kernel
 from itemix.kernels.lattice import lookup
-
-# Measures of a rule A -> C, from the supports of A and C, of A, and of C (float64 each).
-#
-# The formulas and their order of operations are those of mlxtend's columns, so that values are equal to the
-# last bit. `n` is the number of transactions, NaN where it is not known; a measure is NaN where it needs
-# what is not known.
 
 (
     ANTECEDENT_SUPPORT,
@@ -45,7 +42,7 @@ from itemix.kernels.lattice import lookup
 
 @inlined
 def chi_squared(both: float, a: float, c: float, n: float) -> float:
-    """Pearson's statistic of the 2 x 2 table of A and C; 0 where A or C holds always or never."""
+    """Return Pearson's statistic of the 2 x 2 table of A and C; 0 if A or C holds always or never."""
     spread = a * (1.0 - a) * c * (1.0 - c)
     if spread <= 0.0:
         return 0.0 * n
@@ -92,8 +89,8 @@ def measure(code: int, both: float, a: float, c: float, n: float) -> float:
 def least_confidence(code: int, threshold: float, both: float) -> float:
     """Bound from below the confidence of every rule of one itemset whose measure reaches the threshold.
 
-    Confidence falls as the consequent grows, so that a split under the bound ends a branch of the search. The
-    bounds follow from support(A and C) <= support(C) <= 1; 0 where there is none.
+    Confidence falls as the consequent grows, so a split below the bound ends a branch of the search. The
+    bounds follow from support(A and C) <= support(C) <= 1. It is 0 if there is no bound.
     """
     bound = 0.0
     if code == CONFIDENCE:
@@ -128,8 +125,8 @@ def measure_all(code: int, both: np.ndarray, a: np.ndarray, c: np.ndarray, n: fl
 ANTECEDENT = 1
 CONSEQUENT = 2
 
-# Where a search was left: the set, how many items were moved to the consequent (and which, of those that are
-# free to move), and one more than the item to try next; 0 there: the set has not been begun.
+# The position of a search: the set, how many items were moved to the consequent, one more than the item to
+# try next (0 if the set has not been started), and which of the items that are free to move were moved.
 PLACE_SET = 0
 PLACE_DEPTH = 1
 PLACE_NEXT = 2
@@ -255,7 +252,7 @@ def _visit(
     whole: SplitSet,
     split: Split,
 ) -> bool:
-    """Note the rule of one split if it is wanted, and say whether larger consequents can still give one."""
+    """Add the rule of one split if it is wanted; return whether larger consequents can still give one."""
     s, start, end, both, least = whole
     hash_a, hash_c, n_c = split
     n_a = end - start - n_c
@@ -302,9 +299,9 @@ def split_sets(
     place: np.ndarray,
     budget: int,
 ) -> bool:
-    """Append the wanted rules of the sets from `place` on to `found`; say whether the last set is done.
+    """Append the wanted rules of the sets from `place` on to `found`; return whether all sets are done.
 
-    Where a support is not known, the set is appended to the missing ones and its branch is left.
+    If a support is not known, its set is appended to the missing ones and the branch is left.
     `place` (longest + 3,) int64 starts as zeros. Rules come in the order of the sets; within a set, the
     consequents come in lexicographic order of the positions of their items.
 
@@ -387,14 +384,8 @@ def split_sets(
     return True
 
 
-# Apply rules to baskets.
-#
-# Baskets are compressed rows (see `csr`), the sides of the rules are sets (see `lattice`), best rule first:
-# r is better than r + 1.
-
-
 class RankedRules(NamedTuple):
-    """Rules, the best first.
+    """Rules, the best first: rule r is better than r + 1.
 
     Attributes
     ----------
@@ -447,8 +438,8 @@ def rules_by_item(
 def best_rules(indptr: np.ndarray, indices: np.ndarray, rules: RankedRules, n: int) -> np.ndarray:
     """Find the n best rules with distinct consequents for each basket: (n_baskets, n) int64, filled with -1.
 
-    A rule applies if the basket holds all its antecedents and none of its consequents. The list of an item is
-    left as soon as its rules are no better than the n found.
+    Baskets are compressed rows (see `csr`). A rule applies if the basket holds all its antecedents and none
+    of its consequents. The list of an item is left as soon as its rules are no better than the n found.
 
     Equivalent to going through all rules for each basket, best first.
     """
@@ -479,7 +470,7 @@ def best_rules(indptr: np.ndarray, indices: np.ndarray, rules: RankedRules, n: i
                         break
                 if not applies:
                     continue
-                # The place of an equal consequent, or the end of the list, is what the better rules push out.
+                # The rule replaces one with the same consequent if it is better, else the last of the list.
                 last = 0
                 while last < n_found and consequent_id[best[b, last]] != consequent_id[r]:
                     last += 1

@@ -1,4 +1,6 @@
-"""Residuals of a mixture: shifts of log-odds, kept in a trie of itemsets (see docs/correction.md).
+"""Corrected mixtures: shifts of log-odds in a trie of itemsets, and probabilities under them.
+
+The method is described in docs/correction.md.
 
 A set is a path from its rarest item to its most probable one. Its first `n_pivots` items are its pivots p_1,
 p_2, ...; the log-odds of every later item i of the path are shifted by the sum over l of the shifts of the
@@ -8,6 +10,11 @@ phi o / (1 - phi + phi o).
 Shapes: items are ranks, 0 the most probable; `table` (D, K) the phi by rank. Node 0 of the trie is the empty
 set and node 1 + r the item of rank r; the children of node v, nodes first[v] to first[v + 1], add the items
 `item` (ascending, all below the last item of v).
+
+The product of these phi, summed over the components, is the estimate of a set. It can be higher than that of
+a subset, so the probability of a set is the least estimate of the set and of all its subsets.
+`least_probabilities` finds it for any sets by a search in the trie. `link` and `lower` find it for a family
+of sets that holds their subsets, as a mining run does.
 """
 
 from __future__ import annotations
@@ -18,14 +25,16 @@ import numpy as np
 
 from itemix.kernels.jit import inlined, kernel, summing
 
-# Log-odds are not shifted further than this: beyond it a probability is 0 or 1 for all that counts.
+# Log-odds are not shifted further than this: beyond it a probability is practically 0 or 1.
 _FARTHEST = 40.0
 _MOST_STEPS = 60
 _PRECISION = 1e-13
+# Estimates are compared with bounds that are rounded differently.
+_ROUNDED = 1.0 + 1e-9
 
 
 class ShiftTrie(NamedTuple):
-    """Itemsets in a trie, each with a shift of log-odds; see the module.
+    """Itemsets in a trie, each with a shift of log-odds; see above.
 
     Attributes
     ----------
@@ -58,7 +67,7 @@ def child_of(first: np.ndarray, item: np.ndarray, node: int, wanted: int) -> int
 
 @inlined
 def _tilted(phi: float, odds: float) -> float:
-    """Return a probability whose odds are multiplied; 0 stays 0 and 1 stays 1, however small the odds are."""
+    """Return a probability with its odds multiplied; 0 stays 0 and 1 stays 1, however small the odds are."""
     product = phi * odds
     return product / (1.0 - phi + product)
 
@@ -76,7 +85,7 @@ def tilt(phi: np.ndarray, shift: float, out: np.ndarray) -> None:
 
 @summing
 def _weighted(weights: np.ndarray, phi: np.ndarray, shift: float) -> tuple[float, float]:
-    """Return sum(w v) and sum(w v (1 - v)), v being the tilted phi: a probability and its derivative."""
+    """Return sum(w v) and sum(w v (1 - v)) with v the tilted phi: a probability and its derivative."""
     odds = np.exp(shift)
     total, slope = 0.0, 0.0
     for k in range(len(phi)):
@@ -88,9 +97,9 @@ def _weighted(weights: np.ndarray, phi: np.ndarray, shift: float) -> tuple[float
 
 @kernel
 def solve_shift(weights: np.ndarray, phi: np.ndarray, start: float, target: float) -> float:
-    """Return the shift under which sum(weights * tilted phi) is the target, by Newton's method, safeguarded.
+    """Return the shift that makes sum(weights * tilted phi) the target, by a safeguarded Newton's method.
 
-    Where no shift reaches it (every phi is 0 or 1) the farthest one is returned.
+    If no shift reaches it (every phi is 0 or 1), the farthest one is returned.
     """
     low, high = -_FARTHEST, _FARTHEST
     shift = start
@@ -113,7 +122,7 @@ def solve_shift(weights: np.ndarray, phi: np.ndarray, start: float, target: floa
 
 @kernel
 def path_shift(trie: ShiftTrie, nodes: np.ndarray, n_nodes: int, wanted: int) -> float:
-    """Return the sum of the shifts of an item below the nodes of some pivots, nodes[:n_nodes]; -1 is none."""
+    """Return the sum of an item's shifts below the nodes of some pivots, nodes[:n_nodes]; -1 is no node."""
     first, item, shift = trie
     total = 0.0
     for pivot in range(n_nodes):
@@ -134,11 +143,11 @@ def fit_shifts(
     table: np.ndarray,
     shrinkage: float,
 ) -> np.ndarray:
-    """Return the shift of each node, so that the probabilities of the sets are those that were counted.
+    """Return the shift of each node that makes the probabilities of the sets those that were counted.
 
-    `counts` (n_nodes,) are those of the sets, that of node 0 the number of transactions. The conditional
-    frequency of the last item given the others is shrunk towards what the model says without this node, which
-    counts as `shrinkage` observations.
+    `counts` (n_nodes,) are those of the sets; the count of node 0 is the number of transactions. The
+    conditional frequency of the last item given the others is shrunk towards the model without this node,
+    which counts as `shrinkage` observations.
     """
     n_nodes, K = len(item), len(weights)
     shift = np.zeros(n_nodes, dtype=np.float64)
@@ -188,10 +197,10 @@ def path_probabilities(
     n_pivots: int,
     out: np.ndarray,
 ) -> None:
-    """Write the probability of each set, not yet lowered to those of its subsets, into `out`.
+    """Write the estimate of each set, not yet lowered to those of its subsets, into `out`.
 
-    Set s holds the ranks ranks[offsets[s]:offsets[s + 1]], ascending. What a set shares with the one before
-    it, from the rarest item on, is not computed again.
+    Set s holds the ranks ranks[offsets[s]:offsets[s + 1]], ascending. The part that a set shares with the one
+    before it, from the rarest item on, is not computed again.
     """
     first, item = trie.first, trie.item
     K = len(weights)
@@ -231,7 +240,7 @@ def path_probabilities(
 
 @kernel
 def count_children(offsets: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return how many sets add one item to the end of each set's path, shape (1 + n,); first the empty set's.
+    """Return how many sets add one item to the end of each set's path, shape (1 + n,), the empty set first.
 
     Sets are sorted by length, then colexicographically, and each set's path without its end is among them.
     """
@@ -259,24 +268,12 @@ def _is_parent(offsets: np.ndarray, ranks: np.ndarray, parent: int, s: int, leng
     return True
 
 
-# The probability of sets under a corrected mixture: the least estimate of a set and of all its subsets.
-#
-# Names and shapes as in `residuals`. Taking away an item that is no pivot cannot lower an estimate, so that
-# the subsets that count have some pivots and then every item that comes after them; and pivots make a
-# difference only as far as they are a path of the trie. The search goes down these paths. It visits stored
-# sets that lie in the set, however many subsets that has, and leaves those out of which no estimate comes
-# that is as low as the lowest so far.
-
-# Estimates are compared with bounds that are rounded in another way.
-_ROUNDED = 1.0 + 1e-9
-
-
 @kernel
 def further_shifts(trie: ShiftTrie) -> np.ndarray:
-    """Return the lowest shift that more pivots add to that of each node, or 0, shape (n_nodes,).
+    """Return the lowest shift that more pivots add to the shift of each node, at most 0, shape (n_nodes,).
 
-    It is that of the node's last item, the pivots being put in before it. Where an item has a shift with more
-    pivots but is no child of a node, all children of that node have -inf.
+    It is for the last item of the node, with more pivots before it. If an item has a shift with more pivots
+    but is no child of a node, all children of that node get -inf.
 
     Equivalent to min(0, shift[path + more + last] + further[path + more + last]) over all `more` of one item.
     """
@@ -334,10 +331,11 @@ def _go_down(
     children: np.ndarray,
     shifts: np.ndarray,
 ) -> tuple[bool, float]:
-    """Write the children of a node that add path[start:], and the shifts of these items with and without.
+    """Write the children of a node that add the items path[start:], -1 for none, and the shifts of the items.
 
-    Returns whether there are such children, and the logarithm of a factor: nothing below the node is lower
-    than the mixture's probability times it, for a probability is tilted by s to no less than exp(s) of it.
+    Returns whether there are such children, and the logarithm of a factor. No estimate below the node is
+    lower than the mixture's probability times that factor, because a tilt by s leaves at least exp(s) of a
+    probability (s < 0).
     """
     first, item, shift = trie
     found, lowest = False, 0.0
@@ -368,11 +366,18 @@ def least_probabilities(
     """Write the probability of each set, the least estimate of it and of its subsets, into `out`.
 
     Set s holds the ranks ranks[offsets[s]:offsets[s + 1]], ascending; its path is descending. `further` is
-    what `further_shifts` returns. Each level of the search is a node that lies in the path, with
-    children that do so too. Any of these can be the next pivot. An item that is no child, or a child without
-    such children, shifts nothing that comes after it: of those, the first leaves all the others in.
+    what `further_shifts` returns.
 
-    Equivalent to min(estimate(J) for all subsets J), estimates being those of `path_probabilities`.
+    Leaving out an item that is no pivot cannot lower an estimate. So only subsets count that have some pivots
+    and then every item after them, and pivots matter only as far as they are a path of the trie. The search
+    goes down these paths. It visits only stored sets that lie in the set, however many subsets there are, and
+    skips those that cannot lead to an estimate as low as the lowest so far.
+
+    Each level of the search is a node that lies in the path, with children that lie in it too. Each child can
+    be the next pivot. An item that is no child, or a child without such children, shifts nothing after it.
+    The first such item stands for all of them, because it leaves all the others in.
+
+    Equivalent to min(estimate(J) for all subsets J), with the estimates of `path_probabilities`.
     """
     K = len(weights)
     longest = 0
@@ -430,19 +435,9 @@ def least_probabilities(
         out[s] = least
 
 
-# Lower estimates of itemsets to those of their subsets, so that no set is more probable than a subset.
-#
-# Shapes: sets sorted by length, then colexicographically by rank; set s holds codes[offsets[s]:offsets[s +
-# 1]], their ranks `rank_of[code]` ascending. Its path goes from the last of them (the rarest) to the first;
-# its pivots are the first n_pivots of the path, and its parent is the set without the end of its path, of
-# the rank `tail` (n,) int32. Its children, whose parent it is, stand together, in the order of the parents:
-# they are the sets first[s] to first[s + 1], `first` (n + 1,) int32. `low` (n,) float64 are the estimates,
-# -1 where a set has none.
-
-
 @inlined
 def _compare_paths(codes: np.ndarray, rank_of: np.ndarray, end: int, other_end: int, length: int) -> int:
-    """Return -1, 0 or 1 as the first `length` items of one path come before, with or after another's."""
+    """Return -1, 0 or 1: the first `length` items of a path come before another's, are the same, or after."""
     for j in range(1, length + 1):
         if codes[end - j] != codes[other_end - j]:
             return -1 if rank_of[codes[end - j]] < rank_of[codes[other_end - j]] else 1
@@ -460,8 +455,15 @@ def link(
 ) -> None:
     """Write `tail` and `first` of a family, and -1 to `low` of sets that cannot be lowered within it.
 
-    Those are the sets whose parent is not among them or cannot be lowered itself, and sets that come twice.
-    Sets without a parent stand behind the children of another set; having no value, they do no harm there.
+    Sets are sorted by length, then colexicographically by rank. Set s holds codes[offsets[s]:offsets[s + 1]],
+    their ranks `rank_of[code]` ascending. Its path goes from the last of them (the rarest) to the first. Its
+    parent is the set without the end of its path; `tail` (n,) int32 is the rank of that end. The children of
+    a set, whose parent it is, stand together: they are the sets first[s] to first[s + 1], `first` (n + 1,)
+    int32. `low` (n,) float64 are the estimates, -1 for a set without one.
+
+    A set cannot be lowered if its parent is not in the family or cannot be lowered itself, or if the set
+    occurs twice. Sets without a parent come after the children of another set. They do no harm there, because
+    they have no value.
     """
     n = len(low)
     parent = 0
@@ -493,13 +495,14 @@ def link(
 def lower(
     tail: np.ndarray, first: np.ndarray, n_single: int, longest: int, n_pivots: int, low: np.ndarray
 ) -> None:
-    """Lower each set to its parent and to the sets without one pivot.
+    """Lower each set to its parent and to the sets without one pivot, so that no set exceeds a subset.
 
-    The first n_single sets have one item, the last ones `longest`. A set has no value if one of those that it
-    is lowered to has none or is not in the family.
+    The first three arguments are as in `link`; the pivots of a set are the first n_pivots items of its path.
+    The first n_single sets have one item, the last ones `longest`. A set gets no value if a set that it is
+    lowered to has none or is not in the family.
 
-    Sets are visited as a search finds them: a set comes after all those that lack one of its items. On the
-    way down, a range of sets goes along for each pivot: the children of the set without that pivot.
+    Sets are visited in depth-first order: a set comes after all those that lack one of its items. On the way
+    down, the search keeps a range of sets for each pivot: the children of the set without that pivot.
     """
     node = np.zeros(longest + 2, dtype=np.int64)
     cursor = np.zeros(longest + 2, dtype=np.int64)

@@ -1,12 +1,17 @@
 """Maximum entropy under the supports of itemsets, by iterative scaling over the states of a few items.
 
-The sets whose supports are known make a trie. With a set all its subsets are in it.
+The sets whose supports are known form a trie, which holds all subsets of each of its sets.
 
-The supports of a set and all its subsets are as good as the probabilities of its 2^f cells. A sweep scales
-the states so that they agree with the cells of one maximal set after the other (iterative proportional
-fitting); where sets join like the cliques of a tree one sweep is enough. Where sets together rule out states
-that none of them rules out alone, sweeps come near as slowly as one over their number, and Newton's method
-takes over.
+The supports of a set and all its subsets determine the probabilities of its 2^f cells. A sweep scales the
+states so that they agree with the cells of one maximal set after the other (iterative proportional fitting).
+If the sets join like the cliques of a tree, one sweep is enough. If sets together rule out states that none
+of them rules out alone, the error of sweeps only falls as one over their number. Newton's method then takes
+over.
+
+States (2^n,) are numbered by their bits. For Newton's method, known sets are numbers of the same kind,
+`masks` (m,), with the empty set among them; `targets` (m,) are their probabilities. The probability of a set
+is the sum over the states that hold it. The second derivative for two sets is the probability of their union,
+so that all of them are read from one table of sums over supersets.
 """
 
 from __future__ import annotations
@@ -18,22 +23,22 @@ import numpy as np
 from itemix.kernels.jit import inlined, kernel
 from itemix.kernels.models.corrected import child_of
 
-# Newton's method for maximum entropy, where iterative scaling is slow: where states have to vanish.
-#
-# States (2^n,) are numbered by their bits. The sets whose probabilities are known are numbers of the same
-# kind, `masks` (m,), the empty set among them; `targets` (m,) are their probabilities. The probability of a
-# set is the sum over the states that hold it. The second derivative for two sets is the probability of their
-# union, so that all of them are read from one table of sums over supersets.
-
-# A pivot so small (of itself) is zero but for rounding: the set says nothing that the sets before do not.
+PRESENT, ABSENT, GIVEN_PRESENT, GIVEN_ABSENT = 0, 1, 2, 3
+# A pivot that has shrunk to this part of itself is zero up to rounding: the sets before determine this one.
 _NOTHING = 1e-12
-# States that are less probable do not count for the length of a step: they may be about to vanish.
+# Less probable states do not count for the length of a step: they may be about to vanish.
 _NEGLIGIBLE = 1e-14
 _LONGEST_STEP = 2.0
 _NEAR = 1e-7
-_CLOSE_ENOUGH = 1e-13
+_CLOSE = 1e-13
 _MOST_STEPS = 60
 _LAST_STEPS = 5
+# The supports of a real distribution are met far more closely than this.
+_POSSIBLE = 1e-6
+_SWEEPS = 100
+# With more known sets than this, Newton's method would take longer than sweeps.
+_MOST_REFINED = 2000
+_MOST_SWEEPS = 500
 
 
 @inlined
@@ -49,7 +54,7 @@ def _sum_supersets(table: np.ndarray) -> None:
 
 @inlined
 def _sum_subsets(table: np.ndarray) -> None:
-    """Add up what is written for the subsets of each set."""
+    """Replace the value of each set by the sum over its subsets."""
     bit = 1
     while bit < len(table):
         for s in range(len(table)):
@@ -62,7 +67,8 @@ def _sum_subsets(table: np.ndarray) -> None:
 def _solve(matrix: np.ndarray, values: np.ndarray) -> None:
     """Solve a symmetric system without negative eigenvalues; `values` becomes the solution.
 
-    Unknowns that those before them determine are zero. The upper triangle of `matrix` is overwritten.
+    Unknowns that the ones before them determine are set to zero. The upper triangle of `matrix` is
+    overwritten.
     """
     m = len(values)
     for k in range(m):
@@ -118,11 +124,11 @@ def _direction(
 
 @kernel
 def refine_states(masks: np.ndarray, targets: np.ndarray, table: np.ndarray) -> float:
-    """Change the states so that they agree with the sets; return by how much they still do not.
+    """Change the states so that they agree with the sets; return the error that is left.
 
-    Steps multiply the states by the exponential of a sum over their subsets, so that entropy stays the
-    highest for what is reached. A state that has to vanish shrinks by a factor of e at each; the last steps
-    are linear and take it away.
+    Steps multiply the states by the exponential of a sum over their subsets, which keeps the entropy at its
+    maximum. A state that must vanish shrinks by a factor of e at each step. The last steps are linear and
+    remove it.
     """
     m = len(masks)
     sums = np.empty(len(table))
@@ -131,7 +137,7 @@ def refine_states(masks: np.ndarray, targets: np.ndarray, table: np.ndarray) -> 
     error = np.inf
     for _ in range(_MOST_STEPS):
         error = _direction(masks, targets, table, sums, matrix, values)
-        if error < _CLOSE_ENOUGH or n_last == _LAST_STEPS:
+        if error < _CLOSE or n_last == _LAST_STEPS:
             break
         is_near = error < _NEAR
         n_last += is_near
@@ -146,16 +152,6 @@ def refine_states(masks: np.ndarray, targets: np.ndarray, table: np.ndarray) -> 
             elif table[s] > 0.0:
                 table[s] *= np.exp(min(part * sums[s], _LONGEST_STEP))
     return error
-
-
-PRESENT, ABSENT, GIVEN_PRESENT, GIVEN_ABSENT = 0, 1, 2, 3
-_CLOSE = 1e-13
-# Supports of one distribution are met far more closely than this.
-_POSSIBLE = 1e-6
-_SWEEPS = 100
-# With more known sets than these, Newton's method would take longer than sweeps.
-_MOST_REFINED = 2000
-_MOST_SWEEPS = 500
 
 
 class SupportTrie(NamedTuple):
@@ -180,10 +176,10 @@ class SupportTrie(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """The states of whole parts: of all items that hang together, however many others lie between.
+    """The states of whole parts; a part is all items that are connected, directly or through others.
 
     Item i is the bit bit_of[i] in the states of the part part_of[i]; those of part p are states[starts[p]] to
-    states[starts[p + 1]], none if it has too many items.
+    states[starts[p + 1]], none if the part has too many items.
     """
 
     part_of: np.ndarray
@@ -195,7 +191,7 @@ class Joint(NamedTuple):
 class Asked(NamedTuple):
     """Events of a few items each: event t has the items codes[offsets[t]:offsets[t + 1]], ascending.
 
-    `status` says what is asked of each: present, absent, given as present or given as absent.
+    `status` says what is asked of each item: present, absent, given as present or given as absent.
     """
 
     offsets: np.ndarray
@@ -205,9 +201,9 @@ class Asked(NamedTuple):
 
 @kernel
 def join_items(trie: SupportTrie, offsets: np.ndarray, codes: np.ndarray, out: np.ndarray) -> None:
-    """Write for each code of each set the place of the first code that it hangs together with to `out`.
+    """Write the place of the first connected code to `out`, for each code of each set.
 
-    Two items of a set hang together if the trie has them as a pair, or through others of the set. `offsets`
+    Two items of a set are connected if the trie has them as a pair, or through others of the set. `offsets`
     (m + 1,), `codes` and `out` (total length,); codes ascend in each set.
     """
     first, item = trie.first, trie.item
@@ -271,7 +267,7 @@ def _to_cells(table: np.ndarray, n: int) -> None:
 
 @inlined
 def _scale(index: np.ndarray, target: np.ndarray, cells: np.ndarray, table: np.ndarray) -> float:
-    """Scale the states so that they agree with some cells; return by how much they did not."""
+    """Scale the states so that they agree with some cells; return how far off they were."""
     for c in range(len(target)):
         cells[c] = 0.0
     for s in range(len(table)):
@@ -394,9 +390,10 @@ def part_probabilities(
 ) -> None:
     """Write the probabilities of events of a few items each to `out` (m, 2).
 
-    In `out` are the probability of all that is asked, and that of what is given. Equal parts have the same
-    `leader` (m,) and stand together in `order` (m,), so that the states of each are found once: from what is
-    known, if that is all of it, or from the states of the whole part, or from what is known inside.
+    The columns are the probability of all that is asked, and that of what is given. Equal parts have the same
+    `leader` (m,) and stand together in `order` (m,), so that the states of each are found only once. They
+    come from the states of the whole part, if there are any and the set is not in the trie, else from the
+    trie.
     """
     table = np.ones(1)
     for m in range(len(order)):
@@ -430,9 +427,9 @@ def part_probabilities(
 
 @kernel
 def join_parts(offsets: np.ndarray, codes: np.ndarray, part_of: np.ndarray, out: np.ndarray) -> None:
-    """Write for each code of each set the place of the first code of the same part to `out`.
+    """Write the place of the first code of the same part to `out`, for each code of each set.
 
-    Codes of the part -1 are left as they are.
+    Codes of part -1 are left as they are.
     """
     for s in range(len(offsets) - 1):
         for b in range(offsets[s], offsets[s + 1]):
@@ -450,8 +447,8 @@ def row_log_probabilities(
 ) -> None:
     """Write the log-probability of each row, the sum over the parts of the items, to `out` (N,).
 
-    `logs` are the logarithms of the states. Only the parts that a row touches are looked at: the others are
-    as in the empty row.
+    `logs` are the logarithms of the states. Only the parts of a row's items are looked at. The others are as
+    in the empty row.
     """
     part_of, bit_of, starts = joint.part_of, joint.bit_of, joint.starts
     state = np.zeros(len(starts) - 1, dtype=np.int64)

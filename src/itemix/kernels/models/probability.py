@@ -15,11 +15,11 @@ _LARGEST_EXPONENT = 600.0
 
 
 class AskedSets(NamedTuple):
-    """Sets that are asked for: items that are to be present, and items that are to be absent.
+    """Sets whose probability is asked for: items that must be present, and items that must be absent.
 
-    Set s asks for present[present_ptr[s]:present_ptr[s + 1]] and against absent[absent_ptr[s]:
-    absent_ptr[s + 1]]; no item is in both, and one that is named twice counts once. The pointers (n + 1,) are
-    int64, the items int32.
+    Set s has the items present[present_ptr[s]:present_ptr[s + 1]] and lacks the items
+    absent[absent_ptr[s]:absent_ptr[s + 1]]. No item is in both, and an item that is named twice counts once.
+    The pointers (n + 1,) are int64, the items int32.
     """
 
     present_ptr: np.ndarray
@@ -86,9 +86,9 @@ def itemset_log_moments(
 
     g = sum_k pi_k g_k is the probability of the condition, f = sum_k pi_k g_k e_k that of condition and set
     together, and h = sum_k pi_k g_k e_k^2. `held` and `missing` (D, 2, K) are the logarithms of the first two
-    moments of the item probabilities and of one less these, `sticks` (4, K) E[v], E[v^2], E[v (1 - v)],
-    E[(1 - v)^2]. From the last component backwards, what lies behind stick k is
-    R_k = v f_k + (1 - v) R_(k+1), of independent parts.
+    moments of the item probabilities and of one minus these; `sticks` (4, K) are E[v], E[v^2], E[v (1 - v)],
+    E[(1 - v)^2]. The sums go from the last component backwards: R_k = v f_k + (1 - v) R_(k+1), whose parts
+    are independent.
     """
     present_ptr, present, absent_ptr, absent = asked
     K = sticks.shape[1]
@@ -135,5 +135,5 @@ def itemset_log_moments(
 
 @inlined
 def _scaled(exponent: float) -> float:
-    """Return exp(exponent), and where that would overflow a number so large that nothing else matters."""
+    """Return exp(exponent); if that would overflow, a number so large that nothing else matters."""
     return float(np.exp(min(exponent, _LARGEST_EXPONENT)))

@@ -1,9 +1,9 @@
-"""Mixtures of trees: order of the items, probabilities of sets, of items given sets, scores of rows, draws.
+"""Mixtures of trees: order of the items, probabilities of sets and of items given sets, row scores, draws.
 
 Shapes: item i of component k has the parent parents[k, i] (-1: none, a root) and is present with probability
 cond[k, i, x] if its parent is absent (x = 0) or present (x = 1); a root has its own probability twice.
-`parents`, `order`, `rank` (K, D) int32; order[k] lists the items, each after its parent, and rank[k] says
-where each stands in that list; `cond` (K, D, 2), `marginal` (K, D), `weights` (K,).
+`parents`, `order`, `rank` (K, D) int32; order[k] lists the items, each after its parent, and rank[k] gives
+their positions in that list; `cond` (K, D, 2), `marginal` (K, D), `weights` (K,).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NEGLIGIBLE = 1e-8
 def order_trees(
     parents: np.ndarray, cond: np.ndarray, order: np.ndarray, rank: np.ndarray, marginal: np.ndarray
 ) -> bool:
-    """Write the order, ranks and item probabilities of every tree; return whether none goes in a circle.
+    """Write the order, ranks and item probabilities of every tree; return whether none has a cycle.
 
     The trees of a forest come one after the other.
     """
@@ -68,9 +68,9 @@ def order_trees(
 
 @kernel
 def root_edges(one: np.ndarray, other: np.ndarray, parents: np.ndarray) -> None:
-    """Write the parent of each item to `parents` (D,), of the edges of a forest; roots are its lowest items.
+    """Write the parents of the items to `parents` (D,), from the edges of a forest.
 
-    `one`, `other` (E,) are the ends of the edges.
+    `one`, `other` (E,) are the ends of the edges. The root of each tree is its lowest item.
     """
     D = len(parents)
     starts = np.zeros(D + 1, dtype=np.int64)
@@ -117,8 +117,8 @@ def itemset_probabilities(
 ) -> None:
     """Write the probability of every set into `out`.
 
-    Belief propagation on what lies between the items of a set: the item that stands last in the order sends
-    its message to its parent, until one item is left, whose own probability ends the sum. Equivalent to
+    Belief propagation between the items of a set: the item that is last in the order sends its message to its
+    parent, until one item is left, whose own probability ends the sum. Equivalent to
     sum(weights[k] * P(tree k agrees with the set)).
     """
     present_ptr, present, absent_ptr, absent = asked
@@ -192,10 +192,10 @@ def items_given(
     values: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the probability of each item given each set to `out` (n, D), the sets' logs to `values`.
+    """Write the probability of each item given each set to `out` (n, D), and log P(set) to `values` (n,).
 
-    One pass from the leaves to the roots and one back, scaled so that sets of any length can be given. Where
-    a set is impossible, its value is -inf and its row stays as it is.
+    One pass goes from the leaves to the roots and one back, scaled so that sets of any length can be given.
+    If a set is impossible, its value is -inf and its row stays as it is.
     """
     present_ptr, present, absent_ptr, absent = asked
     K, D = parents.shape
@@ -216,7 +216,7 @@ def items_given(
             for m in range(D - 1, -1, -1):
                 i = order[k, m]
                 if off[k, i] == 1.0 and on[k, i] == 1.0:
-                    continue  # says nothing
+                    continue  # carries no information
                 low = (1.0 - cond[k, i, 0]) * off[k, i] + cond[k, i, 0] * on[k, i]
                 high = (1.0 - cond[k, i, 1]) * off[k, i] + cond[k, i, 1] * on[k, i]
                 p = parents[k, i]
@@ -269,11 +269,11 @@ def row_scores(
     parent: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the sums that make up the log-probability of the rows from `first` on to `out` (n, K).
+    """Write the scores of the rows from `first` on to `out` (n, K), which make up their log-probability.
 
     A tree is log-linear in the items of a row: base (K,) for the empty row, single (D, K) for each item it
-    holds, pair (D, K) for each item it holds together with its parent (D, K), D where it has none. The tables
-    are item-major, so that only what a row holds is paid for. Equivalent to base + X @ single +
+    holds, pair (D, K) for each item it holds together with its parent (D, K), D for no parent. The tables are
+    item-major, so that the work grows with the items of a row only. Equivalent to base + X @ single +
     sum_i X[:, i] * X[:, parent[i]] * pair[i].
     """
     K = len(base)
@@ -297,7 +297,7 @@ def row_scores(
 def share_rows(scores: np.ndarray, values: np.ndarray) -> None:
     """Turn the scores of each row (n, K) into responsibilities, and write the log-sum-exps to `values` (n,).
 
-    Shares below `NEGLIGIBLE` become 0 and the others sum to one; where all scores are -inf they are equal.
+    Shares below `NEGLIGIBLE` become 0 and the others sum to one; if all scores are -inf, shares are equal.
     """
     n, K = scores.shape
     for m in range(n):
@@ -333,7 +333,7 @@ def draw_rows(
     cond: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Draw a row of `out` (n, D) bool from the tree of each label, of uniform numbers (n, D)."""
+    """Draw a row of `out` (n, D) bool from the tree of each label, by uniform numbers (n, D)."""
     D = out.shape[1]
     for m in range(len(labels)):
         k = labels[m]
