@@ -44,12 +44,12 @@ _MOST_ROWS, _MOST_CELLS = 1 << 16, 1 << 23
 def read_arrow(
     source: Source, options: ReadOptions, *, parquet: bool, layout: str | None
 ) -> tuple[Encoded, str]:
-    """Read a Parquet or an Arrow file, and return with it which layout it has.
+    """Read a Parquet or an Arrow file; return its rows and its layout.
 
     Raises
     ------
     InvalidInputError
-        If the file is damaged, or its columns are not of any layout that is known.
+        If the file is damaged, or its columns have no known layout.
     """
     with _explained(source, parquet=parquet):
         schema, batches = _opened(source, parquet=parquet)
@@ -62,7 +62,7 @@ def arrow_pieces(
 ) -> tuple[Items | None, Iterator[Encoded], str]:
     """Return the items that a Parquet or an Arrow file declares, its rows piece by piece, and its layout.
 
-    A long table has no pieces: the rows of a transaction may stand apart.
+    A long table gives no pieces: the rows of a transaction may be far apart.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def _only(*batches: pa.RecordBatch) -> Batches:
 
 @contextmanager
 def _explained(source: Source, *, parquet: bool) -> Iterator[None]:
-    """Say what is wrong with a file in the words of this library."""
+    """Turn Arrow's errors into errors that name the file and say what to try."""
     import pyarrow as pa
 
     try:
@@ -145,7 +145,7 @@ def _open_ipc(source: Source) -> tuple[pa.Schema, Batches]:
 
 
 def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch, if its offsets stay inside it: Arrow believes them, and would end the process."""
+    """Check that the offsets of a batch stay inside it. Arrow trusts them, and would crash the process."""
     batch.validate(full=True)
     return batch
 
@@ -211,7 +211,6 @@ def _declared_items(declared: bytes) -> Items:
 
 
 def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
-
     pair = pair_of_columns(schema.names, options)
     columns: tuple[list[pa.Array], list[pa.Array]] = ([], [])
     for batch in batches(pair):
