@@ -88,7 +88,7 @@ def test_progress_is_drawn_on_a_terminal(tmp_path):
     path.write_bytes(b"x" * 2000)
     script = """
         import sys
-        from itemix.data.progress import byte_progress
+        from itemix.io.source import byte_progress
         with byte_progress(sys.argv[1]) as on_bytes:
             on_bytes(2000)
     """
