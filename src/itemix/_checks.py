@@ -79,7 +79,7 @@ def check_flag(name: str, value: object) -> bool:
 
 
 def check_bounds(low_name: str, low: float | None, high_name: str, high: float | None) -> None:
-    """Check that bounds leave something between them; None is no bound.
+    """Check that the lower bound is not above the upper one; None is no bound.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a process has to run with: its memory, Ctrl-C, and threads.
+"""The runtime of a process: its memory, Ctrl-C, and threads.
 
 Ctrl-C is a KeyboardInterrupt in code of ours, never inside another library. A signal that comes during a
 kernel waits until Python code runs again. The first such code is Numba's own, which makes Python objects of

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix._arrays import as_arrow
+from itemix._arrays import GrowingArray, as_arrow
 from itemix.core.items import Items, Label, as_labels
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
@@ -131,6 +131,16 @@ def sorted_by_label(
     new_code = np.empty(len(labels), dtype=np.int32)
     new_code[order] = np.arange(len(labels), dtype=np.int32)
     return Encoded(indptr, new_code[codes], Items(labels[order]))
+
+
+def concatenated(blocks: Iterable[Encoded], items: Items) -> Encoded:
+    """Put the rows of blocks with the same items one after the other."""
+    codes, indptr = GrowingArray(np.int32), GrowingArray(np.int64)
+    indptr.extend(np.zeros(1, dtype=np.int64))
+    for block in blocks:
+        indptr.extend(block.indptr[1:], plus=len(codes))
+        codes.extend(block.indices)
+    return Encoded(indptr.finish(), codes.finish(), items)
 
 
 def check_binary(values: npt.NDArray[Any], column: object = None) -> None:

@@ -302,7 +302,7 @@ class Itemsets(Tabular):
         include : names, optional
             Items that must all be in the set.
         exclude : names, optional
-            Items none of which may be in the set.
+            Items that must not be in the set.
         """
         kept = np.ones(len(self), dtype=bool)
         lowest = None if min_support is None else self._fraction(min_support, "min_support")

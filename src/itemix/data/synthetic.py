@@ -254,7 +254,7 @@ def paper_data(
 # Baskets like those of the IBM Quest generator follow the description of Agrawal and Srikant (VLDB 1994).
 # First patterns are drawn: sets that people buy together. Each has a random size, a weight and a level of
 # corruption, and shares some items with the pattern before. Then each basket gets a random size and is filled
-# with patterns, chosen by their weights, of which some items are dropped.
+# with patterns, chosen by their weights. Some items of a pattern are dropped.
 
 _BASKETS_AT_A_TIME = 50_000
 _VARIANCE_OF_CORRUPTION = 0.1

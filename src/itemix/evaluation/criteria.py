@@ -116,7 +116,7 @@ class Evaluation:
     overall : Criteria
         The figures over itemsets of all lengths; the evaluation has them as its own attributes too.
     lengths : tuple of (int, Criteria)
-        The figures for each length of which there are true or predicted itemsets; see `by_length`.
+        The figures for each length that true or predicted itemsets have; see `by_length`.
     log_likelihood : float or None
         The mean log-probability of a test transaction, -inf if the model rules one out; None if the
         prediction is not a model.

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itemix._arrays import GrowingArray
 from itemix.core.encoding import (
     Encoded,
     check_column,
     check_distinct,
     columns_shown,
+    concatenated,
     encode_arrow_pairs,
     encode_arrow_values,
     encode_onehot_frame,
@@ -227,13 +227,7 @@ def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> E
     if options.transaction is not None:
         check_column(options.transaction, schema.names, "transaction")
     names = _item_columns(schema, options)
-    codes, indptr = GrowingArray(np.int32), GrowingArray(np.int64)
-    indptr.extend(np.zeros(1, dtype=np.int64))
-    for batch in batches(names):
-        block = encode_onehot_frame(pa.table(batch))
-        indptr.extend(block.indptr[1:], plus=len(codes))
-        codes.extend(block.indices)
-    return Encoded(indptr.finish(), codes.finish(), Items(names))
+    return concatenated((encode_onehot_frame(pa.table(batch)) for batch in batches(names)), Items(names))
 
 
 _READERS = {"list": _read_lists, "long": _read_pairs, "onehot": _read_onehot}

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix._arrays import CELLS_OF_A_BATCH, GrowingArray, in_batches
+from itemix._arrays import CELLS_OF_A_BATCH, in_batches
 from itemix.core.encoding import (
     Encoded,
     check_column,
     columns_shown,
+    concatenated,
     encode_lists,
     number_values,
     sorted_by_label,
@@ -243,12 +244,7 @@ def read_onehot(source: Source, found: Recognised, options: ReadOptions) -> Enco
         If a row is too short or too long, or a cell is not one of 0, 1, false, true and the like.
     """
     items, blocks = onehot_pieces(source, found, options)
-    codes, indptr = GrowingArray(np.int32), GrowingArray(np.int64)
-    indptr.extend(np.zeros(1, dtype=np.int64))
-    for block in blocks:
-        indptr.extend(block.indptr[1:], plus=len(codes))
-        codes.extend(block.indices)
-    return Encoded(indptr.finish(), codes.finish(), items)
+    return concatenated(blocks, items)
 
 
 def onehot_pieces(source: Source, found: Recognised, options: ReadOptions) -> tuple[Items, Iterator[Encoded]]:

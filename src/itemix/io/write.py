@@ -102,10 +102,10 @@ def write_transactions(
                     _WRITERS[kind](transactions, cast("IO[bytes]", compressed), mark)
             else:
                 _WRITERS[kind](transactions, file, mark)
-        said = _unlike(temporary, transactions, kind, mark) if is_regular(temporary) else None
-    if said is not None:
+        problem = _unlike(temporary, transactions, kind, mark) if is_regular(temporary) else None
+    if problem is not None:
         warnings.warn(
-            f"expected a file that is read back as it was written, got {target.name}, {said}", stacklevel=2
+            f"expected a file that is read back as it was written, got {target.name}, {problem}", stacklevel=2
         )
 
 
@@ -122,16 +122,16 @@ def _unlike(path: Path, transactions: Transactions, kind: str, delimiter: str) -
             found = recognise(source, ReadOptions())
     except InvalidInputError:
         return f"which is not recognised; read it with format={kind!r}"
-    said = None
+    problem = None
     # A basket file with one number in each line is the same as FIMI.
     is_same = kind == "basket" and found.format == "fimi" and transactions.lengths().max() <= 1
     if found.format != kind and not is_same:
-        said = f"which is taken for {found.format}; read it with format={kind!r}"
+        problem = f"which is taken for {found.format}; read it with format={kind!r}"
     elif kind == "onehot" and found.header_lines == 0:
-        said = f"whose names are taken for cells; read it with format={kind!r} and header=True"
+        problem = f"whose names are taken for cells; read it with format={kind!r} and header=True"
     elif kind != "fimi" and found.delimiter not in (None, delimiter) and len(labels) > 1:
-        said = f"which is split at {found.delimiter!r}; read it with delimiter={delimiter!r}"
-    return said
+        problem = f"which is split at {found.delimiter!r}; read it with delimiter={delimiter!r}"
+    return problem
 
 
 def check_path(path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002 - as above
@@ -140,7 +140,7 @@ def check_path(path: str | os.PathLike[str], format: str | None = None) -> None:
     Raises
     ------
     InvalidInputError
-        If there is no format and the ending names none, or the folder does not exist.
+        If neither the format nor the ending is known, or the folder does not exist.
     """
     if format is None:
         _format_by_ending(Path(path))

@@ -30,7 +30,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What `mine` was asked for, apart from the threshold."""
+    """The options of `mine`, apart from the threshold."""
 
     target: str
     min_len: int

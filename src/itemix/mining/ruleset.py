@@ -280,7 +280,7 @@ class Rules(Tabular):
         include : names, optional
             Items that must all be in the rule, on either side.
         exclude : names, optional
-            Items none of which may be in the rule.
+            Items that must not be in the rule.
         max_antecedent_len, max_consequent_len : int, optional
             The most items on that side.
         **bounds : float
