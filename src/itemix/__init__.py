@@ -5,7 +5,7 @@ The public names are imported when they are first used, so that ``import itemix`
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # that of typing takes longer to import than all of this
+TYPE_CHECKING = False  # to import it from typing would take longer than all of this
 if TYPE_CHECKING:
     from typing import Any
 

@@ -1,4 +1,7 @@
-"""Little by little: an array that grows at its end without keeping its parts, rows in batches."""
+"""Arrays: read-only ones, ranks and pages of rankings, one that grows, rows in batches, and Arrow arrays.
+
+The values of this library are immutable: nobody can write to their arrays, not even after pickling.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,14 @@ if TYPE_CHECKING:
 
     from itemix._typing import Ints
 
-
-# What makes values immutable: arrays that nobody else can write to, also after pickling and copying.
-
 S = TypeVar("S", bound=np.generic)
+T = TypeVar("T")
+
+CELLS_OF_A_BATCH = 1 << 17
 
 
 class Immutable:
-    """A value whose arrays are read-only, and stay so in pickles and copies, where NumPy forgets it."""
+    """A value whose arrays are read-only. They stay so in pickles and copies, where NumPy would forget it."""
 
     __slots__ = ()
 
@@ -41,7 +44,7 @@ def owned(values: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     Raises
     ------
     InvalidInputError
-        If they are no array of numbers.
+        If they are not an array of numbers.
     """
     try:
         array = np.ascontiguousarray(values, dtype=dtype)
@@ -49,7 +52,12 @@ def owned(values: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         raise InvalidInputError(
             f"expected an array of numbers, got {values!r:.60}; give numbers in rows of equal length"
         ) from None
-    return protected(array.copy() if is_shared(array, values) else array)
+    return frozen(array, values)
+
+
+def frozen(array: npt.NDArray[S], original: object) -> npt.NDArray[S]:
+    """Make an array that was made from `original` read-only; copy it where someone else could write to it."""
+    return protected(array.copy() if is_shared(array, original) else array)
 
 
 def protected(array: npt.NDArray[S]) -> npt.NDArray[S]:
@@ -61,12 +69,13 @@ def protected(array: npt.NDArray[S]) -> npt.NDArray[S]:
 def is_shared(array: npt.NDArray[Any], original: object) -> bool:
     """Tell whether someone else could write to the memory of an array that was made from `original`.
 
-    Nobody can where it is new, or read-only and its own. A read-only view is as much another's as any.
+    Nobody can if the array is new, or if it is read-only and owns its memory. A view is always shared, even a
+    read-only one: the owner of the memory may write to it.
     """
     if array is original:
         return array.base is not None or array.flags.writeable
-    lends = hasattr(original, "__array__") and not isinstance(original, np.ndarray)
-    return array.base is not None or lends
+    is_lent = hasattr(original, "__array__") and not isinstance(original, np.ndarray)
+    return array.base is not None or is_lent
 
 
 def _protect(value: object) -> None:
@@ -78,18 +87,19 @@ def _protect(value: object) -> None:
             _protect(part)
 
 
-# Items by how frequent or probable they are: the order in which mining goes, and in which results stand.
-
-
 def ranks_by(values: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """Return the rank of each item: the highest value first, ties by code."""
+    """Return the rank of each item: the highest value first, ties by code.
+
+    The values are counts or probabilities. Mining goes through the items in this order, and its results are
+    sorted by it.
+    """
     rank_of = np.empty(len(values), dtype=np.int32)
     rank_of[np.argsort(-without_noise(values), kind="stable")] = np.arange(len(values), dtype=np.int32)
     return rank_of
 
 
 def without_noise(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return probabilities rounded to about twelve digits, so that equal ones tie whatever the rounding."""
+    """Return probabilities rounded to about twelve digits, so that those that differ by rounding only tie."""
     if values.dtype.kind != "f":
         return values
     mantissa, exponent = np.frexp(values)
@@ -97,14 +107,11 @@ def without_noise(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return rounded
 
 
-# A page of a long ranking, without sorting all of it.
-
-
 def ranked_part(keys: npt.NDArray[Any], start: int, stop: int, *, descending: bool) -> Ints:
-    """Return what a stable sort by the keys would put at places from start up to stop.
+    """Return one page of a long ranking: what a stable sort by the keys would put at places start to stop.
 
-    Sorting a million supports takes a tenth of a second; finding the keys at the two ends of a page, and
-    sorting only what lies between them, a tenth of that. Equal keys keep their order, NaN comes last.
+    To sort a million supports takes a tenth of a second. To find the keys at the two ends of the page, and to
+    sort only what lies between them, takes a tenth of that. Equal keys keep their order, NaN comes last.
 
     Equivalent to np.argsort(-keys if descending else keys, kind="stable")[start:stop].
 
@@ -136,13 +143,8 @@ def ranked_part(keys: npt.NDArray[Any], start: int, stop: int, *, descending: bo
     return order[start - n_before : stop - n_before]
 
 
-T = TypeVar("T")
-
-CELLS_OF_A_BATCH = 1 << 17
-
-
 class GrowingArray(Generic[S]):
-    """Values appended block by block; memory that is reserved but not filled is never touched.
+    """An array to which values are appended; memory that is reserved but not filled is never touched.
 
     Parameters
     ----------
@@ -176,14 +178,14 @@ class GrowingArray(Generic[S]):
         self._size = stop
 
     def finish(self) -> npt.NDArray[S]:
-        """Return the values, without what was reserved in vain; nothing can be appended later."""
+        """Return the values, without the memory that was not filled; nothing can be appended later."""
         values, self._values = self._values, np.empty(0, dtype=self._values.dtype)
         values.resize(self._size, refcheck=False)
         return values
 
 
 def in_batches(rows: Iterable[list[T]], n_cells: int = CELLS_OF_A_BATCH) -> Iterator[list[list[T]]]:
-    """Yield lists of rows that have about so many cells in all."""
+    """Yield lists of rows with about `n_cells` cells in all."""
     batch: list[list[T]] = []
     filled = 0
     for row in rows:
@@ -195,14 +197,12 @@ def in_batches(rows: Iterable[list[T]], n_cells: int = CELLS_OF_A_BATCH) -> Iter
     yield batch
 
 
-# NumPy values and names as Arrow arrays.
-#
-# `pyarrow.array` and `pyarrow.scalar` make the same, but to see whether values are pandas' they import
-# pandas, where that is installed: a third of a second that a command has no use for.
+# Arrow arrays are made from their buffers. `pyarrow.array` and `pyarrow.scalar` would make the same, but they
+# import pandas where it is installed, to see whether the values are its own. That takes a third of a second.
 
 
 def as_arrow(values: npt.NDArray[Any]) -> pa.Array:
-    """Return numbers, truth values or names as an Arrow array; numbers share the memory they have."""
+    """Return numbers, truth values or names as an Arrow array; numbers are not copied."""
     import pyarrow as pa
 
     if values.dtype == object:
@@ -215,7 +215,7 @@ def as_arrow(values: npt.NDArray[Any]) -> pa.Array:
 
 
 def names_as_arrow(names: Iterable[str]) -> pa.Array:
-    """Return names as an Arrow array of strings; large ones where they take more than two gigabytes."""
+    """Return names as an Arrow array of strings, of large strings if they take more than two gigabytes."""
     import pyarrow as pa
 
     texts = [name.encode() for name in names]
@@ -227,16 +227,16 @@ def names_as_arrow(names: Iterable[str]) -> pa.Array:
 
 
 def joined(*parts: pa.Array | str) -> pa.Array:
-    """Return texts put together, one of each array, which are of the same length; a str is in all of them."""
+    """Join arrays of texts row by row; a str is the same in every row."""
     import pyarrow.compute as pc
 
-    # To Arrow the last one is what stands between the others.
+    # Arrow takes the last argument for the separator.
     texts = [_scalar(part) if isinstance(part, str) else part for part in (*parts, "")]
     return pc.binary_join_element_wise(*texts)
 
 
 def lists_joined(lists: pa.ListArray, between: str) -> pa.Array:
-    """Return the texts of each list put together, with `between` between any two."""
+    """Join the texts of each list, with `between` between any two."""
     import pyarrow.compute as pc
 
     return pc.binary_join(lists, _scalar(between))

@@ -1,4 +1,7 @@
-"""Arguments that are numbers, words or seeds, checked: what was expected, what was got, what to try."""
+"""Checks of arguments: numbers, words, counts, paths and seeds, and the names that somebody may have meant.
+
+Each error says what was expected, what was got and one thing to try.
+"""
 
 from __future__ import annotations
 
@@ -55,9 +58,9 @@ def check_number(name: str, value: object, example: float) -> float:
 
 
 def as_written(number: float | Real | np.floating[Any]) -> float:
-    """Return a number as a float; one of NumPy's narrower ones as its shortest decimal says.
+    """Return a number as the float that people would write for it.
 
-    float(np.float32(0.4)) is a little more than 0.4, and would miss what is 0.4 exactly.
+    float(np.float32(0.4)) is a little more than 0.4, and would miss a support of exactly 0.4.
     """
     return float(str(number) if isinstance(number, np.floating) else number)
 
@@ -76,7 +79,7 @@ def check_flag(name: str, value: object) -> bool:
 
 
 def check_bounds(low_name: str, low: float | None, high_name: str, high: float | None) -> None:
-    """Check that bounds leave something between them; None is no bound.
+    """Check that the lower bound is not above the upper one; None is no bound.
 
     Raises
     ------
@@ -88,7 +91,7 @@ def check_bounds(low_name: str, low: float | None, high_name: str, high: float |
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
-    """Return one of some words.
+    """Return a word that is one of the choices.
 
     Raises
     ------
@@ -103,12 +106,12 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
 
 
 def check_support_count(name: str, count: int, n_transactions: int) -> int:
-    """Return a support that is a number of transactions; without any, a count of one is no error.
+    """Return a support that is a number of transactions; a count of one is always allowed.
 
     Raises
     ------
     InvalidInputError
-        If it is above the number of all transactions; the message says what a percentage looks like.
+        If it is above the number of transactions; the message says how to write a percentage.
     """
     if count > max(n_transactions, 1):
         hint = f"for {count}% write {count / 100:g}" if count <= 100 else "for a fraction write 0.01"
@@ -122,12 +125,12 @@ def check_support_count(name: str, count: int, n_transactions: int) -> int:
 def check_counts(
     support: npt.NDArray[np.float64], count: npt.NDArray[np.int64] | None, n_transactions: int | None
 ) -> None:
-    """Check that counts are those that go with the supports, which may be rounded.
+    """Check that each count goes with its support, which may be rounded.
 
     Raises
     ------
     InvalidInputError
-        If the number of transactions is none, or a count is another one.
+        If `n_transactions` is not a whole number of 0 or more, or a count does not go with its support.
     """
     if n_transactions is None:
         return
@@ -149,7 +152,7 @@ def as_path(path: Any) -> Path:  # noqa: ANN401 - checked here
     Raises
     ------
     InvalidInputError
-        If it is no name of a file, or none that a file can have: too long, or with a zero byte.
+        If it is not a name, or one that no file can have: too long, or with a zero byte.
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidInputError(f"expected the name of a file, got {path!r}; try 'baskets.csv'")
@@ -169,12 +172,12 @@ def as_path(path: Any) -> Path:  # noqa: ANN401 - checked here
 
 
 def as_generator(random_state: Any) -> np.random.Generator:  # noqa: ANN401 - checked here
-    """Return the generator that a seed stands for, or the one that is given.
+    """Return the generator for a seed; a generator is returned as it is.
 
     Raises
     ------
     InvalidInputError
-        If it is no seed.
+        If it is neither a seed nor a generator.
     """
     try:
         return np.random.default_rng(random_state)
@@ -185,8 +188,6 @@ def as_generator(random_state: Any) -> np.random.Generator:  # noqa: ANN401 - ch
         ) from None
 
 
-# The names that somebody may have meant.
-
 _NAMES_SEARCHED = 20_000
 _LIKE_A_NAME = 0.6
 _LIKE_A_WORD = 0.75
@@ -195,7 +196,7 @@ _COMPARED_AT_A_TIME = 500
 
 
 def nearest(wanted: object, names: Iterable[object], n: int = 3) -> list[str]:
-    """Return at most n names that are like the wanted one, or have a word that is; case does not matter.
+    """Return at most n names that look like the wanted one, or have a word that does; case does not matter.
 
     Only the first 20,000 names are looked at.
     """
@@ -218,7 +219,7 @@ def nearest(wanted: object, names: Iterable[object], n: int = 3) -> list[str]:
 
 
 def did_you_mean(near: Iterable[str], otherwise: str) -> str:
-    """Return the end of a message: the names to offer, or what to try if there are none."""
+    """Return the end of a message: the names that are offered, or else what to try."""
     offered = ", ".join(map(repr, near))
     return f"did you mean {offered}?" if offered else otherwise
 
@@ -236,7 +237,7 @@ def _while_wanted(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _likeness(key: str, name: str) -> tuple[float, float]:
-    """Compare a name by its best word, and as a whole."""
+    """Return how much a name is like the key: the best of its words, and the name as a whole."""
     lower = name.casefold()
     whole = difflib.SequenceMatcher(None, lower, key).ratio()
     words = re.findall(r"\w+", lower)

@@ -1,7 +1,11 @@
-"""Writing files so that nothing is lost: to a temporary name first, renamed when it is complete and on disk.
+"""Files to read and to write: streams that can be read only once, and writes that lose nothing.
 
-Whoever writes a temporary file holds a lock on it, which the system takes away from a process that was
-killed. So the next write to the same name can tell what is left over from what another process is writing.
+Standard input, pipes and devices are streams. A stream is opened once and read to its end from that one
+handle. Only a regular file may be looked at before it is read.
+
+A file is written under a temporary name first, and renamed when it is complete and on disk. Whoever writes a
+temporary file holds a lock on it, which the system takes away from a process that was killed. So the next
+write to the same name can tell what is left over from what another process is writing.
 """
 
 from __future__ import annotations
@@ -19,43 +23,43 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from itemix._checks import as_path
 from itemix.errors import InvalidInputError, ItemixError, OutputError
 
+if sys.platform != "win32":  # Windows has no such locks: there, what a killed process has left stays
+    import fcntl
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-# Where input comes from: regular files, and streams, which give each byte only once.
-#
-# Standard input, pipes and devices are streams. A stream is opened once and read to its end from that one
-# handle. Only a regular file may be looked at before it is read.
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
 _BLOCK_SIZE = 1 << 20
 _STANDARD_INPUT = "/dev/stdin"
-# On some systems a file that is opened by such a name goes on where the handle stands.
+# On some systems, a file that is opened by such a name is read from where the handle stands.
 _HANDLES = ("/dev/fd/", "/proc/self/fd/")
+_NAME_KEPT = 32
+_TOKEN_BYTES = 4
+_UNFINISHED: set[Path] = set()
 
 
 class Held(NamedTuple):
-    """All bytes of a stream, and what people call it."""
+    """All bytes of a stream, and its name for messages."""
 
     name: str
     data: bytes
 
 
 def is_standard_input(path: object) -> bool:
-    """Whether a path means standard input: "-" does, and /dev/stdin."""
+    """Whether a path means standard input: "-" or /dev/stdin."""
     return path == "-" or (isinstance(path, str | os.PathLike) and os.fspath(path) == _STANDARD_INPUT)
 
 
 def is_regular(path: PathLike) -> bool:
-    """Whether a path is that of a regular file, which may be read again and again."""
+    """Whether a path names a regular file, which may be read again and again."""
     is_handle = is_standard_input(path) or os.fspath(path).startswith(_HANDLES)
     return not is_handle and as_path(path).is_file()
 
 
 def is_stream(path: PathLike) -> bool:
-    """Whether a path is that of something to be read only once: standard input, a pipe, a device."""
+    """Whether a path names something that can be read only once: standard input, a pipe, a device."""
     if is_standard_input(path):
         return True
     file = as_path(path)
@@ -103,7 +107,7 @@ def _read_all(stream: IO[bytes]) -> bytes:
 
 
 def refuse_repeated(*paths: object) -> None:
-    """Refuse a stream that is named twice: the second reading would find nothing, or wait for ever.
+    """Refuse a stream that is named twice: to read it again would give nothing, or wait for ever.
 
     Raises
     ------
@@ -124,7 +128,7 @@ def refuse_repeated(*paths: object) -> None:
 
 
 def _identity(path: PathLike) -> object:
-    """Return what tells one stream from another, or None for what is no stream."""
+    """Return what tells one stream from another, or None if the path is not a stream."""
     try:
         if is_standard_input(path):
             status = os.fstat(standard_input().fileno())
@@ -132,18 +136,9 @@ def _identity(path: PathLike) -> object:
             status = Path(path).stat()
         else:
             return None
-    except (OSError, AttributeError):  # standard input that is no file of the system
+    except (OSError, AttributeError):  # standard input that was replaced by an object without a handle
         return "standard input"
     return status.st_dev, status.st_ino
-
-
-if sys.platform != "win32":  # it has no such locks: there, what a kill has left stays
-    import fcntl
-
-
-_NAME_KEPT = 32
-_TOKEN_BYTES = 4
-_UNFINISHED: set[Path] = set()
 
 
 @contextmanager
@@ -151,8 +146,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, remove it on failure.
 
     An old file stays as it was until the new one is complete and on disk, also when the disk is full or the
-    power fails. What a killed process has left of an earlier write is removed. What is no plain file (a
-    terminal, a pipe) is written directly.
+    power fails. What a killed process has left of an earlier write is removed. A target that is not a plain
+    file (a terminal, a pipe) is written directly.
 
     Raises
     ------
@@ -177,12 +172,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def checked_target(path: str | os.PathLike[str]) -> Path:
-    """Return where a file is to be written, links followed; call it first where the work before is long.
+    """Return where a file will be written, links followed; call it before long work, to fail early.
 
     Raises
     ------
     InvalidInputError
-        If the folder of `path` does not exist, or `path` is itself a folder, or no name of a file.
+        If the folder of `path` does not exist, or `path` is itself a folder, or not a file name.
     """
     target = Path(os.path.realpath(as_path(path)))
     if not target.parent.is_dir():
@@ -212,7 +207,7 @@ def _beside(target: Path) -> Iterator[Path]:
         if target.exists():
             shutil.copymode(target, temporary)
         os.fsync(opened)
-        if sys.platform == "win32":  # it renames no open file
+        if sys.platform == "win32":  # an open file cannot be renamed there
             os.close(opened)
             opened = -1
         temporary.replace(target)
@@ -228,7 +223,7 @@ def _beside(target: Path) -> Iterator[Path]:
 
 
 def _temporary_name(target: Path, token: str) -> str:
-    # The ending stays, since it tells some writers the format and the compression.
+    # The ending stays: some writers choose the format and the compression by it.
     return f".{target.name[:_NAME_KEPT]}-{token}.tmp{''.join(target.suffixes[-2:])}"
 
 
@@ -240,7 +235,7 @@ def _new_temporary(target: Path) -> tuple[Path, int]:
         _lock(opened, wait=True)
         if sys.platform == "win32" or os.fstat(opened).st_nlink > 0:
             return temporary, opened
-        os.close(opened)  # another writer was quicker, and took the file for one that is left over
+        os.close(opened)  # another writer was quicker: it took the file for a left-over one and removed it
 
 
 def _remove_left_over(target: Path) -> None:
@@ -264,7 +259,7 @@ def _remove_unless_locked(path: str) -> None:
 
 
 def _lock(opened: int, *, wait: bool) -> bool:
-    """Lock an open file, and return whether that was possible: not everywhere are there locks."""
+    """Lock an open file, and return whether that was possible: some systems have no locks."""
     with suppress(OSError):
         if sys.platform != "win32":
             fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -273,7 +268,7 @@ def _lock(opened: int, *, wait: bool) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the new name of a file on disk too, where folders can be synced."""
+    """Write the new name of a file to disk too, where folders can be synced."""
     with suppress(OSError):
         opened = os.open(folder, os.O_RDONLY)
         try:

@@ -1,13 +1,16 @@
-"""Ctrl-C while the library works: a KeyboardInterrupt in code of ours, never inside another library.
+"""The runtime of a process: its memory, Ctrl-C, and threads.
 
-A signal that comes during a kernel waits until Python code runs again, and the first such code is Numba's
-own, which makes Python objects of the kernel's arrays: an exception there becomes a SystemError, or the end
-of the process. In a callback of the compiler or of an import it is printed and forgotten. So Ctrl-C is raised
-at once where it meets code of this library; anywhere else it is noted, and `still_wanted`, which every long
-loop calls between two kernels, raises it. A second Ctrl-C is raised wherever it comes.
+Ctrl-C is a KeyboardInterrupt in code of ours, never inside another library. A signal that comes during a
+kernel waits until Python code runs again. The first such code is Numba's own, which makes Python objects of
+the kernel's arrays: an exception there becomes a SystemError, or ends the process. In a callback of the
+compiler or of an import it is printed and forgotten. So Ctrl-C is raised at once where it meets code of this
+library. Anywhere else it is noted, and `still_wanted` raises it, which every long loop calls between two
+kernels. A second Ctrl-C is raised wherever it comes.
 
 A server has no Ctrl-C for a single answer. There, whoever waits for a thread's work gives it a `deadline`: a
 function that `still_wanted` calls in that thread, and that raises an error to end the work.
+
+Threads run kernels that release the GIL. They work in blocks, and results come in the order of the blocks.
 """
 
 from __future__ import annotations
@@ -28,24 +31,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType, TracebackType
 
-
-# How much memory this process may still take: what the machine, its limits and its control groups leave.
+R = TypeVar("R")
 
 _IF_UNKNOWN = 4 << 30
-# Version 1 of control groups says "no limit" with a number near 2^63.
+# Version 1 of control groups writes a number near 2^63 for "no limit".
 _NO_LIMIT = 1 << 60
 _LEAST_REFUSED = 1 << 30
+_MOST_THREADS = 1024
+
+_noted = threading.Event()
+_ask: ContextVar[Callable[[], None] | None] = ContextVar("_ask", default=None)
 
 
 def require_memory(n_bytes: float, what: str, advice: str) -> None:
     """Refuse work for which there is not enough memory, before it begins.
 
-    Less than a gigabyte is never refused: it may still be found, and what is free is not known so exactly.
+    Less than a gigabyte is never refused: free memory is not known so exactly, and it may still be enough.
 
     Raises
     ------
     NotEnoughMemoryError
-        If it takes more than this process may still take.
+        If the work needs more than this process may still take.
     """
     if n_bytes < _LEAST_REFUSED:
         return
@@ -59,9 +65,9 @@ def require_memory(n_bytes: float, what: str, advice: str) -> None:
 def free_memory(root: Path = Path("/")) -> int:
     """Return about how many bytes of memory this process may still take.
 
-    It is the least of what the machine has free, of what ``ulimit`` leaves, and of what each control group
-    leaves that the process is in. Files that are cached in memory count as free: the system gives them up
-    when asked. Where the system does not say (it is not Linux), a few gigabytes are assumed.
+    It is the least of three: what the machine has free, what ``ulimit`` leaves, and what the control groups
+    of the process leave. Files that are cached in memory count as free: the system gives them up when asked.
+    Where the system does not say (it is not Linux), a few gigabytes are assumed.
     """
     kilobytes = _field(root / "proc/meminfo", "MemAvailable:")
     free = _IF_UNKNOWN if kilobytes is None else 1024 * kilobytes
@@ -77,7 +83,7 @@ def _left_by_limits(process: Path) -> Iterator[int]:
 
 
 def _left_by_groups(root: Path) -> Iterator[int]:
-    """Yield what the control groups leave, of both versions: that of the process and all above it."""
+    """Yield what the control group of the process and all groups above it leave, in both versions."""
     text = _text(root / "proc/self/cgroup") or "0::/\n0:memory:/"
     mounted = root / "sys/fs/cgroup"
     for line in text.splitlines():
@@ -111,19 +117,15 @@ def _text(file: Path) -> str | None:
 
 
 def _field(file: Path, name: str) -> int | None:
-    """Return the number after a name at the beginning of a line, None if there is none, or no number."""
+    """Return the number after a name at the beginning of a line, or None if there is no such number."""
     _, found, rest = f"\n{_text(file) or ''}".partition(f"\n{name}")
     words = rest.split(maxsplit=1) if found else []
     return int(words[0]) if words and words[0].isdigit() else None
 
 
-_noted = threading.Event()
-_ask: ContextVar[Callable[[], None] | None] = ContextVar("_ask", default=None)
-
-
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C be a KeyboardInterrupt wherever it comes; works as a decorator too.
+    """Let Ctrl-C end the work inside, at a place where that is safe; works as a decorator too.
 
     Programs that have a handler of their own keep it.
     """
@@ -141,7 +143,7 @@ def interruptible() -> Iterator[None]:
 
 
 def note(number: int, frame: FrameType | None) -> None:
-    """Handle Ctrl-C: raise it in code of this library, note it elsewhere, unless one is noted already.
+    """Handle Ctrl-C: raise it in code of this library, or if one is noted already; note it elsewhere.
 
     Raises
     ------
@@ -156,7 +158,7 @@ def note(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def deadline(ask: Callable[[], None]) -> Iterator[None]:
-    """Have the loops of this thread call a function, which raises an error to end them."""
+    """Let a function end the work of this thread: its loops call it, and it raises an error to end them."""
     before = _ask.set(ask)
     try:
         yield
@@ -190,16 +192,9 @@ def forget() -> None:
 
 
 def _is_ours(frame: FrameType | None) -> bool:
-    """Return whether code of this library runs; not that of kernels, which the compiler calls."""
+    """Return whether code of this library runs. Kernels do not count: the compiler calls them."""
     name = "" if frame is None else str(frame.f_globals.get("__name__"))
     return name.startswith("itemix.") and not name.startswith("itemix.kernels.")
-
-
-# Threads over kernels that release the GIL: work in blocks, results in the order of the blocks.
-
-R = TypeVar("R")
-
-_MOST_THREADS = 1024
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -237,7 +232,7 @@ class Workers:
 
     def __init__(self, n_threads: int = 1) -> None:
         self._n_helpers = n_threads - 1
-        self._pool = ThreadPoolExecutor(max(self._n_helpers, 1))  # which starts a thread when it needs one
+        self._pool = ThreadPoolExecutor(max(self._n_helpers, 1))  # starts no thread before it needs one
 
     def map(self, function: Callable[[int], R], n_blocks: int) -> list[R]:
         """Return function(0), ..., function(n_blocks - 1), in this order; the calling thread works too."""
@@ -250,7 +245,7 @@ class Workers:
                 still_wanted()
                 results[block] = function(block)
         finally:
-            for _ in blocks:  # after an error nobody takes another one
+            for _ in blocks:  # after an error, leave no block for the others
                 pass
             begun = [helper for helper in helpers if not helper.cancel()]
             wait(begun)
@@ -268,6 +263,6 @@ class Workers:
 
 
 def _work(function: Callable[[int], R], blocks: Iterator[int], results: dict[int, R]) -> None:
-    """Do the blocks that are left, one after the other; other threads take from the same ones."""
+    """Work on the next block until none is left; all threads take from the same iterator."""
     for block in blocks:
         results[block] = function(block)

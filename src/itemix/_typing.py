@@ -21,8 +21,8 @@ Hashes = npt.NDArray[np.uint64]
 """Hashes of sets."""
 
 TransactionsLike = Any
-"""What `as_transactions` takes: `Transactions`, a data frame, a matrix of 0 and 1, or lists of names."""
+"""Anything that `as_transactions` takes: `Transactions`, a data frame, a 0/1 matrix or lists of names."""
 ChunksLike = Any
-"""What can be read again and again: transactions in any form, chunks of them, or a function for either."""
+"""Data that can be read more than once: transactions in any form, chunks, or a function that returns them."""
 ModelLike = Any
 """A model, or a fitted estimator."""

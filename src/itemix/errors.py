@@ -16,15 +16,15 @@ class InvalidInputError(ItemixError, ValueError):
 
 
 class MissingFileError(InvalidInputError, FileNotFoundError):
-    """A file was named that is not there."""
+    """A file that was named does not exist."""
 
 
 class OutputError(ItemixError, OSError):
-    """A file cannot be written: the disk is full, or the folder is not ours."""
+    """A file cannot be written: the disk is full, or the folder may not be written to."""
 
 
 class UnknownItemError(ItemixError, KeyError):
-    """An item was named that the data or the model does not have."""
+    """An item that was named is not in the data or the model."""
 
     def __str__(self) -> str:
         """Return the plain message: `KeyError` would put it in quotes."""
@@ -54,8 +54,8 @@ class ModelFileError(ItemixError, ValueError):
 
 
 class MissingExtraError(ItemixError, ImportError):
-    """An optional dependency is needed that is not installed."""
+    """An optional dependency is needed but not installed."""
 
 
 class DatasetUnavailableError(ItemixError, OSError):
-    """A named data set is neither on this machine nor could be downloaded."""
+    """A named data set is not on this machine and cannot be downloaded."""

@@ -82,7 +82,9 @@ def test_a_count_is_no_support_of_a_model(run, models):
     """A model has no transactions to count."""
     result = run("mine", models["nbm"], "-s", "50", "-q")
     assert result.code == 2
-    assert result.err.startswith("itemix: expected --min-support as a fraction in (0, 1], for a model has no")
+    assert result.err.startswith(
+        "itemix: expected --min-support as a fraction in (0, 1], since a model has no"
+    )
 
 
 @pytest.mark.parametrize("method", ["nbm", "vdpm", "gsdpm"])

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from itemix import InvalidInputError
-from itemix.core.transactions import as_codes, as_multiplicities, as_pointers, frozen
+from itemix._arrays import frozen
+from itemix.core.transactions import as_codes, as_multiplicities, as_pointers
 
 
 @pytest.mark.parametrize("pointers", [[], [1, 2], [0, 1], [0, 3, 2], [[0, 2]], [0.0, 2.0], "ab"])

@@ -286,12 +286,12 @@ def test_wrong_paths(itemsets, tmp_path):
     with pytest.raises(InvalidInputError, match=r"expected a name that ends in .*, got 'x\.parquet\.gz'"):
         Itemsets.load(tmp_path / "x.parquet.gz")
     with pytest.raises(
-        MissingFileError, match=r"expected a file of itemsets, got '.*none\.csv', which is none"
+        MissingFileError, match=r"expected a file of itemsets, got '.*none\.csv', which is not a file"
     ):
         Itemsets.load(tmp_path / "none.csv")
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(
-        InvalidInputError, match=r"expected a file of itemsets, got '.*folder\.csv', which is none"
+        InvalidInputError, match=r"expected a file of itemsets, got '.*folder\.csv', which is not a file"
     ):
         Itemsets.load(tmp_path / "folder.csv")
     with pytest.raises(InvalidInputError, match="expected an existing folder to write to"):

@@ -21,7 +21,7 @@ from itemix import InvalidInputError, MissingFileError, read_chunks, read_transa
 from itemix.core.encoding import Encoded
 from itemix.core.items import Items
 from itemix.correction import correct
-from itemix.io.chunks import gathered
+from itemix.io.chunks import items_of_pieces
 from itemix.io.fimi import fimi_pieces, read_fimi
 from itemix.io.source import open_source
 from itemix.mining.verification import verify
@@ -140,7 +140,7 @@ def test_items_are_gathered_from_all_pieces(sets, are_names, is_text):
     """The items of the whole are those of any piece, in order; text that is all numbers is numbers."""
     written = [sorted(map(str, labels)) if are_names or is_text else sorted(labels) for labels in sets]
     nothing = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32)
-    known, n = gathered([Encoded(*nothing, Items(labels)) for labels in written], is_text=is_text)
+    known, n = items_of_pieces([Encoded(*nothing, Items(labels)) for labels in written], is_text=is_text)
     distinct = {label for labels in written for label in labels}
     assert list(known.items) == sorted(map(int, distinct) if is_text else distinct)
     assert n == 0
@@ -260,7 +260,7 @@ def test_what_cannot_be_read_in_chunks(tmp_path):
 def test_a_pipe_is_no_file(tmp_path):
     """What a pipe holds is there only once."""
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InvalidInputError, match=r"can be read again and again, got '.*pipe' which is none"):
+    with pytest.raises(InvalidInputError, match=r"again and again, got '.*pipe' which can be read only once"):
         read_chunks(tmp_path / "pipe")
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from itemix.core.encoding import Encoded
 from itemix.core.items import Items
-from itemix.io.chunks import cut
+from itemix.io.chunks import chunks_of_rows
 
 rows_in_pieces = st.lists(st.lists(st.lists(st.integers(0, 9), max_size=6), max_size=6), max_size=5)
 
@@ -35,6 +35,6 @@ def test_chunks_are_full(pieces, size):
     """A chunk has as many rows as fit, or one; the rows may come in any pieces."""
     found = [
         [codes[start:stop].tolist() for start, stop in pairwise(indptr)]
-        for indptr, codes in cut(map(as_piece, pieces), size)
+        for indptr, codes in chunks_of_rows(map(as_piece, pieces), size)
     ]
     assert found == naive_cut([row for rows in pieces for row in rows], size)

@@ -249,7 +249,7 @@ BAD = {
         {},
         r"expected text .* got a web page: .*; unpack it",
     ),
-    "a binary file": (b"\x01\x00\x02\xff", {}, r"got a binary file of no known kind: .*; export it as CSV"),
+    "a binary file": (b"\x01\x00\x02\xff", {}, r"got an unknown binary file: .*; export it as CSV"),
     "UTF-16": ("a,b\n".encode("utf-16"), {}, r"expected utf-8 text, got UTF-16: .*; try encoding='utf-16'"),
     "a cut gzip": (
         gzip.compress(b"1 2 3\n" * 1000, mtime=0)[:-12],

@@ -91,7 +91,7 @@ def test_a_model_wants_a_fraction(value):
     """A model has no transactions to count, and says so."""
     mixture = Mixture([1.0], [[0.5]], ["a"])
     with pytest.raises(
-        InvalidInputError, match=r"fraction in \(0, 1\], for a model has no transactions.*try 0.01"
+        InvalidInputError, match=r"fraction in \(0, 1\], since a model has no transactions.*try 0.01"
     ):
         mine(mixture, value)
 

@@ -337,7 +337,7 @@ def test_no_rules():
         ),
         (
             {"metric": "p_value"},
-            r"expected a measure of which more is better, got 'p_value'; .*try filter\(max_p_value=0.05\)",
+            r"expected a measure for which more is better, got 'p_value'; .*try filter\(max_p_value=0.05\)",
         ),
         ({"metric": None}, "expected a measure, got None"),
         ({"min_threshold": "high"}, "expected min_threshold as a finite number, got 'high'; try 0.8"),

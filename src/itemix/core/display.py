@@ -1,4 +1,4 @@
-"""How results look to people: numbers, names and tables as text and as HTML, in one place."""
+"""Text and HTML for people: numbers, names, sets, rules, and tables of them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SET_WIDTH = 72
 
 @dataclass(frozen=True)
 class Table:
-    """A small table for people: what it is, its cells as text, and what was left out.
+    """A small table for people: a title, cells of text, and a footer that says what was left out.
 
-    The last column holds names and is aligned to the left, the others hold numbers.
+    The last column holds names and is aligned to the left. The others hold numbers.
     """
 
     title: str
@@ -54,7 +54,7 @@ class Table:
 
 
 def aligned(header: str, texts: Sequence[str]) -> list[str]:
-    """Put numbers under each other by their decimal points, to the right below a header."""
+    """Align numbers by their decimal points, to the right below a header."""
     split = [text.partition(".") for text in texts]
     before = max((len(whole) for whole, _, _ in split), default=0)
     lined_up = [whole.rjust(before) + point + digits for whole, point, digits in split]
@@ -76,7 +76,7 @@ def format_percent(value: float) -> str:
 
 
 def format_count(value: int | None) -> str:
-    """Write a whole number with thousands separators; what is not known is a dash."""
+    """Write a whole number with thousands separators; None is a dash."""
     return "-" if value is None else f"{value:,}"
 
 
@@ -86,7 +86,7 @@ def plural(n: int, noun: str) -> str:
 
 
 def format_name(name: object, width: int = NAME_WIDTH) -> str:
-    """Write an item name on one line, without control characters, cut in the middle where it is too long."""
+    """Write an item name on one line, without control characters; a long one is cut in the middle."""
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(name))
     if not text.strip():
         text = repr(text)

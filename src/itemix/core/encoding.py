@@ -1,8 +1,8 @@
-"""From lists and matrices to compressed rows of item codes (data frames: see `itemix.core.encoding`).
+"""Compressed rows of item codes, made from lists, matrices, data frames (pandas, polars, pyarrow) and Arrow.
 
-Every function returns `Encoded`. Items that come from values (lists, long tables) are in ascending order of
-their names, items that come from columns keep the order of the columns. Rows may be unsorted and may repeat
-an item: `Transactions` puts that right.
+All functions that encode return `Encoded`. Items that come from values (lists, long tables) are in ascending
+order of their names. Items that come from columns keep the order of the columns. Rows may be unsorted and may
+repeat an item: `Transactions` puts that right.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix._arrays import as_arrow
+from itemix._arrays import GrowingArray, as_arrow
 from itemix.core.items import Items, Label, as_labels
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     import narwhals.stable.v1 as nw
     import pyarrow as pa
+
+_COLUMNS_SHOWN = 8
 
 
 class Encoded(NamedTuple):
@@ -85,7 +87,7 @@ def encode_lists(transactions: Iterable[Iterable[Label]]) -> Encoded:
 
 
 def is_matrix(source: Any) -> bool:  # noqa: ANN401 - whatever users have
-    """Whether a source is an array of numbers; a column of names, or of lists of them, is none."""
+    """Whether a source is an array of numbers; a column of names, or of lists of names, is not."""
     if not hasattr(source, "shape"):
         return False
     kind = getattr(getattr(source, "dtype", None), "kind", "O")
@@ -93,7 +95,7 @@ def is_matrix(source: Any) -> bool:  # noqa: ANN401 - whatever users have
 
 
 def encode_matrix(matrix: Any, items: Iterable[Label] | None = None) -> Encoded:  # noqa: ANN401 - any matrix
-    """Encode a 0/1 matrix (NumPy, or SciPy sparse without densifying it), a row for each transaction.
+    """Encode a 0/1 matrix with a row for each transaction: NumPy, or SciPy sparse, which stays sparse.
 
     Raises
     ------
@@ -124,11 +126,21 @@ def encode_matrix(matrix: Any, items: Iterable[Label] | None = None) -> Encoded:
 def sorted_by_label(
     indptr: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], labels: npt.NDArray[Any]
 ) -> Encoded:
-    """Return the rows with items numbered anew, in ascending order of their names."""
+    """Renumber the items in ascending order of their names."""
     order = np.argsort(labels, kind="stable")
     new_code = np.empty(len(labels), dtype=np.int32)
     new_code[order] = np.arange(len(labels), dtype=np.int32)
     return Encoded(indptr, new_code[codes], Items(labels[order]))
+
+
+def concatenated(blocks: Iterable[Encoded], items: Items) -> Encoded:
+    """Put the rows of blocks with the same items one after the other."""
+    codes, indptr = GrowingArray(np.int32), GrowingArray(np.int64)
+    indptr.extend(np.zeros(1, dtype=np.int64))
+    for block in blocks:
+        indptr.extend(block.indptr[1:], plus=len(codes))
+        codes.extend(block.indices)
+    return Encoded(indptr.finish(), codes.finish(), items)
 
 
 def check_binary(values: npt.NDArray[Any], column: object = None) -> None:
@@ -137,7 +149,7 @@ def check_binary(values: npt.NDArray[Any], column: object = None) -> None:
     Raises
     ------
     InvalidInputError
-        If there is another value; the message names it, and the column where that is given.
+        If there is another value; the message names it, and the column if it is given.
     """
     if values.dtype == bool or values.size == 0:
         return
@@ -153,7 +165,7 @@ def check_binary(values: npt.NDArray[Any], column: object = None) -> None:
 
 
 def not_binary(value: object, column: object = None) -> str:
-    """Return the message for a value that is neither 0 nor 1; None and NaN are missing ones."""
+    """Return the message for a value that is neither 0 nor 1; None and NaN count as missing."""
     value = value.item() if isinstance(value, np.generic) else value
     where = "" if column is None else f" in column {column!r}"
     got, hint = f"{' '.join(repr(value).split()):.60}", "1 and 0 in the place of other values"
@@ -204,7 +216,7 @@ def _ones_of_sparse(matrix: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.
 
 
 class _CodeOfItem(dict[Any, int]):
-    """The code of an item; one that is seen for the first time is checked and numbered."""
+    """The code of each item; an item that is seen for the first time is checked and numbered."""
 
     has_integers = False
 
@@ -217,25 +229,20 @@ class _CodeOfItem(dict[Any, int]):
 
 
 def _refuse_equals(names: Collection[Any]) -> None:
-    """Refuse what a dictionary takes for an integer that it holds: True and 1.0 for 1."""
+    """Refuse True and 1.0, which a dictionary takes for the integer 1."""
     for kind in set(map(type, names)):
         if kind is bool or not issubclass(kind, str | int | np.integer):
             odd = next(name for name in names if type(name) is kind)
             raise TypeError(f"{odd!r} ({kind.__name__})")
 
 
-# From data frames (pandas, polars, pyarrow) and Arrow columns to compressed rows of item codes.
-
-_COLUMNS_SHOWN = 8
-
-
 def encode_onehot_frame(frame: Any) -> Encoded:  # noqa: ANN401 - pandas, polars, pyarrow
-    """Encode a one-hot data frame, a column for each item; sparse pandas columns are not densified.
+    """Encode a one-hot data frame with a column for each item; sparse pandas columns stay sparse.
 
     Raises
     ------
     InvalidInputError
-        If it is no data frame, two columns share a name, or a value is not 0 or 1.
+        If it is not a data frame, two columns share a name, or a value is not 0 or 1.
     """
     table = _as_narwhals(frame)
     native = table.to_native()
@@ -257,13 +264,13 @@ def encode_long_frame(frame: Any, transaction: Label, item: Label) -> Encoded:  
     Raises
     ------
     InvalidInputError
-        If it is no data frame, a column is not there, or a value is missing.
+        If it is not a data frame, a column is not there, or a value is missing.
     """
     table = _as_narwhals(frame)
     for role, name in (("transaction", transaction), ("item", item)):
         check_column(name, table.columns, role)
     check_different(transaction, item)
-    return encode_arrow_pairs(_as_arrow(table, transaction), _as_arrow(table, item))
+    return encode_arrow_pairs(_arrow_column(table, transaction), _arrow_column(table, item))
 
 
 def check_column(name: Label, columns: Sequence[str], role: str) -> None:
@@ -272,7 +279,7 @@ def check_column(name: Label, columns: Sequence[str], role: str) -> None:
     Raises
     ------
     InvalidInputError
-        If it is not there; the message says which are.
+        If it is not there; the message lists the columns.
     """
     if name not in columns:
         raise InvalidInputError(
@@ -281,7 +288,7 @@ def check_column(name: Label, columns: Sequence[str], role: str) -> None:
 
 
 def check_different(transaction: Label, item: Label) -> None:
-    """Refuse one column for both.
+    """Refuse one column for both transactions and items.
 
     Raises
     ------
@@ -296,7 +303,7 @@ def check_different(transaction: Label, item: Label) -> None:
 
 
 def columns_shown(columns: Sequence[str]) -> str:
-    """Return the names of columns for a message, the first few of them."""
+    """Return the first few names of columns, for a message."""
     if not columns:
         return "no columns"
     shown = ", ".join(repr(column) for column in columns[:_COLUMNS_SHOWN])
@@ -306,7 +313,7 @@ def columns_shown(columns: Sequence[str]) -> str:
 def encode_arrow_pairs(
     transactions: pa.Array | pa.ChunkedArray, items: pa.Array | pa.ChunkedArray
 ) -> Encoded:
-    """Encode pairs of transaction id and item; transactions come in the order of their first appearance.
+    """Encode pairs of a transaction id and an item; transactions come in the order of first appearance.
 
     Raises
     ------
@@ -326,7 +333,7 @@ def encode_arrow_pairs(
 
 
 def encode_arrow_values(lengths: npt.NDArray[np.int64], values: pa.Array | pa.ChunkedArray) -> Encoded:
-    """Encode the item names of all transactions, one after the other, and how many each has.
+    """Encode transactions, given the number of items of each and the names of all, one after the other.
 
     Raises
     ------
@@ -350,7 +357,7 @@ def number_values(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.in
     Raises
     ------
     InvalidInputError
-        If the entries are lists, or of another type that cannot be compared.
+        If the entries are lists, or of another type that Arrow cannot compare.
     """
     import pyarrow as pa
 
@@ -369,7 +376,7 @@ def number_values(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.in
         array = array.chunk(0)
     codes = array.indices.cast(pa.int64()).to_numpy()
     values = array.dictionary
-    if pa.types.is_string_view(values.type):  # what polars writes, and few functions of Arrow take
+    if pa.types.is_string_view(values.type):  # polars writes these, and few functions of Arrow take them
         values = values.cast(pa.large_string())
     numbered, order = csr.number_by_appearance(codes, len(values))
     return numbered, values.take(as_arrow(order))
@@ -399,7 +406,7 @@ def check_distinct(columns: Iterable[object]) -> None:
     Raises
     ------
     InvalidInputError
-        If two have; the message names them.
+        If two have; the message names the first such name.
     """
     repeated = next((name for name, count in Counter(columns).items() if count > 1), None)
     if repeated is not None:
@@ -424,7 +431,7 @@ def _as_narwhals(frame: Any) -> nw.DataFrame[Any]:  # noqa: ANN401 - any data fr
         ) from None
 
 
-def _as_arrow(table: nw.DataFrame[Any], name: Any) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401 - pandas has numbers too
+def _arrow_column(table: nw.DataFrame[Any], name: Any) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401 - pandas has numbers too
     import pyarrow as pa
 
     try:

@@ -18,8 +18,8 @@ Label: TypeAlias = str | int
 class Items(Sequence[Label]):
     """An immutable sequence of distinct item names; the position of a name is its code.
 
-    Names are all strings or all integers. Integers are kept and found in NumPy arrays, so that a data set
-    with millions of numbered items costs no Python object for each.
+    Names are all strings or all integers. Integers are stored and looked up in NumPy arrays, so that millions
+    of numbered items need no Python object each.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Items(Sequence[Label]):
         """Return the names of some codes."""
         try:
             chosen = np.asarray(codes)
-        except ValueError:  # lists in it
+        except ValueError:  # it holds lists
             chosen = np.empty((0, 0))
         in_range = chosen.dtype.kind in "iu" and ((chosen >= 0) & (chosen < len(self))).all()
         if chosen.ndim != 1 or (chosen.size and not in_range):
@@ -104,7 +104,7 @@ class Items(Sequence[Label]):
     def find(self, label: object) -> int | None:
         """Return the code of one name, or None if there is no such item.
 
-        A string of digits finds an integer name, so that what is typed on a command line works.
+        A string of digits finds an integer name, so that names typed on a command line work.
         """
         found = self._find(label)
         if found is None and self.are_integers and isinstance(label, str) and _is_number(label):
@@ -112,7 +112,7 @@ class Items(Sequence[Label]):
         return found
 
     def code(self, label: object) -> int:
-        """Return the code of one name, which `find` finds.
+        """Return the code of one name, as `find` does.
 
         Raises
         ------

@@ -24,15 +24,69 @@ if TYPE_CHECKING:
 
 __all__ = ["TARGETS", "Itemset", "Itemsets"]
 
-# The columns of itemsets: sets with their supports, counts and intervals, checked, shown and exchanged.
-
 TARGETS = ("all", "closed", "maximal")
 _OPTIONAL = ("count", "lower", "upper")
+# A support of a model may be above 1 by so much, by rounding.
 _MORE_THAN_ONE = 1e-9
+# A support that is this close to a bound meets it.
+_ROUNDING = 1e-12
+# Supports of a model that differ by less than this, relative to their size, count as the same.
+_SAME_SUPPORT = 1e-9
 
 
-class ItemsetColumns(Tabular):
-    """The columns of `itemix.Itemsets`, which says what they mean; immutable."""
+class Itemset(NamedTuple):
+    """One itemset with its support, as iteration yields it.
+
+    Attributes
+    ----------
+    items : tuple of str or int
+        The names of its items, the most frequent first.
+    support : float
+        The fraction of transactions that hold it, or its probability under a model.
+    count : int or None
+        The number of transactions that hold it; None from a model.
+    """
+
+    items: tuple[Label, ...]
+    support: float
+    count: int | None  # type: ignore[assignment] # hides tuple.count, which nobody needs here
+
+
+class Itemsets(Tabular):
+    """Itemsets with their supports: an immutable, columnar value.
+
+    Set s holds the codes ``codes[offsets[s]:offsets[s + 1]]``; names are built only when asked for. Mining
+    returns sets sorted by length and, within a length, in colexicographic order of the items ranked by
+    support (most frequent first): a set comes before another if the rarest item in which they differ is the
+    more frequent one. Within a set the items come most frequent first. The order does not depend on the
+    threads.
+
+    Two of them are equal if they hold the same sets in the same order with the same numbers, whatever was
+    asked for when they were mined.
+
+    Parameters
+    ----------
+    offsets : array of int, shape (n + 1,)
+        Where each set starts in `codes`.
+    codes : array of int, shape (total length,)
+        Item codes, distinct within a set.
+    support : array of float, shape (n,)
+        The fraction of transactions that hold the set, or its probability under a model.
+    items : Items
+        The name of each code.
+    count : array of int, shape (n,), optional
+        The number of transactions that hold the set; None if it comes from a model.
+    n_transactions : int, optional
+        The number of transactions behind the supports; None if they come from a model.
+    lower, upper : array of float, shape (n,), optional
+        Ends of an interval for each support.
+    min_support : float, optional
+        The threshold that was asked for, as a fraction.
+    target : {"all", "closed", "maximal"}, optional
+        Which of the itemsets with at least that support these are; None if they are only some of them.
+    check : bool, default True
+        Whether to check and protect the arrays; False hands them over as they are.
+    """
 
     _kind = "itemsets"
     __slots__ = ("_columns", "_min_support", "_n_transactions", "_sets", "_support", "_target")
@@ -155,7 +209,7 @@ class ItemsetColumns(Tabular):
         return len(self._sets)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ItemsetColumns):
+        if not isinstance(other, Itemsets):
             return NotImplemented
         return (
             self._n_transactions == other._n_transactions
@@ -166,127 +220,6 @@ class ItemsetColumns(Tabular):
         )
 
     __hash__ = None  # type: ignore[assignment]
-
-    def _taken(self, positions: npt.NDArray[np.int64], target: str | None, min_support: float | None) -> Self:
-        sets = self._sets.take(positions)
-        return type(self)(
-            sets.offsets,
-            sets.codes,
-            self._support[positions],
-            self.items,
-            **{name: column[positions] for name, column in self._columns.items()},
-            n_transactions=self._n_transactions,
-            target=target,
-            min_support=min_support,
-            check=False,
-        )
-
-    def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
-        """Return the first n itemsets as a table of text, for people."""
-        n = check_whole("n", n, display.ROWS_SHOWN, least=0)
-        shown = self._taken(np.arange(len(self))[:n], None, self._min_support)
-        numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper}
-        columns = {k: [display.format_number(x) for x in v] for k, v in numbers.items() if v is not None}
-        if shown.count is not None:
-            columns["count"] = [display.format_count(int(x)) for x in shown.count]
-        columns["itemset"] = [display.format_set(names) for names in shown.sets]
-        return display.Table(
-            title=self._title(),
-            headers=tuple(columns),
-            rows=tuple(zip(*columns.values(), strict=True)),
-            footer=display.shown_of(len(shown), len(self)),
-        )
-
-    def _title(self) -> str:
-        kind = f"{self._target} " if self._target in ("closed", "maximal") else ""
-        least, n = self._min_support, self._n_transactions
-        threshold = "" if least is None else f"support >= {display.format_percent(least)}"
-        source = "" if n is None else f"of {display.plural(n, 'transaction')}"
-        return display.joined([f"Itemsets: {display.plural(len(self), f'{kind}itemset')}", threshold, source])
-
-    @classmethod
-    def _from_columns(cls, columns: tables.TableColumns) -> Self:
-        sets = columns.sets("itemsets")
-        more: dict[str, Any] = {name: columns.numbers(name) for name in _OPTIONAL if name in columns.values}
-        return cls(sets.offsets, sets.codes, columns.numbers("support"), sets.items, **more, **columns.facts)
-
-    def _as_columns(self) -> tables.TableColumns:
-        return tables.TableColumns(
-            kind=self._kind,
-            items=self.items,
-            values={
-                "support": self._support,
-                "itemsets": self._sets,
-                "length": self.lengths,
-                **self._columns,
-            },
-            facts={
-                "n_transactions": self._n_transactions,
-                "min_support": self._min_support,
-                "target": self._target,
-            },
-        )
-
-
-_ROUNDING = 1e-12
-_SAME_SUPPORT = 1e-9
-
-
-class Itemset(NamedTuple):
-    """One itemset with its support, as iteration yields it.
-
-    Attributes
-    ----------
-    items : tuple of str or int
-        The names of its items, the most frequent first.
-    support : float
-        The fraction of transactions that hold it, or its probability under a model.
-    count : int or None
-        The number of transactions that hold it; None from a model.
-    """
-
-    items: tuple[Label, ...]
-    support: float
-    count: int | None  # type: ignore[assignment] # hides tuple.count, which nobody needs here
-
-
-class Itemsets(ItemsetColumns):
-    """Itemsets with their supports: an immutable, columnar value.
-
-    Set s holds the codes ``codes[offsets[s]:offsets[s + 1]]``; names are built only when asked for. Mining
-    returns sets sorted by length and, within a length, in colexicographic order of the items ranked by
-    support (most frequent first): a set comes before another if the rarest item in which they differ is the
-    more frequent one. Within a set the items come most frequent first. The order does not depend on the
-    threads.
-
-    Two of them are equal if they hold the same sets in the same order with the same numbers, whatever was
-    asked for when they were mined.
-
-    Parameters
-    ----------
-    offsets : array of int, shape (n + 1,)
-        Where each set starts in `codes`.
-    codes : array of int, shape (total length,)
-        Item codes, distinct within a set.
-    support : array of float, shape (n,)
-        The fraction of transactions that hold the set, or its probability under a model.
-    items : Items
-        The name of each code.
-    count : array of int, shape (n,), optional
-        The number of transactions that hold the set; None if it comes from a model.
-    n_transactions : int, optional
-        The number of transactions behind the supports; None if they come from a model.
-    lower, upper : array of float, shape (n,), optional
-        Ends of an interval for each support.
-    min_support : float, optional
-        The threshold that was asked for, as a fraction.
-    target : {"all", "closed", "maximal"}, optional
-        Which of the itemsets with at least that support these are; None if they are only some of them.
-    check : bool, default True
-        Whether to check and protect the arrays; False hands them over as they are.
-    """
-
-    __slots__ = ()
 
     @overload
     def __getitem__(self, position: int) -> Itemset: ...
@@ -323,7 +256,7 @@ class Itemsets(ItemsetColumns):
         return None if position < 0 else int(position)
 
     def positions(self, offsets: npt.ArrayLike, codes: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Return where each of several sets of codes stands among these, -1 for those that do not."""
+        """Return the position among these of each of several sets of codes, -1 for none."""
         return self._sets.find(Sets(offsets, codes, self.items))
 
     def support_of(self, itemset: object) -> float:
@@ -332,7 +265,7 @@ class Itemsets(ItemsetColumns):
         Raises
         ------
         InvalidInputError
-            If the itemset is not among these, so that its support is not known here.
+            If the itemset is not among these: its support is not known here.
         UnknownItemError
             If an item is not one of `items`.
         """
@@ -369,7 +302,7 @@ class Itemsets(ItemsetColumns):
         include : names, optional
             Items that must all be in the set.
         exclude : names, optional
-            Items none of which may be in the set.
+            Items that must not be in the set.
         """
         kept = np.ones(len(self), dtype=bool)
         lowest = None if min_support is None else self._fraction(min_support, "min_support")
@@ -389,7 +322,7 @@ class Itemsets(ItemsetColumns):
         if exclude is not None:
             kept &= self._sets.count_members(exclude) == 0
         only_min_support = all(value is None for value in (max_support, min_len, max_len, include, exclude))
-        # The maximal sets at a higher threshold are others; those of the other targets are a part of these.
+        # At a higher threshold, all and closed sets are a part of these. Maximal ones are others.
         target = self._target if only_min_support and self._target != "maximal" else None
         threshold = self._min_support
         if lowest is not None:
@@ -456,12 +389,13 @@ class Itemsets(ItemsetColumns):
         items : names, optional
             All items; by default those that occur, in ascending order.
         n_transactions : int, optional
-            The number of transactions behind the supports; it gives counts, and rules their significance.
+            The number of transactions behind the supports. With it there are counts, and rules have
+            significance.
 
         Raises
         ------
         InvalidInputError
-            If it is no data frame, or one of the two columns is missing or holds something else.
+            If it is not a data frame, or one of the two columns is missing or holds something else.
         """
         if n_transactions is not None:
             check_whole("n_transactions", n_transactions, 1000, least=0)
@@ -471,9 +405,69 @@ class Itemsets(ItemsetColumns):
         columns.facts["n_transactions"] = n_transactions
         return cls._from_columns(columns)
 
+    def _taken(self, positions: npt.NDArray[np.int64], target: str | None, min_support: float | None) -> Self:
+        sets = self._sets.take(positions)
+        return type(self)(
+            sets.offsets,
+            sets.codes,
+            self._support[positions],
+            self.items,
+            **{name: column[positions] for name, column in self._columns.items()},
+            n_transactions=self._n_transactions,
+            target=target,
+            min_support=min_support,
+            check=False,
+        )
+
+    def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
+        """Return the first n itemsets as a table of text, for people."""
+        n = check_whole("n", n, display.ROWS_SHOWN, least=0)
+        shown = self._taken(np.arange(len(self))[:n], None, self._min_support)
+        numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper}
+        columns = {k: [display.format_number(x) for x in v] for k, v in numbers.items() if v is not None}
+        if shown.count is not None:
+            columns["count"] = [display.format_count(int(x)) for x in shown.count]
+        columns["itemset"] = [display.format_set(names) for names in shown.sets]
+        return display.Table(
+            title=self._title(),
+            headers=tuple(columns),
+            rows=tuple(zip(*columns.values(), strict=True)),
+            footer=display.shown_of(len(shown), len(self)),
+        )
+
+    def _title(self) -> str:
+        kind = f"{self._target} " if self._target in ("closed", "maximal") else ""
+        least, n = self._min_support, self._n_transactions
+        threshold = "" if least is None else f"support >= {display.format_percent(least)}"
+        source = "" if n is None else f"of {display.plural(n, 'transaction')}"
+        return display.joined([f"Itemsets: {display.plural(len(self), f'{kind}itemset')}", threshold, source])
+
+    @classmethod
+    def _from_columns(cls, columns: tables.TableColumns) -> Self:
+        sets = columns.sets("itemsets")
+        more: dict[str, Any] = {name: columns.numbers(name) for name in _OPTIONAL if name in columns.values}
+        return cls(sets.offsets, sets.codes, columns.numbers("support"), sets.items, **more, **columns.facts)
+
+    def _as_columns(self) -> tables.TableColumns:
+        return tables.TableColumns(
+            kind=self._kind,
+            items=self.items,
+            values={
+                "support": self._support,
+                "itemsets": self._sets,
+                "length": self.lengths,
+                **self._columns,
+            },
+            facts={
+                "n_transactions": self._n_transactions,
+                "min_support": self._min_support,
+                "target": self._target,
+            },
+        )
+
 
 def _groups_of_equal(support: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Give supports numbers so that those that differ by rounding only get the same number."""
+    """Give each support a number, and the same one to those that differ by rounding only."""
     order = np.argsort(support, kind="stable")
     ascending = support[order]
     rises = ascending[1:] > ascending[:-1] * (1 + _SAME_SUPPORT)

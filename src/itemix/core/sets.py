@@ -1,4 +1,4 @@
-"""Sets: a family of item sets in two arrays, which itemsets and rules are made of."""
+"""Sets: a family of item sets in two arrays. Itemsets and rules are made of these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from itemix._arrays import Immutable, as_arrow, is_shared
+from itemix._arrays import Immutable, as_arrow, frozen, protected
 from itemix.core.items import Items, Label
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr, lattice
@@ -79,7 +79,7 @@ class Sets(Immutable):
 
     @classmethod
     def from_lengths(cls, lengths: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], items: Items) -> Sets:
-        """Make a family from the length of each set and the codes of all, which are handed over."""
+        """Make a family from the length of each set and the codes of all; the arrays are not copied."""
         offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
         np.cumsum(lengths, out=offsets[1:])
         return cls(offsets, codes, items, check=False)
@@ -171,7 +171,7 @@ class Sets(Immutable):
         return Sets(self.offsets, self.codes[order], self.items, check=False)
 
     def find(self, sets: Sets) -> npt.NDArray[np.int64]:
-        """Return where each of several sets (over the same items) stands among these, -1 if nowhere."""
+        """Return the position among these of each of several sets over the same items, -1 for none."""
         table, keys = self.index()
         return lattice.find_sets(table, self.offsets, self.codes, keys, sets.offsets, sets.codes)
 
@@ -223,12 +223,12 @@ class Sets(Immutable):
 
 
 def as_position(position: object, n: int) -> int:
-    """Turn a position, or a negative one, into one from 0 to n - 1.
+    """Turn a position, maybe a negative one, into one from 0 to n - 1.
 
     Raises
     ------
     InvalidInputError
-        If it is no position; the message says how several are taken.
+        If it is not a whole number; the message says how to take several.
     IndexError
         If there is no such position.
     """
@@ -249,7 +249,7 @@ def as_positions(positions: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
         chosen = np.asarray(positions)
         is_mask = chosen.dtype.kind == "b" and chosen.shape == (n,)
         is_valid = chosen.ndim == 1 and (is_mask or chosen.dtype.kind in "iu" or chosen.size == 0)
-    except ValueError:  # lists in it
+    except ValueError:  # it holds lists
         is_valid = False
     if not is_valid:
         raise InvalidInputError(
@@ -263,16 +263,13 @@ def as_positions(positions: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
 def readonly(values: npt.ArrayLike, dtype: npt.DTypeLike, *, copy: bool = True) -> npt.NDArray[Any]:
     """Return values as a read-only contiguous array, copied where they may be the caller's memory."""
     try:
-        with np.errstate(invalid="raise"):  # no whole number is NaN
+        with np.errstate(invalid="raise"):  # NaN is not a whole number
             array = np.ascontiguousarray(values, dtype=dtype)
     except (TypeError, ValueError, OverflowError, FloatingPointError):
         raise InvalidInputError(
             f"expected an array of {np.dtype(dtype).name}, got {values!r}; try itemix.mine to make itemsets"
         ) from None
-    if copy and is_shared(array, values):
-        array = array.copy()
-    array.setflags(write=False)
-    return array
+    return frozen(array, values) if copy else protected(array)
 
 
 def _check_arrays(offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], items: Items) -> None:

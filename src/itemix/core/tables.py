@@ -1,9 +1,12 @@
-"""Itemsets and rules in files: Parquet, CSV and JSON lines, told apart by the extension.
+"""Itemsets and rules as tables: data frames, Arrow tables, and files in Parquet, CSV and JSON lines.
 
-Each file says what it is in a header (see `exchange.header_of`), so that reading gives equal values back:
-Parquet in its metadata, CSV in a first line that starts with #, JSON lines under the key "itemix" of the
-first row. Sets are lists in Parquet and JSON lines, and JSON lists in CSV. All else is plain, for other tools
-to read.
+Both are a few columns of sets and of numbers over the same items. `TableColumns` holds these, so that every
+format is written only once, and `Tabular` gives all formats to a class.
+
+The extension of a file tells its format. Each file says what it is in a header (see `header_of`), so that
+reading gives equal values back: Parquet in its metadata, CSV in a first line that starts with #, JSON lines
+under the key "itemix" of the first row. Sets are lists in Parquet and JSON lines, and JSON lists in CSV. All
+else is plain, for other tools to read.
 """
 
 from __future__ import annotations
@@ -42,19 +45,19 @@ if TYPE_CHECKING:
     from itemix._files import PathLike
     from itemix.core.display import Table
 
-
-# Itemsets and rules on their way out and back: as data frames, Arrow tables and files.
-#
-# Both are a few columns of sets and of numbers over the same items. `Columns` says so, so that every format
-# needs to be written only once.
+T = TypeVar("T")
 
 FORMAT_VERSION = 1
 _METADATA_KEY = b"itemix"
+_ROWS_AT_ONCE = 50_000
+_LONGEST_LINE = 1 << 24
+_GZIP_MAGIC = b"\x1f\x8b"
+_EXTENSION_BY_HEAD = {b"P": ".parquet", b"#": ".csv", b"{": ".jsonl"}
 
 
 @dataclass(frozen=True)
 class TableColumns:
-    """The columns of a result, each of sets or an array of int64 or float64, and facts about them all."""
+    """The columns of a result, each of sets or of numbers (int64 or float64), and facts about all of them."""
 
     kind: str
     items: Items
@@ -93,7 +96,7 @@ class TableColumns:
 
 
 def header_of(columns: TableColumns) -> dict[str, Any]:
-    """Return what a file says of itself in its first line or its metadata, as JSON."""
+    """Return the header of a file, to be written as JSON in its first line or its metadata."""
     return {
         "kind": columns.kind,
         "version": FORMAT_VERSION,
@@ -105,12 +108,12 @@ def header_of(columns: TableColumns) -> dict[str, Any]:
 
 
 def items_of(header: Any, kind: str) -> Items:  # noqa: ANN401 - what a file says
-    """Check what a file says of itself and return its items.
+    """Check the header of a file and return its items.
 
     Raises
     ------
     InvalidInputError
-        If it is not one of ours, of another kind, or of a later version.
+        If the file is not one of ours, of another kind, or of a later version.
     """
     if not isinstance(header, dict) or not {"kind", "version", "rows", "columns", "items"} <= header.keys():
         raise InvalidInputError(f"expected {kind} written by itemix, got another file; write it with .save()")
@@ -126,7 +129,7 @@ def items_of(header: Any, kind: str) -> Items:  # noqa: ANN401 - what a file say
 
 
 def facts_of(header: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts of a header: all that is not about the format."""
+    """Return the facts in a header: all that is not about the format."""
     return {key: header[key] for key in header.keys() - {"kind", "version", "rows", "columns", "items"}}
 
 
@@ -156,7 +159,7 @@ def to_arrow(columns: TableColumns) -> pa.Table:
 
 
 def header_in(schema: pa.Schema) -> Any:  # noqa: ANN401 - what a table says
-    """Return what an Arrow table says of itself, or None if `to_arrow` did not make it."""
+    """Return the header of an Arrow table, or None if `to_arrow` did not make it."""
     metadata = schema.metadata or {}
     return json.loads(metadata[_METADATA_KEY]) if _METADATA_KEY in metadata else None
 
@@ -228,7 +231,7 @@ def from_mlxtend(frame: pd.DataFrame, items: Items | None) -> TableColumns:
     Raises
     ------
     InvalidInputError
-        If it is no data frame, or one of the two columns is missing, or holds something else.
+        If it is not a data frame, or one of the two columns is missing, or holds something else.
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
         raise InvalidInputError(
@@ -279,24 +282,16 @@ def _type_of(values: Sets | npt.NDArray[Any]) -> str:
 
 
 def in_arrow_memory(content: bytes) -> pa.BufferReader:
-    """Copy bytes into memory that is not Python's.
+    """Copy bytes into Arrow's own memory.
 
-    Arrow's threads may let go of what they have read after Python has begun to shut down, and a Python object
-    must not be touched then: the process would abort.
+    Arrow's threads may free what they have read after Python has begun to shut down. A Python object must not
+    be touched then: the process would abort.
     """
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
     sink.write(content)
     return pa.BufferReader(sink.getvalue())
-
-
-T = TypeVar("T")
-
-_ROWS_AT_ONCE = 50_000
-_LONGEST_LINE = 1 << 24
-_GZIP_MAGIC = b"\x1f\x8b"
-_EXTENSION_BY_HEAD = {b"P": ".parquet", b"#": ".csv", b"{": ".jsonl"}
 
 
 class _Format(NamedTuple):
@@ -306,7 +301,7 @@ class _Format(NamedTuple):
 
 
 def check_path(path: PathLike) -> None:
-    """Check that a file of this name can be written; call it first where the work before is long.
+    """Check that a file of this name can be written; call it before long work, to fail early.
 
     Raises
     ------
@@ -327,7 +322,7 @@ def write(columns: TableColumns, path: PathLike) -> None:
     """
     chosen, is_gzip = _format_of(path)
     with replacing(path) as temporary, temporary.open("wb") as raw:
-        # No name and no time in the gzip header: the same itemsets give the same bytes.
+        # Without a name and a time in the gzip header, the same itemsets give the same bytes.
         stream: Any = gzip.GzipFile("", "wb", 6, raw, mtime=0) if is_gzip else contextlib.nullcontext(raw)
         with stream as binary:
             try:
@@ -339,14 +334,14 @@ def write(columns: TableColumns, path: PathLike) -> None:
 
 
 def read(path: PathLike | Held, kind: str, make: Callable[[TableColumns], T]) -> T:
-    """Read columns that `write` has written, and make the value that they are of.
+    """Read columns that `write` has written, and make a value of them.
 
     Raises
     ------
     InvalidInputError
         If there is no such file, or it is damaged, of another kind or not one of ours.
     """
-    source = _held_if_stream(path)
+    source = path if isinstance(path, Held) or not is_stream(as_path(path)) else hold(path)
     name = source.name if isinstance(source, Held) else source
     chosen, is_gzip = _format_of(source)
     try:
@@ -356,7 +351,7 @@ def read(path: PathLike | Held, kind: str, make: Callable[[TableColumns], T]) ->
         raise InvalidInputError(f"{name}: {error}") from None
     except (FileNotFoundError, IsADirectoryError):
         raise MissingFileError(
-            f"expected a file of {kind}, got {str(name)!r}, which is none; check the name"
+            f"expected a file of {kind}, got {str(name)!r}, which is not a file; check the name"
         ) from None
     except (EOFError, zlib.error, ValueError, KeyError, TypeError, gzip.BadGzipFile) as error:
         reason = " ".join(str(error).split())[:120]
@@ -366,7 +361,7 @@ def read(path: PathLike | Held, kind: str, make: Callable[[TableColumns], T]) ->
 
 
 def kind_of(path: PathLike | Held) -> str | None:
-    """Return what `write` has written to a file, "itemsets" or "rules", or None if it is another file."""
+    """Return the kind of a file, "itemsets" or "rules", or None if `write` did not write it."""
     try:
         chosen, is_gzip = _format_of(path)
         with _opened(path, is_gzip) as binary:
@@ -382,10 +377,6 @@ def may_be_ours(head: bytes) -> bool:
     return head[:1] in _EXTENSION_BY_HEAD
 
 
-def _held_if_stream(path: PathLike | Held) -> PathLike | Held:
-    return path if isinstance(path, Held) or not is_stream(as_path(path)) else hold(path)
-
-
 @contextlib.contextmanager
 def _opened(source: PathLike | Held, is_gzip: bool) -> Iterator[IO[bytes]]:
     """Open a file, or the bytes of a stream, and unpack them."""
@@ -396,7 +387,7 @@ def _opened(source: PathLike | Held, is_gzip: bool) -> Iterator[IO[bytes]]:
 
 
 def _format_of(source: PathLike | Held) -> tuple[_Format, bool]:
-    """Return the format, and whether it is packed: by the name of a file, or the first byte of a stream."""
+    """Return the format and whether it is gzipped, by the name of a file or the first byte of a stream."""
     formats = {
         ".parquet": _Format(_write_parquet, _read_parquet, _parquet_header),
         ".csv": _Format(_write_csv, _read_csv, _csv_header),
@@ -443,7 +434,7 @@ def _read_parquet(stream: IO[bytes], kind: str) -> TableColumns:
 
     try:
         table = pq.read_table(in_arrow_memory(stream.read()))
-    except OSError as error:  # what pyarrow calls damage to the compressed pages
+    except OSError as error:  # pyarrow raises this where compressed pages are damaged
         raise ValueError(error) from None
     return from_arrow(table, kind)
 
@@ -549,7 +540,7 @@ def _as_json(value: object) -> bytes:
 
 
 def _sets_as_json(sets: Sets) -> pa.Array:
-    """Write each set as a JSON list, by joining the names after each was written once."""
+    """Write each set as a JSON list; each name is written once, and then joined."""
     import pyarrow as pa
 
     names = names_as_arrow(json.dumps(name, ensure_ascii=False) for name in sets.items)
@@ -559,7 +550,7 @@ def _sets_as_json(sets: Sets) -> pa.Array:
 
 
 def _numbers_as_json(values: npt.NDArray[Any]) -> pa.Array:
-    """Write numbers as JSON, which has neither NaN nor infinity: both are null."""
+    """Write numbers as JSON. It has neither NaN nor infinity: both are null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -574,23 +565,20 @@ def _json_lists(parts: Iterable[list[str]]) -> Iterator[list[Any]]:
         yield from json.loads(f"[{','.join(cells)}]")
 
 
-# What itemsets and rules have in common as tables: printing, data frames, Arrow and files.
-
-
 class Tabular(Immutable, ABC):
-    """A result with columns of sets and of numbers; a class says which, and gets all formats."""
+    """A result with columns of sets and of numbers: a subclass names the columns, and gets all formats."""
 
     __slots__ = ()
     _kind: str
 
     @abstractmethod
     def _as_columns(self) -> TableColumns:
-        """Return all that a file must hold."""
+        """Return everything that a file must hold."""
 
     @classmethod
     @abstractmethod
     def _from_columns(cls, columns: TableColumns) -> Self:
-        """Make the value again."""
+        """Make the value again from what `_as_columns` returned."""
 
     @abstractmethod
     def table(self, n: int = ROWS_SHOWN) -> Table:

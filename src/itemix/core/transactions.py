@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from itemix._arrays import is_shared, protected
+from itemix._arrays import frozen, protected
 from itemix._checks import as_generator, check_whole
 from itemix._runtime import interruptible
 from itemix.core import encoding
@@ -26,15 +26,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from scipy import sparse
 
-
-# Compressed rows as callers hand them in: checked, converted and made read-only.
-#
-# Kernels are compiled for read-only arrays, so that each is compiled once.
-
-# Counts are exact also where they are added up as floats.
-_MOST_TRANSACTIONS = 2**53
-
 S = TypeVar("S", bound=np.generic)
+
+# Up to this number, counts are exact even when they are added up as floats.
+_MOST_TRANSACTIONS = 2**53
+_NO_WEIGHTS = protected(np.empty(0, dtype=np.int64))
+_TOP_ITEMS = 5
 
 
 def as_codes(indices: npt.ArrayLike, n_items: int) -> npt.NDArray[np.int32]:
@@ -67,7 +64,7 @@ def as_multiplicities(values: npt.ArrayLike | None, n_rows: int) -> npt.NDArray[
     Raises
     ------
     InvalidInputError
-        If they are not positive whole numbers, one for each row, or too many in all to be counted.
+        If they are not positive whole numbers, one for each row, or their sum is too large to be exact.
     """
     if values is None:
         return None
@@ -105,19 +102,86 @@ def as_pointers(indptr: npt.ArrayLike, n_codes: int) -> npt.NDArray[np.int64]:
     )
 
 
-def frozen(array: npt.NDArray[S], original: object) -> npt.NDArray[S]:
-    """Make an array read-only; a copy, where it may be the memory of a caller's `original`."""
-    return protected(array.copy() if is_shared(array, original) else array)
+@dataclass(frozen=True)
+class Description:
+    """A summary of transactions; it prints as a table.
+
+    Attributes
+    ----------
+    n_transactions : int
+        The number of transactions.
+    n_rows : int
+        The number of stored rows.
+    n_items : int
+        The number of items.
+    n_items_used : int
+        The number of items that occur.
+    n_ones : int
+        The number of (transaction, item) pairs.
+    density : float
+        The fraction of ones in the transactions x items matrix.
+    length_min : int
+        The fewest items of a transaction.
+    length_mean : float
+        The mean number of items of a transaction.
+    length_max : int
+        The most items of a transaction.
+    top_items : dict of Label to float
+        The most frequent items and their supports.
+    source : str or None
+        Where the data came from.
+    """
+
+    n_transactions: int
+    n_rows: int
+    n_items: int
+    n_items_used: int
+    n_ones: int
+    density: float
+    length_min: int
+    length_mean: float
+    length_max: int
+    top_items: dict[Label, float]
+    source: str | None = None
+
+    def __str__(self) -> str:
+        rows = f" ({self.n_rows:,} rows stored)" if self.n_rows != self.n_transactions else ""
+        used = f" ({self.n_items_used:,} occur)" if self.n_items_used != self.n_items else ""
+        top = ", ".join(f"{name} {100 * support:.1f}%" for name, support in self.top_items.items())
+        lines = [
+            f"transactions   {self.n_transactions:,}{rows}",
+            f"items          {self.n_items:,}{used}",
+            f"ones           {self.n_ones:,} (density {100 * self.density:.3g}%)",
+            f"basket length  {self.length_min} to {self.length_max}, mean {self.length_mean:.2f}",
+            f"most frequent  {top or 'none'}",
+        ]
+        return "\n".join([f"source         {self.source}", *lines] if self.source else lines)
 
 
-# Compressed rows of item codes: how transactions are stored, and what can be counted in them.
+class Transactions:
+    """Transactions over a fixed set of items: an immutable value.
 
+    Rows are stored compressed (CSR): the codes of row t are ``indices[indptr[t]:indptr[t + 1]]``, ascending
+    and distinct. A row may stand for several identical transactions (see `merge_identical`).
 
-_NO_WEIGHTS = protected(np.empty(0, dtype=np.int64))
+    Parameters
+    ----------
+    indptr : array of int, shape (n_rows + 1,)
+        Where each row starts in `indices`.
+    indices : array of int, shape (nnz,)
+        Item codes; they are sorted and repeated ones dropped where needed.
+    items : Items or iterable of str or int
+        The name of each code.
+    multiplicities : array of int, shape (n_rows,), optional
+        How many identical transactions each row stands for; by default one.
+    source : str, optional
+        Where the data came from and how it was read, for people.
 
-
-class CompressedRows:
-    """The arrays of `itemix.Transactions`, which says what they mean; immutable."""
+    See Also
+    --------
+    from_lists, from_dataframe, from_long, from_matrix : the usual ways to make one.
+    itemix.read_transactions : read a file.
+    """
 
     __slots__ = ("_indices", "_indptr", "_items", "_multiplicities", "_n_transactions", "_source")
 
@@ -138,6 +202,36 @@ class CompressedRows:
         self._keep(pointers, codes, as_multiplicities(multiplicities, len(pointers) - 1), source)
 
     @classmethod
+    def from_lists(cls, transactions: Iterable[Iterable[Label]]) -> Transactions:
+        """Make transactions from lists of item names.
+
+        Examples
+        --------
+        >>> import itemix
+        >>> itemix.Transactions.from_lists([["milk", "bread"], ["milk"]])
+        Transactions(2 x 2, 3 ones, density 75%)
+        """
+        return cls(*encoding.encode_lists(transactions))
+
+    @classmethod
+    def from_matrix(cls, matrix: Any, items: Iterable[Label] | None = None) -> Transactions:  # noqa: ANN401
+        """Make transactions from a 0/1 matrix (NumPy or SciPy sparse), a row for each transaction.
+
+        Without `items`, the names are the column numbers.
+        """
+        return cls(*encoding.encode_matrix(matrix, items))
+
+    @classmethod
+    def from_dataframe(cls, frame: Any) -> Transactions:  # noqa: ANN401 - pandas, polars, pyarrow
+        """Make transactions from a one-hot data frame (pandas, polars or pyarrow), a column for each item."""
+        return cls(*encoding.encode_onehot_frame(frame))
+
+    @classmethod
+    def from_long(cls, frame: Any, transaction: Label, item: Label) -> Transactions:  # noqa: ANN401 - as above
+        """Make transactions from a long data frame with a row for each (transaction, item) pair."""
+        return cls(*encoding.encode_long_frame(frame, transaction, item))
+
+    @classmethod
     def from_canonical(
         cls,
         indptr: npt.NDArray[np.int64],
@@ -147,7 +241,7 @@ class CompressedRows:
         *,
         source: str | None = None,
     ) -> Self:
-        """Take over arrays that are already as they should be, without a check and without a copy."""
+        """Make transactions of arrays that need no change, without a check and without a copy."""
         self = cls.__new__(cls)
         self._items = items
         self._keep(indptr, indices, multiplicities, source)
@@ -219,6 +313,11 @@ class CompressedRows:
         cells = self.n_transactions * self.n_items
         return self.n_ones / cells if cells else 0.0
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of transactions and of items."""
+        return self.n_transactions, self.n_items
+
     def __len__(self) -> int:
         return self.n_transactions
 
@@ -231,7 +330,7 @@ class CompressedRows:
                 yield list(names)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CompressedRows):
+        if not isinstance(other, Transactions):
             return NotImplemented
         return (
             self._items == other._items
@@ -286,158 +385,15 @@ class CompressedRows:
             )
         return self.count(itemset) / self.n_transactions
 
-    def _repeats(self) -> npt.NDArray[np.int64]:
-        return np.ones(self.n_rows, dtype=np.int64) if self._multiplicities is None else self._multiplicities
-
-
-def weights_of(data: CompressedRows) -> npt.NDArray[np.int64]:
-    """Return the multiplicities as kernels take them, read-only: none at all where each row is one."""
-    return _NO_WEIGHTS if data.multiplicities is None else data.multiplicities
-
-
-def each_transaction(data: CompressedRows, of_rows: npt.NDArray[S]) -> npt.NDArray[S]:
-    """Return what rows have, shape (n_rows, ...), once for each of the transactions that they stand for."""
-    return of_rows if data.multiplicities is None else np.repeat(of_rows, data.multiplicities, axis=0)
-
-
-def _restored(cls: type[CompressedRows], *parts: Any) -> CompressedRows:  # noqa: ANN401 - what was pickled
-    *arrays, source = parts
-    return cls.from_canonical(*arrays, source=source)
-
-
-# A summary of transactions for people.
-
-
-@dataclass(frozen=True)
-class Description:
-    """What `Transactions.describe` says of the data; it prints as a table.
-
-    Attributes
-    ----------
-    n_transactions : int
-        The number of transactions.
-    n_rows : int
-        The number of stored rows.
-    n_items : int
-        The number of items.
-    n_items_used : int
-        The number of items that occur.
-    n_ones : int
-        The number of (transaction, item) pairs.
-    density : float
-        The fraction of ones in the transactions x items matrix.
-    length_min : int
-        The fewest items of a transaction.
-    length_mean : float
-        The items of a transaction on average.
-    length_max : int
-        The most items of a transaction.
-    top_items : dict of Label to float
-        The most frequent items and their supports.
-    source : str or None
-        Where the data came from.
-    """
-
-    n_transactions: int
-    n_rows: int
-    n_items: int
-    n_items_used: int
-    n_ones: int
-    density: float
-    length_min: int
-    length_mean: float
-    length_max: int
-    top_items: dict[Label, float]
-    source: str | None = None
-
-    def __str__(self) -> str:
-        rows = f" ({self.n_rows:,} rows stored)" if self.n_rows != self.n_transactions else ""
-        used = f" ({self.n_items_used:,} occur)" if self.n_items_used != self.n_items else ""
-        top = ", ".join(f"{name} {100 * support:.1f}%" for name, support in self.top_items.items())
-        lines = [
-            f"transactions   {self.n_transactions:,}{rows}",
-            f"items          {self.n_items:,}{used}",
-            f"ones           {self.n_ones:,} (density {100 * self.density:.3g}%)",
-            f"basket length  {self.length_min} to {self.length_max}, mean {self.length_mean:.2f}",
-            f"most frequent  {top or 'none'}",
-        ]
-        return "\n".join([f"source         {self.source}", *lines] if self.source else lines)
-
-
-_TOP_ITEMS = 5
-
-
-class Transactions(CompressedRows):
-    """Transactions over a fixed set of items: an immutable value.
-
-    Rows are stored compressed (CSR): the codes of row t are ``indices[indptr[t]:indptr[t + 1]]``, ascending
-    and distinct. A row may stand for several identical transactions (see `merge_identical`).
-
-    Parameters
-    ----------
-    indptr : array of int, shape (n_rows + 1,)
-        Where each row starts in `indices`.
-    indices : array of int, shape (nnz,)
-        Item codes; they are sorted and repeated ones dropped where needed.
-    items : Items or iterable of str or int
-        The name of each code.
-    multiplicities : array of int, shape (n_rows,), optional
-        How many identical transactions each row stands for; by default one.
-    source : str, optional
-        Where the data came from and how it was read, for people.
-
-    See Also
-    --------
-    from_lists, from_dataframe, from_long, from_matrix : the usual ways to make one.
-    itemix.read_transactions : read a file.
-    """
-
-    __slots__ = ()
-
-    @classmethod
-    def from_lists(cls, transactions: Iterable[Iterable[Label]]) -> Transactions:
-        """Make transactions from lists of item names.
-
-        Examples
-        --------
-        >>> import itemix
-        >>> itemix.Transactions.from_lists([["milk", "bread"], ["milk"]])
-        Transactions(2 x 2, 3 ones, density 75%)
-        """
-        return cls(*encoding.encode_lists(transactions))
-
-    @classmethod
-    def from_matrix(cls, matrix: Any, items: Iterable[Label] | None = None) -> Transactions:  # noqa: ANN401
-        """Make transactions from a 0/1 matrix (NumPy or SciPy sparse), a row for each transaction.
-
-        Without `items`, the names are the column numbers.
-        """
-        return cls(*encoding.encode_matrix(matrix, items))
-
-    @classmethod
-    def from_dataframe(cls, frame: Any) -> Transactions:  # noqa: ANN401 - pandas, polars, pyarrow
-        """Make transactions from a one-hot data frame (pandas, polars or pyarrow), a column for each item."""
-        return cls(*encoding.encode_onehot_frame(frame))
-
-    @classmethod
-    def from_long(cls, frame: Any, transaction: Label, item: Label) -> Transactions:  # noqa: ANN401 - as above
-        """Make transactions from a long data frame with a row for each (transaction, item) pair."""
-        return cls(*encoding.encode_long_frame(frame, transaction, item))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of transactions and of items, as of the matrix that they stand for."""
-        return self.n_transactions, self.n_items
-
     @overload
     def __getitem__(self, chosen: int) -> list[Label]: ...
     @overload
     def __getitem__(self, chosen: slice | npt.ArrayLike | tuple[Any, EllipsisType]) -> Transactions: ...
     def __getitem__(self, chosen: Any) -> list[Label] | Transactions:
-        """Return one transaction as the names of its items; of a slice, positions or a mask, transactions.
+        """Return one transaction as a list of names, or several (slice, positions, mask) as `Transactions`.
 
-        They are in the order of the positions, over the same items, each a row of its own. ``[chosen, ...]``
-        is the same, which is how scikit-learn asks for the rows of a fold.
+        Several come in the order of the positions, over the same items, each as a row of its own.
+        ``[chosen, ...]`` means the same: scikit-learn asks for the rows of a fold in this way.
         """
         if isinstance(chosen, tuple):
             if len(chosen) != 2 or chosen[1] is not Ellipsis:
@@ -455,7 +411,7 @@ class Transactions(CompressedRows):
         return Transactions.from_canonical(indptr, indices, self._items, source=self._source)
 
     def describe(self) -> Description:
-        """Summarise the data; the result prints as a table."""
+        """Return a summary of the data, which prints as a table."""
         counts = self.item_counts()
         lengths = self.lengths()
         top = np.argsort(-counts, kind="stable")[:_TOP_ITEMS].tolist()
@@ -514,7 +470,7 @@ class Transactions(CompressedRows):
         )
 
     def align_items(self, items: Items | Iterable[Label]) -> Transactions:
-        """Give the items the codes they have in another list; those of the list that do not occur are added.
+        """Give the items the codes that they have in a list; items of the list that do not occur are added.
 
         Raises
         ------
@@ -560,7 +516,7 @@ class Transactions(CompressedRows):
 
     @interruptible()
     def merge_identical(self) -> Transactions:
-        """Store identical transactions once, with their number: same counts, fewer rows."""
+        """Store identical transactions as one row with their number: the counts are the same."""
         group, first = csr.group_equal_rows(self._indptr, self._indices)
         multiplicities = np.bincount(group, weights=self._repeats(), minlength=len(first)).astype(np.int64)
         indptr, indices = csr.gather_rows(self._indptr, self._indices, protected(first))
@@ -580,7 +536,7 @@ class Transactions(CompressedRows):
         return sparse.csr_array((ones, indices, indptr), shape=(self.n_transactions, self.n_items))
 
     def to_numpy(self) -> npt.NDArray[np.bool_]:
-        """Return the transactions x items matrix as a dense boolean array: for small data."""
+        """Return the transactions x items matrix as a dense boolean array, for small data."""
         return np.asarray(self.to_scipy().toarray(), dtype=np.bool_)
 
     def to_long(self, transaction: str = "transaction", item: str = "item") -> pd.DataFrame:
@@ -625,9 +581,12 @@ class Transactions(CompressedRows):
         items = Items(self._items.labels[kept])
         return Transactions.from_canonical(indptr, indices, items, self._multiplicities, source=self._source)
 
+    def _repeats(self) -> npt.NDArray[np.int64]:
+        return np.ones(self.n_rows, dtype=np.int64) if self._multiplicities is None else self._multiplicities
+
 
 def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever users have
-    """Return transactions as they are, or make them of lists, a column of lists, a one-hot frame or a matrix.
+    """Return transactions as they are, or made from lists, a column of lists, a one-hot frame or a matrix.
 
     Raises
     ------
@@ -659,3 +618,18 @@ def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever use
         f"expected transactions, a data frame, a matrix or a list of lists, got {type(source).__name__}; "
         "try Transactions.from_lists"
     )
+
+
+def weights_of(data: Transactions) -> npt.NDArray[np.int64]:
+    """Return the multiplicities as kernels take them: an empty array where each row is one transaction."""
+    return _NO_WEIGHTS if data.multiplicities is None else data.multiplicities
+
+
+def each_transaction(data: Transactions, of_rows: npt.NDArray[S]) -> npt.NDArray[S]:
+    """Repeat the values of rows, shape (n_rows, ...), for each transaction that a row stands for."""
+    return of_rows if data.multiplicities is None else np.repeat(of_rows, data.multiplicities, axis=0)
+
+
+def _restored(cls: type[Transactions], *parts: Any) -> Transactions:  # noqa: ANN401 - what was pickled
+    *arrays, source = parts
+    return cls.from_canonical(*arrays, source=source)

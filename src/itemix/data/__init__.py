@@ -1,1 +1,1 @@
-"""Readers, writers, named data sets and generators of synthetic data."""
+"""Named data sets, and generators of synthetic data."""

@@ -1,4 +1,4 @@
-"""What is known of a named data set: where it is, what it holds, whom to cite."""
+"""The catalogue of named data sets: where each is, what it holds, whom to cite."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class DataFile:
     Attributes
     ----------
     local : str
-        Where it lies in the folder that ITEMIX_DATA names, or the same with ``.gz``.
+        Its path in the folder that ITEMIX_DATA names, there maybe with ``.gz``.
     url : str or None
         Where it is downloaded from.
     fingerprint : str or None
-        The checksum of its transactions, where it is known: see `itemix.data.datasets.fingerprint`.
+        The checksum of its transactions, if it is known: see `itemix.data.datasets.fingerprint`.
     """
 
     local: str
@@ -28,12 +28,12 @@ class DataFile:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a data set; it prints as a short text.
+    """The facts about a data set; it prints as a short text.
 
     Attributes
     ----------
     name : str
-        What it is called.
+        Its name.
     description : str
         What it is.
     n_transactions : int
@@ -41,17 +41,17 @@ class DatasetInfo:
     n_items : int
         Its number of items.
     n_ones : int or None
-        Its number of (transaction, item) pairs, where that is known.
+        Its number of (transaction, item) pairs, if it is known.
     citation : str
         Whom to cite.
     licence : str
-        On what terms it is given.
+        The terms of use.
     page : str
         Where it is described.
     files : dict of str to DataFile
         The file of each part; the only part of most is called "all".
     made_of : str or None
-        Another data set whose parts, one after the other, are this one.
+        Another data set: this one is its parts, one after the other.
     """
 
     name: str
@@ -82,7 +82,7 @@ class DatasetInfo:
             return "nothing to download: it is generated"
         if all(file.fingerprint for file in self.files.values()):
             return "a known checksum of the transactions"
-        return "its size; the checksum of the first download is kept, and later ones must have it"
+        return "its size; the checksum of the first download is kept, and later ones must have the same"
 
     def __str__(self) -> str:
         ones = f", {self.n_ones:,} ones" if self.n_ones else ""
@@ -98,8 +98,6 @@ class DatasetInfo:
         ]
         return "\n".join(lines)
 
-
-# The entries of the catalogue: every data set that can be loaded by its name.
 
 _FIMI_URL = "http://fimi.uantwerpen.be/data/"
 _UCI_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/anonymous/"

@@ -1,7 +1,7 @@
 """Data sets by name: ``itemix.datasets.load("mushroom")``.
 
-The folder that the environment variable ITEMIX_DATA names is looked at first; what is not there is downloaded
-from its official source and kept in the user's cache. Both are checked.
+A data set is looked for in the folder that the environment variable ITEMIX_DATA names. If it is not there, it
+is downloaded from its official source and kept in the user's cache. Both are checked.
 """
 
 from __future__ import annotations
@@ -30,167 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DatasetInfo", "available", "info", "load"]
 
-# Get the file of a named data set: from ITEMIX_DATA, from the cache, or by a download that is checked.
-
 DATA_VARIABLE = "ITEMIX_DATA"
 _TIMEOUT_S = 30
-
-
-def find_local(file: DataFile) -> Path | None:
-    """Return the file in the folder that ITEMIX_DATA names, plain or gzipped, if it is there.
-
-    Raises
-    ------
-    InvalidInputError
-        If ITEMIX_DATA names no folder.
-    """
-    named = os.environ.get(DATA_VARIABLE)
-    if not named:
-        return None
-    folder = Path(named)
-    if not folder.is_dir():
-        raise InvalidInputError(
-            f"expected {DATA_VARIABLE} to name a folder, got {named!r}; correct it, or unset it to download"
-        )
-    candidates = (folder / file.local, folder / f"{file.local}.gz")
-    return next((path for path in candidates if path.is_file()), None)
-
-
-def cache_folder() -> Path:
-    """Return the folder where downloads are kept: ``datasets`` in the user's cache of itemix."""
-    import pooch
-
-    return Path(pooch.os_cache("itemix")) / "datasets"
-
-
-def cached_path(name: str, file: DataFile) -> Path | None:
-    """Return where a file lies after its download, or None if it cannot be downloaded."""
-    return cache_folder() / name / file.url.rpartition("/")[2] if file.url else None
-
-
-def download(name: str, file: DataFile) -> Path:
-    """Return the downloaded file; a file that is there already is checked, not loaded again.
-
-    The checksum of the first download is kept beside the file, and it must have it ever after.
-
-    Raises
-    ------
-    DatasetUnavailableError
-        If it cannot be downloaded, or is not the file that it was.
-    """
-    import requests
-    from pooch import HTTPDownloader, file_hash
-
-    url, path = file.url, cached_path(name, file)
-    if url is None or path is None:
-        raise DatasetUnavailableError(
-            f"expected {name} at {file.local!r} in the folder that {DATA_VARIABLE} names, got no such file; "
-            "it cannot be downloaded"
-        )
-    note = checksum_note(path)
-    known = note.read_text().strip() if note.exists() else None
-    try:
-        if not (path.exists() and known in (None, file_hash(str(path)))):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(path) as temporary:
-                HTTPDownloader(timeout=_TIMEOUT_S)(url, str(temporary), None)
-                if known not in (None, got := file_hash(str(temporary))):
-                    raise ValueError(f"a file with the checksum {got}, not {known}")  # noqa: TRY301 - told below
-    except (requests.RequestException, OSError, ValueError) as error:
-        raise DatasetUnavailableError(
-            f"expected to download {name} from {url}, got {_reason(error)}; fetch that file by hand and save "
-            f"it as {str(path)!r}, or set {DATA_VARIABLE} to a folder with {file.local!r}"
-        ) from None
-    if known is None:
-        with replacing(note) as temporary:
-            temporary.write_text(f"{file_hash(str(path))}\n")
-    return path
-
-
-def checksum_note(path: Path) -> Path:
-    """Return the path of the note of a download's checksum."""
-    return path.with_name(f"{path.name}.sha256")
-
-
-def forget(path: Path) -> None:
-    """Remove a download that is not what it should be, with its note."""
-    path.unlink(missing_ok=True)
-    checksum_note(path).unlink(missing_ok=True)
-
-
-def fingerprint(transactions: Transactions) -> str:
-    """Return a checksum of the transactions: the same for a file with other blanks or compression.
-
-    It is the SHA-256 of the names of the items that occur, one a line, of the row pointers (64 bits) and of
-    the item codes (32 bits), little endian.
-    """
-    used = transactions.items.names(np.flatnonzero(transactions.item_counts()))
-    kept = transactions.select_items(used)
-    digest = hashlib.sha256("\n".join(map(str, used)).encode())
-    digest.update(kept.indptr.astype("<i8").tobytes())
-    digest.update(kept.indices.astype("<i4").tobytes())
-    return digest.hexdigest()
-
-
-def _reason(error: Exception) -> str:
-    import requests
-
-    if isinstance(error, OutputError):  # what went wrong while the file was written
-        error = cast("Exception", error.__cause__)
-    if isinstance(error, requests.ConnectionError):
-        return "no connection"
-    if isinstance(error, requests.Timeout):
-        return f"no answer in {_TIMEOUT_S} s"
-    if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"status {error.response.status_code}"
-    return str(error).splitlines()[0].rstrip(".")
-
-
-# Anonymous Microsoft Web data: plain files of codes with a table of titles, or the file as UCI has it.
-
 _TITLES = "items.csv"
-
-
-def read_msweb(path: Path) -> tuple[Transactions, dict[Label, str]]:
-    """Return the visits by the codes of areas, and the titles of all areas, also of those never visited.
-
-    Raises
-    ------
-    InvalidInputError
-        If a file is not as it should be.
-    """
-    if path.suffix in (".dat", ".gz"):
-        titles = read_titles(path.with_name(_TITLES))
-        return read_transactions(path), {int(code): title for code, title in titles}
-    return read_uci(path)
-
-
-def read_uci(path: Path) -> tuple[Transactions, dict[Label, str]]:
-    """Read the format of UCI: lines ``A,code,1,"title","/url"``, then ``C,"user",user`` and ``V,code,1``.
-
-    Raises
-    ------
-    InvalidInputError
-        If a visit comes before the first visitor, or a line has too few cells.
-    """
-    titles: dict[Label, str] = {}
-    visits: list[list[int]] = []
-    with path.open(encoding="latin-1", newline="") as lines:
-        for number, row in enumerate(csv.reader(lines), start=1):
-            kind = row[0] if row else ""
-            try:
-                if kind == "A":
-                    titles[int(row[1])] = row[3].strip()
-                elif kind == "C":
-                    visits.append([])
-                elif kind == "V":
-                    visits[-1].append(int(row[1]))
-            except (IndexError, ValueError):
-                raise InvalidInputError(
-                    f"expected lines of areas, visitors and visits, got {','.join(row)!r} in line {number:,} "
-                    f"of {path.name}; download it again"
-                ) from None
-    return Transactions.from_lists(visits), titles
 
 
 def available() -> list[str]:
@@ -199,7 +41,7 @@ def available() -> list[str]:
 
 
 def info(name: str) -> DatasetInfo:
-    """Return what is known of a data set: its size, whom to cite, its licence, where it comes from.
+    """Return the facts about a data set: its size, whom to cite, its licence, where it comes from.
 
     Raises
     ------
@@ -229,7 +71,7 @@ def load(name: str, part: str | None = None) -> Transactions:
     InvalidInputError
         If there is no such data set or part.
     DatasetUnavailableError
-        If the data set is not on this machine and cannot be downloaded, or the file is another one.
+        If the data set is not on this machine and cannot be downloaded, or the file has other content.
 
     Examples
     --------
@@ -278,7 +120,7 @@ def _load_file(entry: DatasetInfo, part: str) -> Transactions:
 
 
 def _difference(entry: DatasetInfo, part: str, transactions: Transactions) -> str | None:
-    """Say how a file differs from what is known of it."""
+    """Say how a file differs from what the catalogue says of it; None if it does not."""
     known = entry.files[part].fingerprint
     if known is not None:
         found = fingerprint(transactions)
@@ -299,3 +141,157 @@ def _stacked(parts: Sequence[Transactions]) -> Transactions:
         np.concatenate([part.indices for part in parts]),
         parts[0].items,
     )
+
+
+def find_local(file: DataFile) -> Path | None:
+    """Return the file in the folder that ITEMIX_DATA names, plain or gzipped, if it is there.
+
+    Raises
+    ------
+    InvalidInputError
+        If ITEMIX_DATA does not name a folder.
+    """
+    name = os.environ.get(DATA_VARIABLE)
+    if not name:
+        return None
+    folder = Path(name)
+    if not folder.is_dir():
+        raise InvalidInputError(
+            f"expected {DATA_VARIABLE} to name a folder, got {name!r}; correct it, or unset it to download"
+        )
+    candidates = (folder / file.local, folder / f"{file.local}.gz")
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def cache_folder() -> Path:
+    """Return the folder where downloads are kept: ``datasets`` in the user's cache of itemix."""
+    import pooch
+
+    return Path(pooch.os_cache("itemix")) / "datasets"
+
+
+def cached_path(name: str, file: DataFile) -> Path | None:
+    """Return the path of a file after its download, or None if it cannot be downloaded."""
+    return cache_folder() / name / file.url.rpartition("/")[2] if file.url else None
+
+
+def download(name: str, file: DataFile) -> Path:
+    """Return the downloaded file; a file that is there already is checked, not downloaded again.
+
+    The checksum of the first download is kept in a note beside the file. Later the file must have the same.
+
+    Raises
+    ------
+    DatasetUnavailableError
+        If it cannot be downloaded, or has another checksum than before.
+    """
+    import requests
+    from pooch import HTTPDownloader, file_hash
+
+    url, path = file.url, cached_path(name, file)
+    if url is None or path is None:
+        raise DatasetUnavailableError(
+            f"expected {name} at {file.local!r} in the folder that {DATA_VARIABLE} names, got no such file; "
+            "it cannot be downloaded"
+        )
+    note = checksum_note(path)
+    known = note.read_text().strip() if note.exists() else None
+    try:
+        if not (path.exists() and known in (None, file_hash(str(path)))):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as temporary:
+                HTTPDownloader(timeout=_TIMEOUT_S)(url, str(temporary), None)
+                if known not in (None, got := file_hash(str(temporary))):
+                    raise ValueError(f"a file with the checksum {got}, not {known}")  # noqa: TRY301 - told below
+    except (requests.RequestException, OSError, ValueError) as error:
+        raise DatasetUnavailableError(
+            f"expected to download {name} from {url}, got {_reason(error)}; fetch that file by hand and save "
+            f"it as {str(path)!r}, or set {DATA_VARIABLE} to a folder with {file.local!r}"
+        ) from None
+    if known is None:
+        with replacing(note) as temporary:
+            temporary.write_text(f"{file_hash(str(path))}\n")
+    return path
+
+
+def checksum_note(path: Path) -> Path:
+    """Return the path of the note with the checksum of a download."""
+    return path.with_name(f"{path.name}.sha256")
+
+
+def forget(path: Path) -> None:
+    """Remove a download that is not what it should be, with its note."""
+    path.unlink(missing_ok=True)
+    checksum_note(path).unlink(missing_ok=True)
+
+
+def fingerprint(transactions: Transactions) -> str:
+    """Return a checksum of the transactions, which does not depend on blanks or compression of the file.
+
+    It is the SHA-256 of the names of the items that occur, one a line, of the row pointers (64 bits) and of
+    the item codes (32 bits), little endian.
+    """
+    used = transactions.items.names(np.flatnonzero(transactions.item_counts()))
+    kept = transactions.select_items(used)
+    digest = hashlib.sha256("\n".join(map(str, used)).encode())
+    digest.update(kept.indptr.astype("<i8").tobytes())
+    digest.update(kept.indices.astype("<i4").tobytes())
+    return digest.hexdigest()
+
+
+def _reason(error: Exception) -> str:
+    import requests
+
+    if isinstance(error, OutputError):  # its cause is what went wrong while the file was written
+        error = cast("Exception", error.__cause__)
+    if isinstance(error, requests.ConnectionError):
+        return "no connection"
+    if isinstance(error, requests.Timeout):
+        return f"no answer in {_TIMEOUT_S} s"
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"status {error.response.status_code}"
+    return str(error).splitlines()[0].rstrip(".")
+
+
+def read_msweb(path: Path) -> tuple[Transactions, dict[Label, str]]:
+    """Read the Anonymous Microsoft Web data; return the visits by codes of areas, and all titles of areas.
+
+    The file is either plain, with a table of titles beside it, or in the format of UCI.
+
+    Raises
+    ------
+    InvalidInputError
+        If a file is not in its format.
+    """
+    if path.suffix in (".dat", ".gz"):
+        titles = read_titles(path.with_name(_TITLES))
+        return read_transactions(path), {int(code): title for code, title in titles}
+    return read_uci(path)
+
+
+def read_uci(path: Path) -> tuple[Transactions, dict[Label, str]]:
+    """Read the format of UCI: lines ``A,code,1,"title","/url"``, then ``C,"user",user`` and ``V,code,1``.
+
+    Raises
+    ------
+    InvalidInputError
+        If a visit comes before the first visitor, or a line has too few cells.
+    """
+    titles: dict[Label, str] = {}
+    visits: list[list[int]] = []
+    with path.open(encoding="latin-1", newline="") as lines:
+        for number, row in enumerate(csv.reader(lines), start=1):
+            kind = row[0] if row else ""
+            try:
+                if kind == "A":
+                    titles[int(row[1])] = row[3].strip()
+                elif kind == "C":
+                    visits.append([])
+                elif kind == "V":
+                    visits[-1].append(int(row[1]))
+            except (IndexError, ValueError):
+                raise InvalidInputError(
+                    f"expected lines of areas, visitors and visits, got {','.join(row)!r} in line {number:,} "
+                    f"of {path.name}; download it again"
+                ) from None
+    return Transactions.from_lists(visits), titles

@@ -1,6 +1,6 @@
-"""What is planted in the synthetic grocery store: its items, its buyer types and its rules.
+"""The plan of the synthetic grocery store: its items, its buyer types and the rules that are planted.
 
-The items stand in order of their popularity among all buyers.
+The items are in the order of their popularity among all buyers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ITEMS = (
 
 
 class BuyerType(NamedTuple):
-    """A reason to go shopping: how common it is, and how likely it puts each of its items into the basket."""
+    """A reason to go shopping: how common it is, and how likely each of its items is to be bought."""
 
     name: str
     weight: float
@@ -33,7 +33,7 @@ class BuyerType(NamedTuple):
 
 
 class PlantedRule(NamedTuple):
-    """Whoever has all antecedents takes the consequent too, with this probability, if it is not there yet."""
+    """A buyer who has all antecedents takes the consequent too, with this probability."""
 
     antecedents: tuple[str, ...]
     consequent: str

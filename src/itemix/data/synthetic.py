@@ -1,4 +1,11 @@
-"""Synthetic transactions from seeded generators: same seed, same data, on every machine."""
+"""Synthetic transactions from seeded generators: same seed, same data, on every machine.
+
+There are baskets drawn from mixtures, among them the paper's Syn-15 to Syn-140, baskets like those of the IBM
+Quest generator, and market baskets with named items and planted rules.
+
+To get the same data on every platform, uniform numbers are drawn, and then compared, multiplied or looked up
+in tables. The last digit of a logarithm or an exponential differs between platforms, so these are rounded.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +40,6 @@ __all__ = [
     "random_mixture",
 ]
 
-# What the generators of synthetic data share: seeds, and draws that every platform makes alike.
-#
-# Draws are uniform ones, compared, multiplied or looked up in tables; where a function of the system's
-# mathematical library is needed, its result is rounded, for the last digit differs between platforms.
 
 GeneratorSeed = int | np.random.Generator
 
@@ -54,13 +57,13 @@ def generator(random_state: GeneratorSeed) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(random_state))
 
 
-def check_number(n: object, noun: str, *, least: int = 0, example: int) -> int:
-    """Return a whole number of things to make.
+def check_amount(n: object, noun: str, *, least: int = 0, example: int) -> int:
+    """Return how many things to make.
 
     Raises
     ------
     InvalidInputError
-        If it is no whole number, or less than `least`.
+        If it is not a whole number, or less than `least`.
     """
     if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < least:
         raise InvalidInputError(f"expected a number of {noun} of {least} or more, got {n!r}; try {example}")
@@ -73,7 +76,7 @@ def check_between(name: str, value: object, low: float, high: float, *, example:
     Raises
     ------
     InvalidInputError
-        If it is no number, or lies outside.
+        If it is not a number, or outside these.
     """
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not is_number or not low <= float(value) <= high:  # type: ignore[arg-type]
@@ -82,31 +85,29 @@ def check_between(name: str, value: object, low: float, high: float, *, example:
 
 
 def exponential(rng: np.random.Generator, n: int) -> Floats:
-    """Draw n numbers of the exponential distribution of mean 1."""
+    """Draw n numbers from the exponential distribution with mean 1."""
     drawn: Floats = -np.log(1.0 - rng.random(n))
     return drawn.round(_DIGITS)
 
 
 def poisson(rng: np.random.Generator, mean: float, n: int) -> npt.NDArray[np.int64]:
-    """Draw n numbers of the Poisson distribution of a mean of at most `LARGEST_MEAN`."""
+    """Draw n numbers from a Poisson distribution with a mean of at most `LARGEST_MEAN`."""
     largest = int(mean + 12 * np.sqrt(mean) + 20)
     factors = mean / np.arange(1, largest + 1)
     shares = np.cumsum(np.exp(-mean) * np.concatenate([[1.0], np.cumprod(factors)]))
     return np.searchsorted(shares.round(_DIGITS_OF_TABLES)[:-1], rng.random(n), side="right")
 
 
-# Transactions drawn from mixtures: given ones, random ones, and the paper's Syn-15 to Syn-140.
-#
-# The paper says how many components its mixtures have, that half of the data is for training, and how the
-# frequent itemsets of Syn-15 at 30% lie: over 35,000 of them, a third, between 0.30 and 0.32. It does not
-# say how the mixtures were drawn. Here the mixtures are drawn by `random_mixture` with parameters that give
-# each of them about 100,000 itemsets, a third of them in that range; 30,000 transactions give errors of the
-# size of the paper's.
+# The paper says how many components its mixtures have, that half of the data is for training, and where the
+# supports of the frequent itemsets of Syn-15 at 30% lie: a third of them, over 35,000, between 0.30 and 0.32.
+# It does not say how the mixtures were drawn. Here `random_mixture` draws them, with parameters that give
+# each about 100,000 itemsets, a third of them in that range. With 30,000 transactions the errors have the
+# size of those in the paper.
 
 N_TRANSACTIONS = 30_000
 N_ITEMS = 100
 MIN_SUPPORT = 0.3
-# The components of each mixture, and the decay of its items with which it has about 100,000 itemsets at 30%.
+# The number of components of each mixture, and the decay that gives it about 100,000 itemsets at 30%.
 _SHAPES = {
     "syn15": (15, 57.0),
     "syn25": (25, 58.0),
@@ -125,9 +126,9 @@ def from_mixture(model: Model, n_transactions: int, random_state: GeneratorSeed 
     Parameters
     ----------
     model : Mixture or other model
-        Of a fitted estimator, its `model_`.
+        The model; a fitted estimator has it as `model_`.
     n_transactions : int
-        How many.
+        How many transactions.
     random_state : int or numpy.random.Generator
         The seed.
 
@@ -140,7 +141,7 @@ def from_mixture(model: Model, n_transactions: int, random_state: GeneratorSeed 
     >>> round(data.support(["coffee", "wine"]), 2)  # 0.7 * 0.08 + 0.3 * 0.27 = 0.137
     0.14
     """
-    n = check_number(n_transactions, "transactions", example=5000)
+    n = check_amount(n_transactions, "transactions", example=5000)
     return model.sample(n, random_state=generator(random_state))
 
 
@@ -156,10 +157,10 @@ def random_mixture(
 ) -> Mixture:
     """Draw a mixture at random.
 
-    The weights are uniform on the simplex. Item i, counted from 0, has in each component the probability
-    u^(1/m - 1), u uniform, of which the mean is m = top * exp(-i / decay). The items are dealt out to groups
-    in turn; in each component most items of a group have the same u, so that they are frequent and rare
-    together, and depend on each other.
+    The weights are uniform on the simplex. In each component, item i (counted from 0) has the probability
+    u^(1/m - 1) with u uniform, so that its mean is m = top * exp(-i / decay). The items are dealt out to
+    groups in turn. In each component most items of a group have the same u, so that they are frequent and
+    rare together, and depend on each other.
 
     Parameters
     ----------
@@ -172,8 +173,8 @@ def random_mixture(
     n_groups : int
         The number of groups of items.
     together : float
-        How likely an item has the u of its group in a component, and not one of its own: with 0, items hardly
-        depend on each other if there are many components.
+        The probability that an item has the u of its group in a component, and not one of its own. With 0 and
+        many components, items hardly depend on each other.
     random_state : int or numpy.random.Generator
         The seed.
 
@@ -185,9 +186,9 @@ def random_mixture(
     """
     from itemix.models.mixture import Mixture
 
-    K = check_number(n_components, "components", least=1, example=10)
-    D = check_number(n_items, "items", least=1, example=100)
-    G = check_number(n_groups, "groups", least=1, example=3)
+    K = check_amount(n_components, "components", least=1, example=10)
+    D = check_amount(n_items, "items", least=1, example=100)
+    G = check_amount(n_groups, "groups", least=1, example=3)
     check_between("top", top, 0.01, 0.99, example=0.95)
     check_between("decay", decay, 0.1, 1e6, example=55)
     check_between("together", together, 0, 1, example=0.8)
@@ -205,7 +206,7 @@ def paper_mixture(name: str) -> Mixture:
     Parameters
     ----------
     name : {"syn15", "syn25", "syn50", "syn75", "syn140"}
-        The number is that of the components.
+        The number in the name is the number of components.
 
     Raises
     ------
@@ -234,7 +235,7 @@ def paper_data(
     name : {"syn15", "syn25", "syn50", "syn75", "syn140"}
         See `paper_mixture`.
     n_transactions : int
-        How many.
+        How many transactions.
     random_state : int or numpy.random.Generator
         The seed.
 
@@ -250,11 +251,10 @@ def paper_data(
     )
 
 
-# Baskets like those of the IBM Quest generator, by the description of Agrawal and Srikant (VLDB 1994).
-#
-# Patterns, the sets that people buy together, are drawn first: of random sizes, each sharing some of its
-# items with the one before, with a weight, and with a level of corruption. A basket of a random size is then
-# filled with patterns, chosen by their weights, of which some items are dropped.
+# Baskets like those of the IBM Quest generator follow the description of Agrawal and Srikant (VLDB 1994).
+# First patterns are drawn: sets that people buy together. Each has a random size, a weight and a level of
+# corruption, and shares some items with the pattern before. Then each basket gets a random size and is filled
+# with patterns, chosen by their weights. Some items of a pattern are dropped.
 
 _BASKETS_AT_A_TIME = 50_000
 _VARIANCE_OF_CORRUPTION = 0.1
@@ -280,26 +280,26 @@ def quest(
     n_transactions : int
         How many baskets (D in the names of such data).
     mean_length : float
-        The mean size of a basket (T); sizes are of a Poisson distribution, and at least 1. Items that come
+        The mean size of a basket (T). Sizes have a Poisson distribution, and are at least 1. Items that come
         twice count once, so that baskets are a little smaller.
     mean_pattern_length : float
-        The mean size of a pattern (I), of the same distribution.
+        The mean size of a pattern (I). Sizes have the same distribution.
     n_patterns : int
         How many patterns (L).
     n_items : int
         How many items (N); they are called 1, 2, ...
     correlation : float
-        The mean fraction of its items that a pattern takes over from the one before.
+        The mean fraction of its items that a pattern shares with the one before.
     corruption : float
-        The mean level of corruption, from 0 (patterns come whole) to 0.9. Items of a pattern are dropped as
-        long as a uniform number lies below its level, which is of a normal distribution of variance 0.1.
+        The mean level of corruption, from 0 (patterns come whole) to 0.9. Levels have a normal distribution
+        with variance 0.1. Items of a pattern are dropped as long as uniform numbers are below its level.
     random_state : int or numpy.random.Generator
         The seed.
 
     Returns
     -------
     Transactions
-        None is empty.
+        The baskets; none is empty.
 
     Examples
     --------
@@ -308,13 +308,13 @@ def quest(
     >>> baskets.n_transactions, baskets.n_items
     (5000, 1000)
     """
-    n = check_number(n_transactions, "transactions", example=5000)
+    n = check_amount(n_transactions, "transactions", example=5000)
     check_between("mean_length", mean_length, 1, LARGEST_MEAN, example=10)
     rng = generator(random_state)
     patterns = draw_patterns(
         rng,
-        check_number(n_patterns, "patterns", least=1, example=2000),
-        check_number(n_items, "items", least=1, example=1000),
+        check_amount(n_patterns, "patterns", least=1, example=2000),
+        check_amount(n_items, "items", least=1, example=1000),
         mean_length=mean_pattern_length,
         correlation=correlation,
         corruption=corruption,
@@ -332,7 +332,7 @@ def quest(
 
 
 class Patterns(NamedTuple):
-    """What is planted.
+    """The patterns of `quest`, which are planted in baskets.
 
     Attributes
     ----------
@@ -343,7 +343,7 @@ class Patterns(NamedTuple):
     shares : (L,) float64
         The cumulated probabilities of the patterns.
     levels : (L,) float64
-        How corrupt each is.
+        The level of corruption of each pattern.
     """
 
     offsets: Ints
@@ -357,14 +357,14 @@ class Patterns(NamedTuple):
         return np.diff(self.offsets)
 
     def draw(self, rng: np.random.Generator, n: int) -> tuple[Ints, npt.NDArray[np.int32]]:
-        """Choose n patterns by their weights and corrupt them: offsets (n + 1,) and codes of what is left."""
+        """Choose n patterns by their weights and corrupt them; return offsets (n + 1,) and the codes left."""
         chosen = np.searchsorted(self.shares[:-1], rng.random(n), side="right")
         lengths = self.lengths[chosen]
         starts = np.cumsum(lengths) - lengths
         row = np.repeat(np.arange(n), lengths)
         place = np.arange(len(row)) - starts[row]
         codes = self.codes[self.offsets[chosen][row] + place]
-        # Of its items in a random order, as many are dropped as uniform numbers in a row are below the level.
+        # Items are dropped in a random order, until the first uniform number that is not below the level.
         shuffled = codes[np.argsort(row + rng.random(len(row)), kind="stable")]
         stops = np.where(rng.random(len(row)) < self.levels[chosen][row], lengths[row], place)
         dropped = np.minimum.reduceat(stops, starts)
@@ -417,17 +417,17 @@ def _fill(sizes: Ints, patterns: Patterns, rng: np.random.Generator) -> tuple[In
         offsets = np.concatenate([offsets, offsets[-1] + more_offsets[1:]])
         codes = np.concatenate([codes, more_codes])
         ends = _pack(sizes.tolist(), np.diff(offsets).tolist(), is_forced.tolist())
-        # As many as the baskets that are not full would take at this rate, and some more.
+        # As many as the unfilled baskets would take at this rate, and some more.
         n_drawn = 100 + int(1.1 * len(is_forced) * (len(sizes) - len(ends)) / max(len(ends), 1))
     bounds = offsets[np.array([0, *ends])]
     return np.diff(bounds), codes[: bounds[-1]]
 
 
 def _pack(sizes: list[int], lengths: list[int], is_forced: list[bool]) -> list[int]:
-    """Put patterns into baskets in turn; return after which pattern each basket ends, as far as they go.
+    """Put patterns into baskets in turn; return after which pattern each basket that got full ends.
 
-    A pattern that does not fit any more is put in all the same if it is forced, and is left for the next
-    basket if not; an empty basket takes any.
+    A pattern that does not fit is put in all the same if it is forced, and is left for the next basket if
+    not. An empty basket takes any pattern.
     """
     ends: list[int] = []
     position, n = 0, len(lengths)
@@ -446,7 +446,7 @@ def _pack(sizes: list[int], lengths: list[int], is_forced: list[bool]) -> list[i
     return ends
 
 
-# Market baskets with named items: buyers with reasons to go shopping, and rules that are planted.
+# Market baskets have named items, buyers with reasons to go shopping, and planted rules.
 
 _ROWS_AT_A_TIME = 20_000
 _TOP_POPULARITY = 0.26
@@ -458,9 +458,9 @@ def grocery_store(n_transactions: int = 5000, random_state: GeneratorSeed = 0) -
     """Generate the baskets of a grocery store with named items.
 
     Each basket has one of a dozen reasons behind it (breakfast, taco night, a young family, a quick stop,
-    ...), which makes some items likely; everything in the store may come along by popularity, which falls
-    like a power of the rank; and some items call for others (tortillas for salsa). See `itemix.data.grocery`
-    for all that is planted.
+    ...), which makes some items likely. Any other item may be bought too, by its popularity, which falls like
+    a power of the rank. And some items call for others (tortillas for salsa). See `itemix.data.grocery` for
+    all that is planted.
 
     Parameters
     ----------
@@ -493,9 +493,9 @@ def market_baskets(
     rules: Sequence[PlantedRule] = (),
     random_state: GeneratorSeed = 0,
 ) -> Transactions:
-    """Generate baskets of a store of one's own, with buyer types and rules that are planted.
+    """Generate baskets of your own store, with buyer types and rules that are planted.
 
-    A basket has one buyer type behind it, which makes its items likely; every other item comes along by its
+    A basket has one buyer type behind it, which makes its items likely. Any other item may be bought by its
     popularity, which falls like a power of its place in `items`. Then, rule by rule, a basket that holds all
     antecedents gets the consequent with the probability of the rule.
 
@@ -515,7 +515,9 @@ def market_baskets(
     Raises
     ------
     InvalidInputError
-        If a buyer type or a rule names an item that is not there, or a probability is none.
+        If a number is not a probability, or a weight is negative.
+    UnknownItemError
+        If a buyer type or a rule names an item that is not there.
 
     Examples
     --------
@@ -534,7 +536,7 @@ def market_baskets(
 
 
 class _Plan:
-    """What is planted, in codes, checked."""
+    """The plan of a store in item codes, checked: probabilities by buyer type, shares of types, rules."""
 
     def __init__(
         self, items: Sequence[str], buyer_types: Sequence[BuyerType], rules: Sequence[PlantedRule]
@@ -581,7 +583,7 @@ def _checked(probability: float, where: str) -> float:
 
 
 def _baskets(plan: _Plan, n_transactions: int, random_state: GeneratorSeed, source: str) -> Transactions:
-    n = check_number(n_transactions, "transactions", example=5000)
+    n = check_amount(n_transactions, "transactions", example=5000)
     rng = generator(random_state)
     sizes = [_ROWS_AT_A_TIME] * (n // _ROWS_AT_A_TIME) + [n % _ROWS_AT_A_TIME]
     lengths, codes = zip(*(_to_rows(plan.draw(size, rng)) for size in sizes), strict=True)

@@ -1,4 +1,4 @@
-"""The paper's criteria: how well a prediction tells the frequent itemsets of unseen data."""
+"""The paper's criteria: how well a prediction finds the frequent itemsets of unseen data."""
 
 from itemix.evaluation.criteria import Criteria, Evaluation, evaluate
 

@@ -1,4 +1,7 @@
-"""`evaluate`: compare a prediction with the itemsets of a test set."""
+"""`evaluate`: the paper's criteria for a prediction, compared with the itemsets of a test set.
+
+The floor is the same for the exact supports in the training data: the error that exact mining itself makes.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +32,6 @@ if TYPE_CHECKING:
     from itemix.core.items import Items
     from itemix.models.base import Model
 
-
-# Evaluation: the figures of one prediction, all together and by length, beside those of the floor.
-
 _COUNTS = ("n_true", "n_predicted", "n_correct")
 _RATES = ("false_negative_rate", "false_positive_rate", "precision", "recall")
 _MEANS = ("mean_relative_error", "mean_relative_bias")
@@ -56,11 +56,11 @@ class Criteria:
     n_correct : int
         How many are both.
     mean_relative_error : float or None
-        The mean of abs(p - f) / f over the true itemsets, f being the support in the test data and p the
-        predicted one (the paper's E-hat, eq. crit); None where there is none.
+        The mean of abs(p - f) / f over the true itemsets, where f is the support in the test data and p the
+        predicted one (the paper's E-hat, eq. crit); None if there are no true itemsets.
     mean_relative_bias : float or None
-        The mean of (p - f) / f over the true itemsets (D-hat, eq. crit2): below zero where supports are
-        under-estimated; None where there is none.
+        The mean of (p - f) / f over the true itemsets (D-hat, eq. crit2): below zero if supports are
+        under-estimated; None if there are no true itemsets.
     """
 
     n_true: int
@@ -71,7 +71,7 @@ class Criteria:
 
     @property
     def false_negative_rate(self) -> float:
-        """The part of the true itemsets that is not predicted (F-); 0 where there is none to miss."""
+        """The part of the true itemsets that is not predicted (F-); 0 if there are none."""
         return (self.n_true - self.n_correct) / max(self.n_true, 1)
 
     @property
@@ -101,7 +101,7 @@ class Criteria:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """How well a prediction tells the frequent itemsets of a test set: an immutable value.
+    """How well a prediction finds the frequent itemsets of a test set: an immutable value.
 
     It prints as a table, in per cent: the part of the true itemsets that was missed, the part of the
     predicted ones that is false, the mean relative error and the mean relative bias of the supports, each
@@ -116,10 +116,10 @@ class Evaluation:
     overall : Criteria
         The figures over itemsets of all lengths; the evaluation has them as its own attributes too.
     lengths : tuple of (int, Criteria)
-        The figures for each length of which there are true or predicted itemsets; see `by_length`.
+        The figures for each length that true or predicted itemsets have; see `by_length`.
     log_likelihood : float or None
         The mean log-probability of a test transaction, -inf if the model rules one out; None if the
-        prediction is no model.
+        prediction is not a model.
     floor : Evaluation or None
         The evaluation of the training set's exact supports as a prediction; None if it was not given.
     """
@@ -193,7 +193,7 @@ class Evaluation:
             for name in _SHOWN.values():
                 cells.append(_percent(getattr(own, name)))
                 if self.floor is not None:
-                    # A length that is predicted here but not by the floor is none of the true ones.
+                    # The floor has no figures for a length that only the model predicts.
                     cells.append(_percent(getattr(floor.get(length), name, None)))
             rows.append((*cells, "all" if length is None else str(length)))
         return display.Table(self._title(), (*headers, "length"), tuple(rows), self._footer())
@@ -221,7 +221,7 @@ class Evaluation:
         return self.table().as_html()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all figures by name, as JSON has them; `from_dict` takes them back.
+        """Return all figures by name, ready for JSON; `from_dict` takes them back.
 
         ``by_length`` is a list with the figures and the length, ``floor`` such a dictionary or None.
         """
@@ -278,11 +278,8 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.2f}%"
 
 
-# What is predicted: the frequent itemsets, and the support of any other set that is asked for.
-
-
 class Prediction(NamedTuple):
-    """A prediction, whatever it comes from.
+    """A prediction, whatever it comes from: the frequent itemsets, and the support of any other set.
 
     Attributes
     ----------
@@ -292,9 +289,9 @@ class Prediction(NamedTuple):
         Takes sets that are not among these, over any items, and returns their predicted supports.
     log_likelihood : function or None
         Takes transactions over the same items and returns the log-probability of each; None if the prediction
-        is no model.
+        is not a model.
     prefers_families : bool
-        Whether sets are better asked for together with all their subsets.
+        Whether it is quicker to ask for sets together with all their subsets.
     """
 
     frequent: Itemsets
@@ -309,7 +306,7 @@ def predict(
     train: Transactions | None,
     n_jobs: int | None,
 ) -> Prediction:
-    """Return what a source predicts.
+    """Return the prediction of a source.
 
     Parameters
     ----------
@@ -325,7 +322,7 @@ def predict(
     Raises
     ------
     InvalidInputError
-        If the source predicts nothing, or itemsets are not all that are frequent.
+        If the source cannot predict, or itemsets are not all frequent ones.
     NotFittedError
         If the model has not been fitted.
     """
@@ -347,7 +344,7 @@ def predict(
 
 
 def find(sets: Sets, family: Sets) -> npt.NDArray[np.int64]:
-    """Return where each of several sets stands in a family, items matched by name; -1 if nowhere."""
+    """Return the position of each set in a family, -1 for none; items are matched by name."""
     known, translated = _translate(sets, family.items)
     position = np.full(len(sets), -1, dtype=np.int64)
     position[known] = family.find(translated)
@@ -355,7 +352,7 @@ def find(sets: Sets, family: Sets) -> npt.NDArray[np.int64]:
 
 
 def _translate(sets: Sets, items: Items) -> tuple[npt.NDArray[np.int64], Sets]:
-    """Return the positions of the sets all of whose names are among other items, and these in their codes."""
+    """Return the positions of the sets that other items can name, and these sets in the codes of those."""
     if sets.items == items:
         return np.arange(len(sets)), sets
     used = np.unique(sets.codes)
@@ -425,9 +422,9 @@ def _check_complete(itemsets: Itemsets, min_support: float) -> None:
 
 
 def _refuse_unknown(itemsets: Itemsets, missing: Sets) -> None:
-    """Raise an error if the support of a set that is not among the itemsets is not known to be zero."""
+    """Refuse sets whose support is not known; those with an item that was never seen have support zero."""
     if itemsets.target == "all":
-        # They name all items of their data: a set with another one was never seen.
+        # All frequent itemsets come with all items of their data.
         _, missing = _translate(missing, itemsets.items)
     if len(missing):
         raise InvalidInputError(
@@ -438,7 +435,7 @@ def _refuse_unknown(itemsets: Itemsets, missing: Sets) -> None:
 
 
 def _counted(sets: Sets, data: Transactions) -> Floats:
-    """Return the supports of sets in the data, 0 where it does not have an item."""
+    """Return the supports of sets in the data, 0 for those with an item that it does not have."""
     known, translated = _translate(sets, data.items)
     support = np.zeros(len(sets))
     support[known] = count(translated, data) / data.n_transactions
@@ -453,25 +450,25 @@ def evaluate(
     train: Any = None,  # noqa: ANN401 - as above
     n_jobs: int | None = -1,
 ) -> Evaluation:
-    """Evaluate how well a model, or mined itemsets, tell the frequent itemsets of unseen data.
+    """Evaluate how well a model, or mined itemsets, predict the frequent itemsets of unseen data.
 
-    The true itemsets are those of the test set with at least `min_support`. The model predicts those that it
-    gives at least that probability, and a support for every true one. Items are matched by name; one that the
-    model has never seen has probability 0 there, so that each true itemset with it is missed, with a relative
-    error of 1.
+    The true itemsets are those of the test set with at least `min_support`. The model predicts the sets that
+    have at least that probability under it, and a support for every true set. Items are matched by name. An
+    item that the model has never seen has probability 0, so that each true itemset with it is missed, with a
+    relative error of 1.
 
     Parameters
     ----------
     model : fitted estimator, Mixture or other model, Itemsets or Transactions
-        What predicts. Itemsets predict the supports that were mined, transactions their own supports.
+        The prediction. Itemsets predict the supports that were mined, transactions their own supports.
     test : Transactions, data frame, matrix or list of lists
         Data that the model was not fitted to.
     min_support : float or int
-        A float in (0, 1] is a fraction; an int is a number of test transactions, of which the fraction is
-        asked of the model.
+        A float in (0, 1] is a fraction. An int is a number of test transactions; the model is asked for the
+        same fraction.
     train : Transactions, data frame, matrix or list of lists, optional
         The data that the model was fitted to, or the itemsets were mined from. Its exact supports are
-        evaluated as a prediction too: that is the floor, the error that exact mining itself makes on unseen
+        evaluated as a prediction too. That is the floor: the error that exact mining itself makes on unseen
         data.
     n_jobs : int, default -1
         The number of threads; -1 uses all processors.
@@ -484,8 +481,8 @@ def evaluate(
     Raises
     ------
     InvalidInputError
-        If the test set is empty, or nothing in it is frequent, or it has no item of the model, or the
-        itemsets are not enough to tell the support of each true one.
+        If the test set is empty, or nothing in it is frequent, or it has no item of the model, or itemsets
+        do not tell the support of each true one.
 
     Examples
     --------
@@ -577,7 +574,7 @@ def _predicted_supports(truth: Itemsets, prediction: Prediction) -> tuple[Floats
 
 
 def _mean_log_likelihood(prediction: Prediction, test: Transactions) -> float | None:
-    """Return the mean log-probability of the transactions, -inf if one has an item that was never seen."""
+    """Return the mean log-probability of the transactions, -inf if one has an item that is not known."""
     if prediction.log_likelihood is None:
         return None
     items = prediction.frequent.items

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itemix._arrays import GrowingArray
 from itemix.core.encoding import (
     Encoded,
     check_column,
     check_distinct,
     columns_shown,
+    concatenated,
     encode_arrow_pairs,
     encode_arrow_values,
     encode_onehot_frame,
@@ -44,12 +44,12 @@ _MOST_ROWS, _MOST_CELLS = 1 << 16, 1 << 23
 def read_arrow(
     source: Source, options: ReadOptions, *, parquet: bool, layout: str | None
 ) -> tuple[Encoded, str]:
-    """Read a Parquet or an Arrow file, and return with it which layout it has.
+    """Read a Parquet or an Arrow file; return its rows and its layout.
 
     Raises
     ------
     InvalidInputError
-        If the file is damaged, or its columns are not of any layout that is known.
+        If the file is damaged, or its columns have no known layout.
     """
     with _explained(source, parquet=parquet):
         schema, batches = _opened(source, parquet=parquet)
@@ -62,7 +62,7 @@ def arrow_pieces(
 ) -> tuple[Items | None, Iterator[Encoded], str]:
     """Return the items that a Parquet or an Arrow file declares, its rows piece by piece, and its layout.
 
-    A long table has no pieces: the rows of a transaction may stand apart.
+    A long table gives no pieces: the rows of a transaction may be far apart.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def _only(*batches: pa.RecordBatch) -> Batches:
 
 @contextmanager
 def _explained(source: Source, *, parquet: bool) -> Iterator[None]:
-    """Say what is wrong with a file in the words of this library."""
+    """Turn Arrow's errors into errors that name the file and say what to try."""
     import pyarrow as pa
 
     try:
@@ -145,7 +145,7 @@ def _open_ipc(source: Source) -> tuple[pa.Schema, Batches]:
 
 
 def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch, if its offsets stay inside it: Arrow believes them, and would end the process."""
+    """Check that the offsets of a batch stay inside it. Arrow trusts them, and would crash the process."""
     batch.validate(full=True)
     return batch
 
@@ -211,7 +211,6 @@ def _declared_items(declared: bytes) -> Items:
 
 
 def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
-
     pair = pair_of_columns(schema.names, options)
     columns: tuple[list[pa.Array], list[pa.Array]] = ([], [])
     for batch in batches(pair):
@@ -228,13 +227,7 @@ def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> E
     if options.transaction is not None:
         check_column(options.transaction, schema.names, "transaction")
     names = _item_columns(schema, options)
-    codes, indptr = GrowingArray(np.int32), GrowingArray(np.int64)
-    indptr.extend(np.zeros(1, dtype=np.int64))
-    for batch in batches(names):
-        block = encode_onehot_frame(pa.table(batch))
-        indptr.extend(block.indptr[1:], plus=len(codes))
-        codes.extend(block.indices)
-    return Encoded(indptr.finish(), codes.finish(), Items(names))
+    return concatenated((encode_onehot_frame(pa.table(batch)) for batch in batches(names)), Items(names))
 
 
 _READERS = {"list": _read_lists, "long": _read_pairs, "onehot": _read_onehot}

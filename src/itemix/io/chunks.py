@@ -1,4 +1,9 @@
-"""Read a file of transactions in chunks, as often as needed, for it may be far larger than memory."""
+"""Chunks of a file of transactions that may be far larger than memory, read as often as needed.
+
+A reader gives the rows of a file in pieces, each with items of its own. The first reading collects the items
+of the whole file. Each later reading renumbers the pieces by these, and cuts the rows into chunks that take
+no more memory than was asked for.
+"""
 
 from __future__ import annotations
 
@@ -22,168 +27,26 @@ from itemix.errors import InvalidInputError
 from itemix.io.arrow import LAYOUTS, arrow_pieces
 from itemix.io.detect import recognise
 from itemix.io.fimi import fimi_pieces
-from itemix.io.read import checked_options, named, said_of
+from itemix.io.read import checked_options, description_of, named
 from itemix.io.source import byte_progress, open_source
 from itemix.io.text import basket_pieces, jsonl_pieces, labels_from_text, onehot_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    PieceArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from itemix.core.items import Label
     from itemix.io.detect import ReadOptions, Recognised
     from itemix.io.source import PathOrStream, Source
 
+    PieceArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
 
-# Rows that come in pieces, put together and cut into chunks that take little memory.
-
+CHUNK_BYTES = 1 << 26
 _ROW_BYTES, _CODE_BYTES = 8, 4
 
 
-def cut(pieces: Iterable[Encoded], size: int) -> Iterator[PieceArrays]:
-    """Yield as many of the next rows as take no more than `size` bytes, and one at least.
-
-    Where there are no rows at all, there is one chunk without any.
-    """
-    chunk = _Chunk(size)
-    n_yielded = 0
-    for piece in pieces:
-        start, stop = 0, len(piece.indptr) - 1
-        while start < stop:
-            start = chunk.add(piece, start)
-            if start < stop:
-                yield chunk.finished()
-                chunk = _Chunk(size)
-                n_yielded += 1
-    if len(chunk) or not n_yielded:
-        yield chunk.finished()
-
-
-class _Chunk:
-    """The rows of a chunk, and how much room is left."""
-
-    def __init__(self, size: int) -> None:
-        self._codes, self._indptr = GrowingArray(np.int32), GrowingArray(np.int64)
-        self._indptr.extend(np.zeros(1, dtype=np.int64))
-        self._room = size
-
-    def __len__(self) -> int:
-        return len(self._indptr) - 1
-
-    def add(self, piece: Encoded, start: int) -> int:
-        """Append rows of a piece from a row on, as far as there is room, and return the next one."""
-        most = max(self._room // _ROW_BYTES, 1)
-        ends = piece.indptr[start : start + most + 1]
-        taken = _ROW_BYTES * np.arange(len(ends)) + _CODE_BYTES * (ends - ends[0])
-        n = int(np.searchsorted(taken, self._room, side="right")) - 1
-        n = max(n, 0 if len(self) else 1)
-        self._indptr.extend(ends[1 : n + 1] - ends[0], plus=len(self._codes))
-        self._codes.extend(piece.indices[ends[0] : ends[n]])
-        self._room -= int(taken[n])
-        return start + n
-
-    def finished(self) -> PieceArrays:
-        return self._indptr.finish(), self._codes.finish()
-
-
-# The items of a whole file, gathered from its pieces, and the pieces renumbered by them.
-
-
-class FileItems:
-    """The items of a file, and what they are called in it.
-
-    Parameters
-    ----------
-    items : Items
-        What the items are called here.
-    written : array of labels
-        What each is called in the pieces of the file.
-    """
-
-    def __init__(self, items: Items, written: npt.NDArray[Any]) -> None:
-        self.items = items
-        self._written = written
-        self._order = np.argsort(written, kind="stable")
-        self._sorted = written[self._order]
-
-    def renamed(self, items: Items) -> FileItems:
-        """Return the same with other names for its items, in the order of their codes."""
-        return FileItems(items, self._written)
-
-    def renumbered(self, piece: Encoded, label: str) -> Encoded:
-        """Return a piece with the codes of the whole file.
-
-        Raises
-        ------
-        InvalidInputError
-            If the piece has an item that was not there when the items were gathered.
-        """
-        labels = piece.items.labels
-        if not len(labels):
-            return Encoded(piece.indptr, piece.indices, self.items)
-        is_known = np.zeros(len(labels), dtype=bool)
-        if labels.dtype == self._sorted.dtype and len(self._sorted):
-            places = np.minimum(np.searchsorted(self._sorted, labels), len(self._sorted) - 1)
-            is_known = self._sorted[places] == labels
-        if not is_known.all():
-            raise InvalidInputError(
-                f"expected the same items in {label} as before, got also "
-                f"{piece.items[int(is_known.argmin())]!r}; wait until nobody writes to the file, and call "
-                "read_chunks again"
-            )
-        new_code = self._order[places].astype(np.int32)
-        return Encoded(piece.indptr, new_code[piece.indices], self.items)
-
-
-def gathered(
-    pieces: Iterable[Encoded], declared: Items | None = None, *, is_text: bool = False
-) -> tuple[FileItems, int]:
-    """Read all pieces, and return their items and the number of transactions.
-
-    Items that are declared keep their order; others are sorted. Text is read as numbers where all of it is.
-    """
-    n_transactions = 0
-    written = _Distinct()
-    for piece in pieces:
-        n_transactions += len(piece.indptr) - 1
-        if declared is None:
-            written.add(piece.items.labels)
-    if declared is not None:
-        return FileItems(declared, declared.labels), n_transactions
-    names = written.finished()
-    labels = labels_from_text(names.tolist()) if is_text else names
-    order = np.argsort(labels, kind="stable")
-    return FileItems(Items(labels[order]), names[order]), n_transactions
-
-
-class _Distinct:
-    """The distinct labels among many; sorted anew whenever their number may have doubled."""
-
-    def __init__(self) -> None:
-        self._parts: list[npt.NDArray[Any]] = []
-        self._n_sorted = self._n_added = 0
-
-    def add(self, labels: npt.NDArray[Any]) -> None:
-        if not len(labels):
-            return
-        self._parts.append(labels)
-        self._n_added += len(labels)
-        if self._n_added > self._n_sorted:
-            self._parts = [self.finished()]
-            self._n_sorted, self._n_added = len(self._parts[0]), 0
-
-    def finished(self) -> npt.NDArray[Any]:
-        return np.unique(np.concatenate(self._parts)) if self._parts else np.empty(0, dtype=object)
-
-
-CHUNK_BYTES = 1 << 26
-
-
 class NotInChunksError(InvalidInputError):
-    """The file must be read as a whole: transactions may be spread over it, or its end says what is in it."""
+    """A file must be read as a whole: transactions are spread over it, or its end says what is in it."""
 
 
 @interruptible()
@@ -202,18 +65,18 @@ def read_chunks(
 ) -> Chunks:
     r"""Read a file that may be far larger than memory, in chunks and as often as needed.
 
-    The file is read once at the beginning, to check it and to find its items; all chunks have the same ones,
-    those that `read_transactions` would give. It is read again each time that the chunks are gone through.
+    The file is read once at the beginning, to check it and to find its items. All chunks have the same items,
+    those that `read_transactions` would give. The file is read again for each loop over the chunks.
 
     Parameters
     ----------
     path : str or path
-        The file. Long tables, in which a transaction may be spread over the file, are not read in chunks, nor
-        are Parquet and Arrow files that are gzipped as a whole.
+        The file. Long tables cannot be read in chunks, since a transaction may be spread over the file. Nor
+        can Parquet and Arrow files that are gzipped as a whole.
     chunk_bytes : int
         How much memory a chunk may take, in bytes: 8 for each transaction and 4 for each item in it. A chunk
-        has at least one transaction. Reading takes some 100 MB besides, and what is done with a chunk may
-        take several times its size.
+        has at least one transaction. Reading takes another 100 MB or so, and work on a chunk may take several
+        times its size.
     format, encoding, delimiter, header, transaction, item, names
         As in `read_transactions`.
     progress : bool
@@ -222,15 +85,15 @@ def read_chunks(
     Returns
     -------
     Chunks
-        Can be gone through again and again, each time in `Transactions`: for `partial_fit`, for ``verify=``
-        of `mine` and for ``correct``.
+        An iterable of `Transactions` that can be looped over as often as needed: for `partial_fit`, for
+        ``verify=`` of `mine` and for ``correct``.
 
     Raises
     ------
     MissingFileError
         If there is no such file.
     InvalidInputError
-        If the file cannot be read as what it is or should be, or not in chunks.
+        If the file cannot be read, or not in this format, or not in chunks.
 
     Examples
     --------
@@ -261,8 +124,8 @@ def read_chunks(
         byte_progress(path) if check_flag("progress", progress) else nullcontext() as on_bytes,
         file.open(on_bytes) as content,
     ):
-        known, n_transactions = gathered(content.pieces, content.declared, is_text=content.is_text)
-        source = content.said
+        known, n_transactions = items_of_pieces(content.pieces, content.declared, is_text=content.is_text)
+        source = content.description
     if names is not None:
         nothing = Transactions([0], np.empty(0, dtype=np.int32), known.items)
         known = known.renamed(named(nothing, names, encoding).items)
@@ -270,7 +133,7 @@ def read_chunks(
 
 
 class Chunks:
-    """A file of transactions in chunks, read anew each time that they are gone through: see `read_chunks`.
+    """A file of transactions in chunks, read again for each loop over them: see `read_chunks`.
 
     Attributes
     ----------
@@ -281,7 +144,7 @@ class Chunks:
     n_items : int
         The number of items.
     source : str
-        The name of the file and what it was read as.
+        The name of the file and its format.
     """
 
     def __init__(self, file: _File, known: FileItems, n_transactions: int, source: str, size: int) -> None:
@@ -310,11 +173,11 @@ class Chunks:
         Raises
         ------
         InvalidInputError
-            If the file is not what it was.
+            If the file has changed.
         """
         chunks = self._read()
         while True:
-            with interruptible():  # not while others work on the chunk
+            with interruptible():  # only here, not while the caller works on the chunk
                 chunk = next(chunks, None)
             if chunk is None:
                 return
@@ -325,7 +188,7 @@ class Chunks:
         with self._file.open() as content:
             known = (self._known.renumbered(piece, self._file.name) for piece in content.pieces)
             make = Transactions.from_canonical if content.is_canonical else Transactions
-            for indptr, codes in cut(known, self._size):
+            for indptr, codes in chunks_of_rows(known, self._size):
                 n_read += len(indptr) - 1
                 yield make(indptr, codes, self._known.items, source=self.source)
         if n_read != self.n_transactions:
@@ -336,10 +199,10 @@ class Chunks:
 
 
 class _Content(NamedTuple):
-    """What a file holds: rows in pieces, and the items where the file has a list of them."""
+    """The content of a file: its rows in pieces, and its items if it lists them."""
 
     pieces: Iterator[Encoded]
-    said: str
+    description: str
     declared: Items | None = None
     is_text: bool = False
     is_canonical: bool = False
@@ -347,7 +210,7 @@ class _Content(NamedTuple):
 
 @dataclass(frozen=True)
 class _File:
-    """Where a file is, and how it is to be read."""
+    """A file, and how it is to be read."""
 
     path: str | os.PathLike[str]
     options: ReadOptions
@@ -364,18 +227,18 @@ class _File:
 
     def _content(self, source: Source, found: Recognised) -> _Content:
         if found.format == "long":
-            raise NotInChunksError(_spread(source))
+            raise NotInChunksError(_long_message(source))
         if found.format in ("parquet", "arrow"):
             return self._table(source, found)
-        said, encoding = said_of(source, found), self.options.encoding
+        description, encoding = description_of(source, found), self.options.encoding
         if found.format == "fimi":
-            return _Content(fimi_pieces(source, encoding), said, is_canonical=True)
+            return _Content(fimi_pieces(source, encoding), description, is_canonical=True)
         if found.format == "jsonl":
-            return _Content(jsonl_pieces(source, self.options), said)
+            return _Content(jsonl_pieces(source, self.options), description)
         if found.format == "basket":
-            return _Content(basket_pieces(source, found, encoding=encoding), said, is_text=True)
+            return _Content(basket_pieces(source, found, encoding=encoding), description, is_text=True)
         items, pieces = onehot_pieces(source, found, self.options)
-        return _Content(pieces, said, items)
+        return _Content(pieces, description, items)
 
     def _table(self, source: Source, found: Recognised) -> _Content:
         if source.gzipped:
@@ -388,11 +251,11 @@ class _File:
             source, self.options, parquet=found.format == "parquet", layout=layout
         )
         if layout == "long":
-            raise NotInChunksError(_spread(source))
-        return _Content(pieces, said_of(source, found, layout), declared)
+            raise NotInChunksError(_long_message(source))
+        return _Content(pieces, description_of(source, found, layout), declared)
 
 
-def _spread(source: Source) -> str:
+def _long_message(source: Source) -> str:
     return (
         "expected whole transactions in lines or rows, to read them in chunks, got the long table "
         f"{source.label}; write one list for each transaction, as JSONL or Parquet"
@@ -400,7 +263,7 @@ def _spread(source: Source) -> str:
 
 
 def _readable_again(path: object) -> str | os.PathLike[str]:
-    """Return the path of what can be read again and again; what is not there is found out on opening."""
+    """Return the path of a file that can be read again and again; whether it exists is seen on opening."""
     if not isinstance(path, str | os.PathLike) or is_standard_input(path):
         got = "standard input" if is_standard_input(path) else type(path).__name__
         raise InvalidInputError(
@@ -409,7 +272,140 @@ def _readable_again(path: object) -> str | os.PathLike[str]:
         )
     if is_stream(as_path(path)):
         raise InvalidInputError(
-            f"expected a file that can be read again and again, got {str(path)!r} which is none; save it as "
-            "a file first"
+            f"expected a file that can be read again and again, got {str(path)!r} which can be read only "
+            "once; save it as a file first"
         )
     return path
+
+
+class FileItems:
+    """The items of a file, and their names as they are written in it.
+
+    Parameters
+    ----------
+    items : Items
+        The items, by the names that users see.
+    written : array of labels
+        The name of each item in the pieces of the file.
+    """
+
+    def __init__(self, items: Items, written: npt.NDArray[Any]) -> None:
+        self.items = items
+        self._written = written
+        self._order = np.argsort(written, kind="stable")
+        self._sorted = written[self._order]
+
+    def renamed(self, items: Items) -> FileItems:
+        """Return the same with other names for its items, in the order of their codes."""
+        return FileItems(items, self._written)
+
+    def renumbered(self, piece: Encoded, label: str) -> Encoded:
+        """Return a piece with the codes of the whole file.
+
+        Raises
+        ------
+        InvalidInputError
+            If the piece has an item that the file did not have in the first reading.
+        """
+        labels = piece.items.labels
+        if not len(labels):
+            return Encoded(piece.indptr, piece.indices, self.items)
+        is_known = np.zeros(len(labels), dtype=bool)
+        if labels.dtype == self._sorted.dtype and len(self._sorted):
+            places = np.minimum(np.searchsorted(self._sorted, labels), len(self._sorted) - 1)
+            is_known = self._sorted[places] == labels
+        if not is_known.all():
+            raise InvalidInputError(
+                f"expected the same items in {label} as before, got also "
+                f"{piece.items[int(is_known.argmin())]!r}; wait until nobody writes to the file, and call "
+                "read_chunks again"
+            )
+        new_code = self._order[places].astype(np.int32)
+        return Encoded(piece.indptr, new_code[piece.indices], self.items)
+
+
+def items_of_pieces(
+    pieces: Iterable[Encoded], declared: Items | None = None, *, is_text: bool = False
+) -> tuple[FileItems, int]:
+    """Read all pieces, and return their items and the number of transactions.
+
+    Declared items keep their order, others are sorted. Names in text become integers if all of them are.
+    """
+    n_transactions = 0
+    written = _Distinct()
+    for piece in pieces:
+        n_transactions += len(piece.indptr) - 1
+        if declared is None:
+            written.add(piece.items.labels)
+    if declared is not None:
+        return FileItems(declared, declared.labels), n_transactions
+    names = written.finished()
+    labels = labels_from_text(names.tolist()) if is_text else names
+    order = np.argsort(labels, kind="stable")
+    return FileItems(Items(labels[order]), names[order]), n_transactions
+
+
+class _Distinct:
+    """The distinct labels among many. They are sorted again whenever their number may have doubled."""
+
+    def __init__(self) -> None:
+        self._parts: list[npt.NDArray[Any]] = []
+        self._n_sorted = self._n_added = 0
+
+    def add(self, labels: npt.NDArray[Any]) -> None:
+        if not len(labels):
+            return
+        self._parts.append(labels)
+        self._n_added += len(labels)
+        if self._n_added > self._n_sorted:
+            self._parts = [self.finished()]
+            self._n_sorted, self._n_added = len(self._parts[0]), 0
+
+    def finished(self) -> npt.NDArray[Any]:
+        return np.unique(np.concatenate(self._parts)) if self._parts else np.empty(0, dtype=object)
+
+
+def chunks_of_rows(pieces: Iterable[Encoded], size: int) -> Iterator[PieceArrays]:
+    """Cut the rows of all pieces into chunks of at most `size` bytes, each of at least one row.
+
+    If there are no rows at all, there is one empty chunk.
+    """
+    chunk = _Chunk(size)
+    n_yielded = 0
+    for piece in pieces:
+        start, stop = 0, len(piece.indptr) - 1
+        while start < stop:
+            start = chunk.add(piece, start)
+            if start < stop:
+                yield chunk.finished()
+                chunk = _Chunk(size)
+                n_yielded += 1
+    if len(chunk) or not n_yielded:
+        yield chunk.finished()
+
+
+class _Chunk:
+    """The rows of a chunk while it is filled, and how much room is left."""
+
+    def __init__(self, size: int) -> None:
+        self._codes, self._indptr = GrowingArray(np.int32), GrowingArray(np.int64)
+        self._indptr.extend(np.zeros(1, dtype=np.int64))
+        self._room = size
+
+    def __len__(self) -> int:
+        return len(self._indptr) - 1
+
+    def add(self, piece: Encoded, start: int) -> int:
+        """Append the rows of a piece from `start` on, as far as there is room; return the next row."""
+        most = max(self._room // _ROW_BYTES, 1)
+        ends = piece.indptr[start : start + most + 1]
+        taken = _ROW_BYTES * np.arange(len(ends)) + _CODE_BYTES * (ends - ends[0])
+        n = int(np.searchsorted(taken, self._room, side="right")) - 1
+        n = max(n, 0 if len(self) else 1)
+        self._indptr.extend(ends[1 : n + 1] - ends[0], plus=len(self._codes))
+        self._codes.extend(piece.indices[ends[0] : ends[n]])
+        self._room -= int(taken[n])
+        return start + n
+
+    def finished(self) -> PieceArrays:
+        return self._indptr.finish(), self._codes.finish()

@@ -1,4 +1,4 @@
-"""Tell the format of a file from its first bytes."""
+"""The format of a file, recognised by its first bytes, and the usual names of the columns of tables."""
 
 from __future__ import annotations
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from itemix.io.source import Source
 
-
-# What a caller says of a file, and what columns are usually called.
-
 _ENDINGS_OF_KEYS = ("", "id", "no", "nr", "num", "number", "key", "code")
 TRANSACTION_NAMES = (
     "tid",
@@ -44,102 +41,15 @@ ITEM_NAMES = (
     "movieid", "event",
 )  # fmt: skip
 LIST_NAMES = ("items", "basket", "transaction", "itemset", "products", "skus", "codes", "labels", "names")
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How a file is written and what its columns mean; None: to be found out.
-
-    Attributes
-    ----------
-    encoding : str
-        Of text.
-    delimiter : str or None
-        Between the cells of CSV.
-    header : bool or None
-        Whether the first line of CSV has the names of the columns.
-    transaction, item : str or None
-        The columns of a long table. `item` is also the list column, `transaction` also a column that is no
-        item.
-    """
-
-    encoding: str = "utf-8"
-    delimiter: str | None = None
-    header: bool | None = None
-    transaction: str | None = None
-    item: str | None = None
-
-
-def find_column(columns: Sequence[str], known: Sequence[str]) -> str | None:
-    """Return the column with one of some well-known names, whatever its case and punctuation."""
-    plain = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(columns)}
-    return next((plain[name] for name in known if name in plain), None)
-
-
-def looks_long(columns: Sequence[str]) -> bool:
-    """Whether the columns have the usual names of a long table."""
-    transaction, item = find_column(columns, TRANSACTION_NAMES), find_column(columns, ITEM_NAMES)
-    return transaction is not None and item is not None and transaction != item
-
-
-def pair_of_columns(columns: Sequence[str], options: ReadOptions) -> tuple[str, str]:
-    """Return the transaction and the item column of a long table.
-
-    Columns that were not named are found by their usual names; of two columns, the first is the transaction.
-
-    Raises
-    ------
-    InvalidInputError
-        If a column is not there, or cannot be found.
-    """
-    found = []
-    for role, given, known in (
-        ("transaction", options.transaction, TRANSACTION_NAMES),
-        ("item", options.item, ITEM_NAMES),
-    ):
-        if given is not None:
-            check_column(given, columns, role)
-        found.append(given or find_column([name for name in columns if name not in found], known))
-    if len(columns) == 2:
-        others = [name for name in columns if name not in found]
-        found = [name if name is not None or not others else others.pop(0) for name in found]
-    transaction, item = found
-    if transaction is None or item is None:
-        role = "transaction" if transaction is None else "item"
-        raise InvalidInputError(
-            f"expected a column of {role}s, got {columns_shown(columns)}; name the right one with {role}="
-        )
-    check_different(transaction, item)
-    return transaction, item
-
-
-def checked_delimiter(delimiter: str | None) -> str | None:
-    """Return the delimiter, if it can be one.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is not one ASCII character, or one that CSV needs itself.
-    """
-    if delimiter is None:
-        return None
-    is_one = isinstance(delimiter, str) and len(delimiter) == 1
-    if not is_one or not delimiter.isascii() or delimiter in '"\r\n':
-        raise InvalidInputError(
-            f"expected one ASCII character as the delimiter, got {delimiter!r}; try ',' or '\\t'"
-        )
-    return delimiter
-
-
 DELIMITERS = ",;\t|"
 
 _EXPECTED = "text (FIMI, CSV, JSONL), Parquet or Arrow"
 _ROWS_LOOKED_AT = 200
-# The header of a one-hot table of many items may be longer than the head: rows tell what it is.
+# The header of a one-hot table with many items may be longer than the head. It takes rows to recognise it.
 _LINES_NEEDED = 3
 _LONGEST_HEAD = 1 << 26
 _MOST = 0.6
-# A name in a text file may begin like a binary file (PAR1, FEA1, BZh), so what follows is looked at too.
+# A name in a text file may begin like a binary file (PAR1, FEA1, BZh), so the next bytes count too.
 _BINARY = {
     "parquet": re.compile(rb"PAR1(?:[^\t\n\r -~]|\Z)", re.DOTALL),
     "arrow": re.compile(rb"ARROW1\x00\x00|\xff\xff\xff\xff"),
@@ -160,23 +70,47 @@ _JSON_ENDING = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
 _TAB_ENDING = re.compile(r"\.tsv(\.gz)?$", re.IGNORECASE)
 _BINARY_ENDING = re.compile(r"\.(?:(parquet|pq)|arrow|feather|ipc)(?:\.gz)?$", re.IGNORECASE)
 _FIMI_ENDING = re.compile(r"\.(dat|fimi)(\.gz)?$", re.IGNORECASE)
-# What no line of whole numbers has. To match such a line as a whole takes memory for each number in it.
+# Something that no line of whole numbers has. To match a whole line would take memory for each number in it.
 _NOT_FIMI = re.compile(r"[^\s0-9-]|-(?![0-9])|(?<=\S)-")
 _JSON_BEGINNING = re.compile(r"\s*(?:\[\s*(?:[\"\[{]|-?[0-9])|\{\s*\")")
 _NUMBER_OR_DATE = re.compile(r"(?=.*[0-9])[-+0-9.,:/ TZ]+")
 
 
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a file is written and what its columns mean; None is for what should be recognised.
+
+    Attributes
+    ----------
+    encoding : str
+        The encoding of text.
+    delimiter : str or None
+        The character between the cells of CSV.
+    header : bool or None
+        Whether the first line of CSV has the names of the columns.
+    transaction, item : str or None
+        The columns of a long table. `item` also names a list column, and `transaction` a column that is not
+        an item.
+    """
+
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+    header: bool | None = None
+    transaction: str | None = None
+    item: str | None = None
+
+
 class Recognised(NamedTuple):
-    """What a file is.
+    """The format of a file, as it was recognised.
 
     Attributes
     ----------
     format : str
         A key of `itemix.io.read.FORMATS`.
     delimiter : str or None
-        Of CSV.
+        The delimiter of CSV.
     header_lines : int
-        How many lines the header of CSV takes: none, or one, or more if its names are of several lines.
+        How many lines the header of CSV takes: none, one, or more if a name has several lines.
     columns : tuple of str
         The names of the columns of CSV; their numbers where it has no header.
     """
@@ -190,12 +124,12 @@ class Recognised(NamedTuple):
 def recognise(
     source: Source, options: ReadOptions, wanted: str | None = None, *, content: str = "transactions"
 ) -> Recognised:
-    """Tell the format from the first bytes; `wanted` is the format that the caller asked for.
+    """Recognise the format by the first bytes; `wanted` is the format that the caller asked for.
 
     Raises
     ------
     InvalidInputError
-        If the file is empty, or binary and of no known kind, or not of the format that was asked for.
+        If the file is empty, or of an unknown binary format, or not of the format that was asked for.
     """
     _refuse_columns(wanted, options)
     if not source.head.removeprefix(codecs.BOM_UTF8).strip():
@@ -250,7 +184,7 @@ def _format_of(source: Source, lines: Sequence[str], options: ReadOptions) -> st
 def _is_plainly_basket(
     lines: Sequence[str], delimiter: str, wanted: str | None, options: ReadOptions
 ) -> bool:
-    """Whether nothing but baskets is asked for, or the first line is far too long for a header.
+    """Whether baskets are asked for, or the first line is far too long for a header.
 
     To split a line of many megabytes into cells would take many times its memory.
     """
@@ -267,7 +201,7 @@ def _is_plainly_basket(
 
 
 def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
-    """Return the layout that most rows have: a few wrong ones should be complained of, not change it."""
+    """Return the layout that most rows have: a few wrong rows should give an error, not another layout."""
     first, body = rows[0], rows[1 : 1 + _ROWS_LOOKED_AT] or rows
     if options.item is not None:
         return "long"
@@ -284,12 +218,12 @@ def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
 
 
 def _is_one_item(name: str, body: Sequence[Sequence[str]]) -> bool:
-    """Whether a file of one column is the name of an item, and below it only yes and no."""
+    """Whether a file of one column has the name of an item, and below it only yes and no."""
     return name.lower() not in _YES_OR_NO and all(_share_of_yes_or_no(row) == len(row) == 1 for row in body)
 
 
 def _refuse_table(source: Source, rows: Sequence[Sequence[str]]) -> None:
-    """Refuse to take the numbers and dates of a table for items: only the names of its columns are none."""
+    """Refuse a table with a column of numbers or dates, which are not items, below a header of names."""
     first, body = rows[0], rows[1 : 1 + _ROWS_LOOKED_AT]
     if len(first) < 2 or len(body) < 2 or any(len(row) != len(first) for row in body):
         return
@@ -306,7 +240,7 @@ def _refuse_table(source: Source, rows: Sequence[Sequence[str]]) -> None:
 
 
 def _refuse_columns(wanted: str | None, options: ReadOptions) -> None:
-    """Refuse the name of a column with a format that has no such column."""
+    """Refuse the name of a column that the format does not have."""
     without = {"transaction": ("fimi", "basket"), "item": ("fimi", "basket", "onehot")}
     for role, column in (("transaction", options.transaction), ("item", options.item)):
         if column is not None and wanted in without[role]:
@@ -333,12 +267,12 @@ def _refuse_foreign(source: Source, encoding: str) -> None:
             )
     if b"\x00" in source.head and not wide:
         raise InvalidInputError(
-            f"expected {_EXPECTED}, got a binary file of no known kind: {source.label}; export it as CSV"
+            f"expected {_EXPECTED}, got an unknown binary file: {source.label}; export it as CSV"
         )
 
 
 def _first_lines(source: Source, encoding: str) -> list[str]:
-    """Return the lines at the beginning, a few at least, without the last one where it may be cut."""
+    """Return the first lines, at least a few, without the last one if it may be cut."""
     is_whole = len(source.head) < HEAD_SIZE
     while HEAD_SIZE <= len(source.head) < _LONGEST_HEAD and _line_ends(source.head) < _LINES_NEEDED:
         if not source.look_further():
@@ -369,7 +303,7 @@ def _is_json(lines: Sequence[str], *, certain: bool) -> bool:
 
 
 def _is_fimi(lines: Sequence[str], *, certain: bool) -> bool:
-    """Whether most lines are numbers and blanks, and the others have no delimiter that makes them CSV."""
+    """Whether most lines are numbers and blanks, and the others have no delimiter of CSV."""
     full = [line for line in lines if line.strip()]
     others = [line for line in full if _NOT_FIMI.search(line)]
     if any(mark in line for line in others for mark in DELIMITERS):
@@ -380,7 +314,7 @@ def _is_fimi(lines: Sequence[str], *, certain: bool) -> bool:
 
 
 def _sniffed_delimiter(lines: Sequence[str], label: str) -> str:
-    """Return the delimiter that most lines have outside quotes; a comma where there is none."""
+    """Return the delimiter that most lines have outside quotes, or a comma if none has one."""
     if _TAB_ENDING.search(label):
         return "\t"
     bare = [re.sub(r'"[^"]*"', "", line) for line in lines[:_ROWS_LOOKED_AT]]
@@ -388,7 +322,7 @@ def _sniffed_delimiter(lines: Sequence[str], label: str) -> str:
 
 
 def _split(lines: Sequence[str], delimiter: str) -> tuple[list[list[str]], int]:
-    """Return the rows of cells without blanks around them, and how many lines the first row takes."""
+    """Return the rows as lists of stripped cells, and how many lines the first row takes."""
     rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     found: list[list[str]] = []
     first_lines = 1
@@ -405,3 +339,64 @@ def _split(lines: Sequence[str], delimiter: str) -> tuple[list[list[str]], int]:
 
 def _share_of_yes_or_no(cells: Sequence[str]) -> float:
     return sum(cell.lower() in _YES_OR_NO for cell in cells) / len(cells)
+
+
+def find_column(columns: Sequence[str], known: Sequence[str]) -> str | None:
+    """Return the column with one of the known names, whatever its case and punctuation."""
+    plain = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(columns)}
+    return next((plain[name] for name in known if name in plain), None)
+
+
+def looks_long(columns: Sequence[str]) -> bool:
+    """Whether the columns have the usual names of a long table."""
+    transaction, item = find_column(columns, TRANSACTION_NAMES), find_column(columns, ITEM_NAMES)
+    return transaction is not None and item is not None and transaction != item
+
+
+def pair_of_columns(columns: Sequence[str], options: ReadOptions) -> tuple[str, str]:
+    """Return the transaction and the item column of a long table.
+
+    Columns that were not named are found by their usual names. Of two columns, the first is the transaction.
+
+    Raises
+    ------
+    InvalidInputError
+        If a column that was named is not there, or one that was not named cannot be found.
+    """
+    found = []
+    for role, given, known in (
+        ("transaction", options.transaction, TRANSACTION_NAMES),
+        ("item", options.item, ITEM_NAMES),
+    ):
+        if given is not None:
+            check_column(given, columns, role)
+        found.append(given or find_column([name for name in columns if name not in found], known))
+    if len(columns) == 2:
+        others = [name for name in columns if name not in found]
+        found = [name if name is not None or not others else others.pop(0) for name in found]
+    transaction, item = found
+    if transaction is None or item is None:
+        role = "transaction" if transaction is None else "item"
+        raise InvalidInputError(
+            f"expected a column of {role}s, got {columns_shown(columns)}; name the right one with {role}="
+        )
+    check_different(transaction, item)
+    return transaction, item
+
+
+def checked_delimiter(delimiter: str | None) -> str | None:
+    """Check a delimiter and return it.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not one ASCII character, or one that CSV itself uses.
+    """
+    if delimiter is None:
+        return None
+    is_one = isinstance(delimiter, str) and len(delimiter) == 1
+    if not is_one or not delimiter.isascii() or delimiter in '"\r\n':
+        raise InvalidInputError(
+            f"expected one ASCII character as the delimiter, got {delimiter!r}; try ',' or '\\t'"
+        )
+    return delimiter

@@ -1,9 +1,9 @@
-"""FIMI: one transaction a line, non-negative whole numbers separated by blanks.
+"""FIMI text: one transaction a line, non-negative whole numbers separated by blanks.
 
-A few threads take turns: each reads the next block of whole lines, parses it while others read theirs, and
-appends its rows when those of the block before are there. Labels below DIRECT - 1 are their own codes until
-the end; larger ones are numbered from DIRECT on as they appear, so that an item 4000000000000 costs no table
-of that size.
+A few threads take turns. Each reads the next block of whole lines, parses it while others read theirs, and
+appends its rows after those of the block before. Labels below DIRECT - 1 are their own codes until the end.
+Larger ones are numbered from DIRECT on as they appear, so that an item 4000000000000 needs no table of that
+size.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from itemix.core.items import Items
 from itemix.errors import InvalidInputError
 from itemix.io.source import BLOCK_SIZE, HEAD_SIZE, Utf8Stream, is_plain
 from itemix.kernels import csr
-from itemix.kernels import text as fimi
+from itemix.kernels import text as kernels
 
 if TYPE_CHECKING:
     import io
@@ -30,18 +30,19 @@ if TYPE_CHECKING:
 
     from itemix.io.source import Source
 
-
-# A desk: what one thread needs to read and parse FIMI text, block by block.
-
 DIRECT = 1 << 21
-"""Labels below this number (less one) are found in a table; larger ones take more time."""
+"""Labels below this number (less one) are looked up in a table; larger ones take more time."""
 
 _BLANK, _LINE_FEED = b" \n"
 _LONGEST_WORD = 200
+_MOST_THREADS = 4
+_BLOCKS_OF_A_PIECE = 4
+_NO_LIMIT = sys.maxsize
+_SHOWN = 30
 
 
 class Parsed(NamedTuple):
-    """The rows of a block: codes (int32) or any labels (int64), where rows end, and a word that is wrong."""
+    """The rows of a block: codes (int32) or any labels (int64), where rows end, and the first wrong word."""
 
     labels: npt.NDArray[Any]
     ends: npt.NDArray[np.int64]
@@ -49,8 +50,8 @@ class Parsed(NamedTuple):
     wrong: str | None = None
 
 
-class Desk:
-    """The text of a block and its labels; used again for later blocks.
+class BlockParser:
+    """The memory in which one thread reads and parses blocks of FIMI text, one after the other.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class Desk:
         self._resize(BLOCK_SIZE)
 
     def load(self, text: io.RawIOBase, rest: bytes) -> tuple[int, bytes, bool]:
-        """Fill the desk with whole lines: the rest of the last block, and more of the text.
+        """Read whole lines: the rest of the last block, and more of the text.
 
         Returns the number of characters, the rest after the last whole line, and whether there is more.
         """
@@ -82,9 +83,9 @@ class Desk:
             self._grow()
 
     def parse(self, n: int) -> Parsed:
-        """Parse the n characters on the desk; the result uses the desk's memory."""
+        """Parse the n characters that were read; the result uses the memory of the parser."""
         with np.errstate(over="ignore"):  # without Numba, words that wrap around would warn
-            n_labels, n_rows, ascending, ok = fimi.parse_narrow(
+            n_labels, n_rows, ascending, ok = kernels.parse_narrow(
                 self._text, n, self._labels, self._ends, self.seen
             )
         if not ok:
@@ -95,25 +96,25 @@ class Desk:
 
     def _parse_wide(self, n: int) -> Parsed:
         labels = np.empty(n, dtype=np.int64)
-        n_labels, n_rows, wrong = fimi.parse_wide(self._text, n, labels, self._ends)
+        n_labels, n_rows, wrong = kernels.parse_wide(self._text, n, labels, self._ends)
         if wrong >= 0:
             return Parsed(labels[:0], self._ends[:n_rows], n, self._word_at(wrong, n))
         n_labels = csr.sort_rows(labels, self._ends, n_rows)
         return Parsed(labels[:n_labels], self._ends[:n_rows], n)
 
     def _word_at(self, position: int, n: int) -> str:
-        text = self._text[fimi.LEAD : fimi.LEAD + n].tobytes()
-        position -= fimi.LEAD
+        text = self._text[kernels.LEAD : kernels.LEAD + n].tobytes()
+        position -= kernels.LEAD
         before = text[max(position - _LONGEST_WORD, 0) : position]
         start = position - len(before.rsplit(maxsplit=1)[-1]) if before[-1:].strip() else position
         return text[start : start + _LONGEST_WORD].split(maxsplit=1)[0].decode(errors="replace")
 
     def _close(self, n: int) -> int:
-        """Put a line feed at the end where there is none, and blanks after it."""
+        """End the text with a line feed if it has none, and put blanks after it."""
         if n and self._inside[n - 1] != _LINE_FEED:
             self._inside[n] = _LINE_FEED
             n += 1
-        self._text[fimi.LEAD + n : fimi.padded_size(n)] = _BLANK
+        self._text[kernels.LEAD + n : kernels.padded_size(n)] = _BLANK
         return n
 
     def _grow(self) -> None:
@@ -123,11 +124,11 @@ class Desk:
 
     def _resize(self, size: int) -> None:
         self._size = size
-        self._text = np.empty(fimi.padded_size(size + 1), dtype=np.uint8)
-        self._text[: fimi.LEAD] = _BLANK
-        self._inside = self._text[fimi.LEAD :]
-        self._labels = np.empty(size + fimi.SLACK, dtype=np.int32)
-        self._ends = np.empty(size + fimi.SLACK, dtype=np.int64)
+        self._text = np.empty(kernels.padded_size(size + 1), dtype=np.uint8)
+        self._text[: kernels.LEAD] = _BLANK
+        self._inside = self._text[kernels.LEAD :]
+        self._labels = np.empty(size + kernels.SLACK, dtype=np.int32)
+        self._ends = np.empty(size + kernels.SLACK, dtype=np.int64)
 
 
 def _end_of_last_line(text: npt.NDArray[np.uint8]) -> int:
@@ -137,12 +138,6 @@ def _end_of_last_line(text: npt.NDArray[np.uint8]) -> int:
         if found >= 0:
             return len(text) - len(tail) + found + 1
     return 0
-
-
-_MOST_THREADS = 4
-_BLOCKS_OF_A_PIECE = 4
-_NO_LIMIT = sys.maxsize
-_SHOWN = 30
 
 
 def read_fimi(source: Source, encoding: str = "utf-8") -> Encoded:
@@ -158,7 +153,7 @@ def read_fimi(source: Source, encoding: str = "utf-8") -> Encoded:
 
 
 def fimi_pieces(source: Source, encoding: str, n_blocks: int = _BLOCKS_OF_A_PIECE) -> Iterator[Encoded]:
-    """Read FIMI text piece by piece, each of some blocks of lines and with items of its own.
+    """Read FIMI text piece by piece; a piece has a few blocks of lines, and items of its own.
 
     Raises
     ------
@@ -169,24 +164,24 @@ def fimi_pieces(source: Source, encoding: str, n_blocks: int = _BLOCKS_OF_A_PIEC
     n_threads = 1 if is_small else min(count_threads(-1), _MOST_THREADS)
     text = source if is_plain(source, encoding) else Utf8Stream(source, encoding)
     turns = _Turns(text)
-    desks = [Desk() for _ in range(n_threads)]
+    parsers = [BlockParser() for _ in range(n_threads)]
     n_lines = 0
     with Workers(n_threads) as workers:
         while not turns.is_over:
             rows = _Rows(source, n_lines, n_blocks)
             turns.begin(rows, n_blocks)
             try:
-                workers.map(lambda k: turns.work(desks[k]), n_threads)
-            except BaseException:  # Ctrl-C too: the threads should not read on
+                workers.map(lambda k: turns.work(parsers[k]), n_threads)
+            except BaseException:  # also Ctrl-C: the threads must not read on
                 turns.stop()
                 raise
-            encoded = rows.encoded(desks, workers)
+            encoded = rows.encoded(parsers, workers)
             n_lines += len(encoded.indptr) - 1
             yield encoded
 
 
 class _Turns:
-    """Who reads the next block, and whose rows are appended next."""
+    """The order of the blocks: one thread reads at a time, and rows are appended block by block."""
 
     def __init__(self, text: io.RawIOBase) -> None:
         self._text = text
@@ -199,14 +194,14 @@ class _Turns:
         self._adding = Condition()
 
     def begin(self, rows: _Rows, n_blocks: int) -> None:
-        """Have the rows of the next blocks appended to some others."""
+        """Let the rows of the next `n_blocks` blocks be appended to `rows`."""
         self._rows = rows
         self._stop = self._n_read + n_blocks
 
-    def work(self, desk: Desk) -> None:
-        """Read, parse and append blocks until there are no more, or as many as there should be."""
+    def work(self, parser: BlockParser) -> None:
+        """Read, parse and append blocks until the text ends or the piece is complete."""
         try:
-            while self._work_on_one_block(desk):
+            while self._work_on_one_block(parser):
                 pass
         except BaseException:
             self.stop()
@@ -218,15 +213,15 @@ class _Turns:
             self._failed = self.is_over = True
             self._adding.notify_all()
 
-    def _work_on_one_block(self, desk: Desk) -> bool:
+    def _work_on_one_block(self, parser: BlockParser) -> bool:
         with self._reading:
             if self.is_over or self._n_read == self._stop:
                 return False
-            n, self._rest, more = desk.load(self._text, self._rest)
+            n, self._rest, more = parser.load(self._text, self._rest)
             self.is_over = not more
             number = self._n_read
             self._n_read += 1
-        parsed = desk.parse(n)
+        parsed = parser.parse(n)
         with self._adding:
             self._adding.wait_for(lambda: self._n_added == number or self._failed)
             if self._failed:
@@ -238,7 +233,7 @@ class _Turns:
 
 
 class _Rows:
-    """The rows of some blocks, in order; `n_lines` come before them."""
+    """The rows of a piece, in order; `n_lines` lines of the text come before them."""
 
     def __init__(self, source: Source, n_lines: int, n_blocks: int) -> None:
         self._seen = np.zeros(DIRECT, dtype=np.uint8)
@@ -262,11 +257,11 @@ class _Rows:
         self._indptr.extend(block.ends, plus=len(self._codes))
         self._codes.extend(codes)
 
-    def encoded(self, desks: Sequence[Desk], workers: Workers) -> Encoded:
-        """Return the rows parsed on the desks, with items numbered in ascending order of their labels."""
-        for desk in desks:
-            self._seen |= desk.seen
-            desk.seen.fill(0)
+    def encoded(self, parsers: Sequence[BlockParser], workers: Workers) -> Encoded:
+        """Return the rows, with items numbered in ascending order of their labels."""
+        for parser in parsers:
+            self._seen |= parser.seen
+            parser.seen.fill(0)
         direct = np.flatnonzero(self._seen[1:].view(np.bool_))
         large = np.array(sorted(self._large), dtype=np.int64)
         labels = np.concatenate([direct, large])
@@ -275,8 +270,8 @@ class _Rows:
             new_code = np.empty(DIRECT + len(large) if len(large) else direct[-1] + 1, dtype=np.int32)
             new_code[direct] = np.arange(len(direct))
             new_code[[self._large[label] for label in large.tolist()]] = np.arange(len(direct), len(labels))
-            parts = np.array_split(codes, len(desks))
-            workers.map(lambda k: fimi.rename(parts[k], new_code), len(parts))
+            parts = np.array_split(codes, len(parsers))
+            workers.map(lambda k: kernels.rename(parts[k], new_code), len(parts))
         return Encoded(self._indptr.finish(), codes, Items(labels))
 
     def _number(self, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:

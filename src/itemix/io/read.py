@@ -1,4 +1,4 @@
-"""Read transactions from files of any usual shape."""
+"""`read_transactions`: transactions from a file of any usual format, and names for their item codes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,15 @@ if TYPE_CHECKING:
     from itemix.io.detect import Recognised
     from itemix.io.source import Source
 
-
-# Names for item codes, from a second file or a mapping.
-
+FORMATS = {
+    "fimi": "FIMI",
+    "basket": "basket CSV",
+    "long": "long CSV",
+    "onehot": "one-hot CSV",
+    "parquet": "Parquet",
+    "arrow": "Arrow",
+    "jsonl": "JSONL",
+}
 CODE_COLUMNS = ("code", "item", "itemid", "id", "productid", "sku", "number", "key")
 NAME_COLUMNS = (
     "name", "label", "labels", "title", "itemname", "productname", "description", "itemdescription",
@@ -36,12 +42,162 @@ NAME_COLUMNS = (
 )  # fmt: skip
 
 
+@interruptible()
+def read_transactions(
+    path: PathOrStream,
+    *,
+    format: str | None = None,  # noqa: A002 - the word that users know
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    header: bool | None = None,
+    transaction: str | None = None,
+    item: str | None = None,
+    names: PathOrStream | Mapping[Label, str] | None = None,
+    progress: bool = False,
+) -> Transactions:
+    r"""Read transactions from a file; its format is recognised, and said in ``.source`` of the result.
+
+    Parameters
+    ----------
+    path : str, path or file object
+        The file to read; "-" is standard input. A stream, such as a pipe, is read only once. Gzip is
+        recognised by its first bytes and unpacked.
+    format : {"fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl"}, optional
+        The format, if it should not be recognised. For Parquet and Arrow files "long" and "onehot" name the
+        layout of the table.
+    encoding : str
+        The encoding of text files; an open text file has its own.
+    delimiter : str, optional
+        One ASCII character between the cells of CSV: by default comma, semicolon, tab or ``|``, whichever is
+        there.
+    header : bool, optional
+        Whether the first line of CSV has the names of the columns, if that should not be recognised. A basket
+        CSV has none by default.
+    transaction, item : str, optional
+        The columns of a long table, if they have no usual names such as ``order_id`` and ``product``. `item`
+        also names the list column of Parquet, Arrow and JSONL, and `transaction` a column of a one-hot table
+        that is not an item.
+    names : path, file object or mapping, optional
+        The names of item codes: a mapping, or a CSV file with a column of codes and one of names. Items
+        without a name keep their code. If several share a name, their codes are added to it.
+    progress : bool
+        Whether to show a bar on the terminal while reading.
+
+    Returns
+    -------
+    Transactions
+        Items are in ascending order of their names; those of a one-hot table keep the order of its columns.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InvalidInputError
+        If the file cannot be read, or not in this format; the message says where.
+
+    Examples
+    --------
+    >>> import io, itemix
+    >>> itemix.read_transactions(io.BytesIO(b"milk,bread\nmilk\n")).to_lists()
+    [['bread', 'milk'], ['milk']]
+    """
+    refuse_repeated(path, names)
+    options = checked_options(
+        path,
+        format,
+        encoding=encoding,
+        delimiter=delimiter,
+        header=header,
+        transaction=transaction,
+        item=item,
+    )
+    with (
+        byte_progress(path) if check_flag("progress", progress) else nullcontext() as on_bytes,
+        open_source(path, on_bytes) as source,
+    ):
+        found = recognise(source, options, format)
+        encoded, description = _read(source, found, options, format)
+    if found.format == "fimi":
+        transactions = Transactions.from_canonical(*encoded, source=description)
+    else:
+        transactions = Transactions(*encoded, source=description)
+    return transactions if names is None else named(transactions, names, encoding)
+
+
+def checked_options(
+    path: PathOrStream,
+    format: str | None,  # noqa: A002 - the word that users know
+    *,
+    encoding: str,
+    delimiter: str | None,
+    header: bool | None,
+    transaction: str | None,
+    item: str | None,
+) -> ReadOptions:
+    """Check the options for a file and return them.
+
+    Raises
+    ------
+    InvalidInputError
+        If the format is unknown, or another option is of a wrong kind.
+    """
+    if format is not None and (not isinstance(format, str) or format not in FORMATS):
+        raise InvalidInputError(
+            f"expected a format, one of {', '.join(FORMATS)}, got {format!r}; "
+            "leave it out to have it recognised"
+        )
+    if header is not None:
+        check_flag("header", header)
+    return ReadOptions(encoding_of(path, encoding), checked_delimiter(delimiter), header, transaction, item)
+
+
+def description_of(
+    source: Source, found: Recognised, layout: str | None = None, columns: str | None = None
+) -> str:
+    """Return the name of a file, and in brackets its format, layout and columns."""
+    parts = (
+        FORMATS[found.format],
+        LAYOUTS[layout] if layout else None,
+        columns,
+        "gzip" if source.gzipped else None,
+    )
+    return f"{source.label} ({', '.join(part for part in parts if part)})"
+
+
+def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str | None) -> tuple[Encoded, str]:
+    """Return the rows of a file, and its description."""
+    if found.format in ("parquet", "arrow"):
+        layout = wanted if wanted in LAYOUTS else None
+        encoded, layout = read_arrow(source, options, parquet=found.format == "parquet", layout=layout)
+        return encoded, description_of(source, found, layout)
+    description = description_of(source, found)
+    if found.format == "long":
+        return read_long(source, found, options), description_of(
+            source, found, columns=_chosen(found, options)
+        )
+    if found.format == "fimi":
+        return read_fimi(source, options.encoding), description
+    if found.format == "jsonl":
+        return read_jsonl(source, options), description
+    if found.format == "basket":
+        return read_basket(source, found, encoding=options.encoding), description
+    return read_onehot(source, found, options), description
+
+
+def _chosen(found: Recognised, options: ReadOptions) -> str | None:
+    """Say which columns of a long table are read, if there was a choice."""
+    if len(found.columns) == 2 or (options.transaction is not None and options.item is not None):
+        return None
+    transaction, item = pair_of_columns(found.columns, options)
+    return f"columns {transaction!r} and {item!r}"
+
+
 def named(
     transactions: Transactions, names: PathOrStream | Mapping[Label, str], encoding: str = "utf-8"
 ) -> Transactions:
-    """Give the items names by their codes; those without one keep their code, as a string.
+    """Give the items names by their codes; an item without a name keeps its code, as a string.
 
-    A name that is the code of an item without one gets its own code added to it.
+    If a name is also the code of an item without a name, the code of the named item is added to it.
 
     Raises
     ------
@@ -64,9 +220,9 @@ def named(
 
 
 def read_names(names: PathOrStream | Mapping[Label, str], encoding: str = "utf-8") -> dict[str, str]:
-    """Return the name of each code; where several codes share a name, each is added to its name.
+    """Return the name of each code; if several codes share a name, each is added to its name.
 
-    Missing and blank names are none.
+    Missing and blank names do not count.
 
     Raises
     ------
@@ -91,12 +247,12 @@ def read_names(names: PathOrStream | Mapping[Label, str], encoding: str = "utf-8
 
 
 def _with_code(name: str, code: str, taken: set[str]) -> str:
-    """Return a name that no other item has: with its code, where it is taken."""
+    """Return a name that no other item has: with its code if it is taken."""
     return f"{name} ({code})" if name in taken else name
 
 
 def _is_missing(name: object) -> bool:
-    return name is None or name != name  # noqa: PLR0124 - NaN, where pandas had no name
+    return name is None or name != name  # noqa: PLR0124 - NaN: pandas has it for a missing name
 
 
 def read_titles(path: PathOrStream, encoding: str = "utf-8") -> list[tuple[str, str]]:
@@ -124,7 +280,7 @@ def read_titles(path: PathOrStream, encoding: str = "utf-8") -> list[tuple[str, 
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> tuple[int, int, int]:
-    """Return where the codes and the names stand, and the first row that has some."""
+    """Return the column of the codes, that of the names, and the first row below the header."""
     header = rows[0]
     code = find_column(header, CODE_COLUMNS)
     name = find_column([column for column in header if column != code], NAME_COLUMNS)
@@ -132,160 +288,3 @@ def _columns(rows: Sequence[Sequence[str]]) -> tuple[int, int, int]:
         return header.index(code), header.index(name), 1
     is_header = len(rows) > 1 and rows[1][0].isdigit() and not header[0].isdigit()
     return 0, 1, 1 if is_header else 0
-
-
-FORMATS = {
-    "fimi": "FIMI",
-    "basket": "basket CSV",
-    "long": "long CSV",
-    "onehot": "one-hot CSV",
-    "parquet": "Parquet",
-    "arrow": "Arrow",
-    "jsonl": "JSONL",
-}
-
-
-@interruptible()
-def read_transactions(
-    path: PathOrStream,
-    *,
-    format: str | None = None,  # noqa: A002 - the word that users know
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
-    header: bool | None = None,
-    transaction: str | None = None,
-    item: str | None = None,
-    names: PathOrStream | Mapping[Label, str] | None = None,
-    progress: bool = False,
-) -> Transactions:
-    r"""Read transactions from a file; its format is recognised, and said in ``.source`` of the result.
-
-    Parameters
-    ----------
-    path : str, path or file object
-        What to read; "-" is standard input. What is no regular file, such as a pipe, is read once. Gzip is
-        recognised by its first bytes and undone.
-    format : {"fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl"}, optional
-        The format, where it should not be recognised. For Parquet and Arrow files "long" and "onehot" name
-        the layout of the table.
-    encoding : str
-        Of text files; an open text file has its own.
-    delimiter : str, optional
-        Between the cells of CSV, one ASCII character: by default the one of comma, semicolon, tab and ``|``
-        that is there.
-    header : bool, optional
-        Whether the first line of CSV has the names of the columns, where that should not be recognised. A
-        basket CSV has none by default.
-    transaction, item : str, optional
-        The columns of a long table, where they have no usual names such as ``order_id`` and ``product``.
-        `item` is also the list column of Parquet, Arrow and JSONL, and `transaction` also a column of a
-        one-hot table that is no item.
-    names : path, file object or mapping, optional
-        The names of item codes: a mapping, or a CSV file with columns of codes and of names. Items without a
-        name keep their code; where several share a name, their codes are added to it.
-    progress : bool
-        Whether to show a bar on the terminal while reading.
-
-    Returns
-    -------
-    Transactions
-        Items are in ascending order of their names; those of a one-hot table keep the order of its columns.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InvalidInputError
-        If the file cannot be read as what it is or should be; the message says where.
-
-    Examples
-    --------
-    >>> import io, itemix
-    >>> itemix.read_transactions(io.BytesIO(b"milk,bread\nmilk\n")).to_lists()
-    [['bread', 'milk'], ['milk']]
-    """
-    refuse_repeated(path, names)
-    options = checked_options(
-        path,
-        format,
-        encoding=encoding,
-        delimiter=delimiter,
-        header=header,
-        transaction=transaction,
-        item=item,
-    )
-    with (
-        byte_progress(path) if check_flag("progress", progress) else nullcontext() as on_bytes,
-        open_source(path, on_bytes) as source,
-    ):
-        found = recognise(source, options, format)
-        encoded, said = _read(source, found, options, format)
-    if found.format == "fimi":
-        transactions = Transactions.from_canonical(*encoded, source=said)
-    else:
-        transactions = Transactions(*encoded, source=said)
-    return transactions if names is None else named(transactions, names, encoding)
-
-
-def checked_options(
-    path: PathOrStream,
-    format: str | None,  # noqa: A002 - the word that users know
-    *,
-    encoding: str,
-    delimiter: str | None,
-    header: bool | None,
-    transaction: str | None,
-    item: str | None,
-) -> ReadOptions:
-    """Return what was said of a file, if that can be.
-
-    Raises
-    ------
-    InvalidInputError
-        If the format is unknown, or another option is of a wrong kind.
-    """
-    if format is not None and (not isinstance(format, str) or format not in FORMATS):
-        raise InvalidInputError(
-            f"expected a format, one of {', '.join(FORMATS)}, got {format!r}; "
-            "leave it out to have it recognised"
-        )
-    if header is not None:
-        check_flag("header", header)
-    return ReadOptions(encoding_of(path, encoding), checked_delimiter(delimiter), header, transaction, item)
-
-
-def said_of(source: Source, found: Recognised, layout: str | None = None, columns: str | None = None) -> str:
-    """Say what a file is called and what it was read as."""
-    said = (
-        FORMATS[found.format],
-        LAYOUTS[layout] if layout else None,
-        columns,
-        "gzip" if source.gzipped else None,
-    )
-    return f"{source.label} ({', '.join(part for part in said if part)})"
-
-
-def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str | None) -> tuple[Encoded, str]:
-    """Return what is in the file, and what it was read as."""
-    if found.format in ("parquet", "arrow"):
-        layout = wanted if wanted in LAYOUTS else None
-        encoded, layout = read_arrow(source, options, parquet=found.format == "parquet", layout=layout)
-        return encoded, said_of(source, found, layout)
-    said = said_of(source, found)
-    if found.format == "long":
-        return read_long(source, found, options), said_of(source, found, columns=_chosen(found, options))
-    if found.format == "fimi":
-        return read_fimi(source, options.encoding), said
-    if found.format == "jsonl":
-        return read_jsonl(source, options), said
-    if found.format == "basket":
-        return read_basket(source, found, encoding=options.encoding), said
-    return read_onehot(source, found, options), said
-
-
-def _chosen(found: Recognised, options: ReadOptions) -> str | None:
-    """Say which columns of a long table are read, where others could have been."""
-    if len(found.columns) == 2 or (options.transaction is not None and options.item is not None):
-        return None
-    transaction, item = pair_of_columns(found.columns, options)
-    return f"columns {transaction!r} and {item!r}"

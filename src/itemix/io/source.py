@@ -1,4 +1,7 @@
-"""Where bytes come from: a file, a stream or standard input, read once, gunzipped where needed."""
+"""Sources of bytes: a file, a stream or standard input, read once, unpacked if gzipped, and decoded to text.
+
+Text is decoded in blocks. An error names the line where decoding fails.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,10 @@ HEAD_SIZE = 1 << 16
 BLOCK_SIZE = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 _ADDRESS = re.compile(r"(https?|ftp|s3|gs):/")
+_LONGEST_PART = 1 << 16
+# Codecs of Python that write text as other text, not as bytes of a file.
+_NO_ENCODINGS = {"idna", "punycode", "unicode-escape", "raw-unicode-escape"}
+_ASCII_LIKE = {"utf8", "ascii", "usascii"}
 
 
 class Source(io.RawIOBase):
@@ -39,18 +46,18 @@ class Source(io.RawIOBase):
     stream : binary file object
         Where the bytes come from.
     label : str
-        What people call it, for messages.
+        Its name, for messages.
     path : Path, optional
-        The plain, uncompressed file behind the stream, if it is one.
+        The plain, uncompressed file behind the stream, if there is one.
     size : int, optional
-        The number of bytes, where it is known.
+        The number of bytes, if it is known.
     on_bytes : callable, optional
-        Told how many bytes have been read since the last call.
+        Called with the number of bytes read since the last call.
 
     Attributes
     ----------
     head : bytes
-        The first bytes, `HEAD_SIZE` of them if there are so many, or more after `look_further`.
+        The first bytes: `HEAD_SIZE` of them if there are so many, and more after `look_further`.
     """
 
     def __init__(
@@ -98,7 +105,7 @@ class Source(io.RawIOBase):
         return bool(more)
 
     def look_at_all(self) -> bytes:
-        """Make the head as long as all there is, before anything is read, and return it."""
+        """Take everything into the head, before anything is read, and return it."""
         while self.look_further():
             pass
         return self.head
@@ -126,7 +133,7 @@ class Source(io.RawIOBase):
 def open_source(path: PathOrStream, on_bytes: Callable[[int], None] | None = None) -> Iterator[Source]:
     """Open a path, "-" for standard input, or a file object; gzip is recognised by its first bytes.
 
-    What is no regular file is read once, from one handle. A source that is open already stays as it is.
+    A stream is read once, from one handle. A source that is open already stays as it is.
 
     Raises
     ------
@@ -229,18 +236,10 @@ def _first_words(error: Exception) -> str:
     return str(error).split(" while ")[0].rstrip(".")
 
 
-# Bytes to text: decoded in blocks, with the line named where that fails.
-
-_LONGEST_PART = 1 << 16
-# Codecs of Python that write text in other text, not in bytes of a file.
-_NO_ENCODINGS = {"idna", "punycode", "unicode-escape", "raw-unicode-escape"}
-_ASCII_LIKE = {"utf8", "ascii", "usascii"}
-
-
 def text_blocks(source: Source, encoding: str) -> Iterator[str]:
     """Decode the bytes of a source in blocks; a byte order mark is left out.
 
-    Where lines end in carriage returns alone, as on old Macs, they end in line feeds afterwards.
+    Carriage returns that end lines alone, as on old Macs, become line feeds.
 
     Raises
     ------
@@ -320,7 +319,7 @@ def csv_rows(source: Source, encoding: str, delimiter: str) -> Iterator[list[str
 
 
 def csv_parts(source: Source, encoding: str, delimiter: str) -> Iterator[tuple[list[str], bool]]:
-    """Split a source into the cells of rows, long rows in several parts, and say with which part a row ends.
+    """Yield the cells of the rows of CSV, long rows in several parts, and whether the row ends with a part.
 
     Raises
     ------
@@ -331,7 +330,7 @@ def csv_parts(source: Source, encoding: str, delimiter: str) -> Iterator[tuple[l
     rows = csv.reader(parts, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
         for cells in rows:
-            # A part ends with a delimiter, after which the reader sees one more cell that is empty.
+            # A part ends with a delimiter, and the reader sees one more empty cell after it.
             yield (cells, True) if parts.is_end_of_line else (cells[:-1], False)
     except csv.Error as error:
         where = f"in line {parts.n_lines:,} of {source.label}"
@@ -347,9 +346,9 @@ def csv_parts(source: Source, encoding: str, delimiter: str) -> Iterator[tuple[l
 
 
 class _Parts:
-    """Lines, of which long ones come in several parts that each end with a delimiter.
+    """Lines of text; a long line comes in several parts that each end with a delimiter.
 
-    All cells of a row are strings that live at once; those of a part are far fewer.
+    The cells of a row are all in memory at once, and a part has far fewer of them.
     """
 
     def __init__(self, lines: Iterator[str], delimiter: str) -> None:
@@ -379,7 +378,7 @@ class _Parts:
 
 
 def decoder_of(encoding: str) -> codecs.IncrementalDecoder:
-    """Return a decoder that refuses what is not in the encoding.
+    """Return a decoder that refuses bytes that are not in the encoding.
 
     Raises
     ------
@@ -457,12 +456,9 @@ def _other_encoding(encoding: str) -> str:
     return "latin-1" if encoding.lower().replace("-", "").replace("_", "") in _ASCII_LIKE else "utf-8"
 
 
-# A bar on the terminal that says how much of a file has been read.
-
-
 @contextmanager
 def byte_progress(path: PathOrStream) -> Iterator[Callable[[int], None] | None]:
-    """Yield a function to be told of bytes that were read; it draws on standard error, if a terminal."""
+    """Show a bar on standard error, if that is a terminal; yield a function to call with numbers of bytes."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""Basket CSV: one transaction a line, item names separated by a delimiter, quoted where they need it."""
+"""Text formats with names: basket CSV, long CSV, one-hot CSV and JSONL."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from itemix._arrays import CELLS_OF_A_BATCH, GrowingArray, in_batches
+from itemix._arrays import CELLS_OF_A_BATCH, in_batches
 from itemix.core.encoding import (
     Encoded,
     check_column,
     columns_shown,
+    concatenated,
     encode_lists,
     number_values,
     sorted_by_label,
@@ -23,29 +24,34 @@ from itemix.errors import InvalidInputError
 from itemix.io.detect import LIST_NAMES, find_column, pair_of_columns
 from itemix.io.source import Utf8Stream, csv_parts, line_blocks, text_lines
 from itemix.kernels import csr
-from itemix.kernels import text as onehot
+from itemix.kernels import text as kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
-
-    from itemix.io.detect import Recognised
-    from itemix.io.source import Source
-
-    Part = tuple[list[str], bool]
-    from collections.abc import Sequence
-
     import pyarrow as pa
     from pyarrow import csv
 
     from itemix.core.items import Label
-    from itemix.io.detect import ReadOptions
+    from itemix.io.detect import ReadOptions, Recognised
+    from itemix.io.source import Source
+
+    Part = tuple[list[str], bool]
 
 
-_ABSENT = -1
 MOST_DIGITS = 18
 """Longer numbers are names."""
+
+_ABSENT = -1
+_BLOCK_SIZE = 1 << 22
+_TEXT_SHOWN = 40
+_CELL_SHOWN = 30
+_LINE_SHOWN = 40
+_ROLES = ("transaction", "item")
+
+
+# Basket CSV: one transaction a line, item names separated by a delimiter, in quotes where needed.
 
 
 def read_basket(source: Source, found: Recognised, *, encoding: str) -> Encoded:
@@ -61,7 +67,7 @@ def read_basket(source: Source, found: Recognised, *, encoding: str) -> Encoded:
 
 
 def basket_pieces(source: Source, found: Recognised, *, encoding: str) -> Iterator[Encoded]:
-    """Read baskets piece by piece, each with items of its own, which are text even if all are numbers.
+    """Read baskets piece by piece; a piece has items of its own, which stay text even if all are numbers.
 
     Raises
     ------
@@ -76,7 +82,7 @@ def basket_pieces(source: Source, found: Recognised, *, encoding: str) -> Iterat
 
 
 def _batch(parts: Iterator[Part]) -> Iterator[Part]:
-    """Yield the parts of some rows: those that have about so many cells in all."""
+    """Yield the parts of the next rows, up to about `CELLS_OF_A_BATCH` cells in all."""
     n_cells = 0
     for cells, is_whole in parts:
         yield cells, is_whole
@@ -117,7 +123,7 @@ def labels_from_text(names: list[str]) -> npt.NDArray[Any]:
 
 
 class _CodeOfCell(dict[str, int]):
-    """The code of the name in a cell; a cell that is seen for the first time is stripped and numbered."""
+    """The code of the name in each cell; a cell that is seen for the first time is stripped and numbered."""
 
     def __init__(self, names: dict[str, int]) -> None:
         super().__init__()
@@ -140,10 +146,6 @@ def _is_code(name: str) -> bool:
 
 
 # Long CSV: a header, then a row for each (transaction, item) pair.
-
-_BLOCK_SIZE = 1 << 22
-_TEXT_SHOWN = 40
-_ROLES = ("transaction", "item")
 
 
 def read_long(source: Source, found: Recognised, options: ReadOptions) -> Encoded:
@@ -214,7 +216,7 @@ def _malformed(source: Source, wrong: Sequence[csv.InvalidRow], error: Exception
 def _numbered(
     source: Source, table: pa.Table, role: str, name: str
 ) -> tuple[npt.NDArray[np.int32], pa.Array]:
-    """Return the number of each entry of a column and the values, without the blanks around them."""
+    """Return the number of each entry of a column, and the values without blanks around them."""
     import pyarrow.compute as pc
 
     numbers, values = number_values(table[name])
@@ -232,11 +234,9 @@ def _numbered(
 
 # One-hot CSV: a header of item names, then a row of 0 and 1 (or false and true) for each transaction.
 
-_CELL_SHOWN = 30
-
 
 def read_onehot(source: Source, found: Recognised, options: ReadOptions) -> Encoded:
-    """Read a one-hot table; a first column without a name, and `options.transaction`, are no items.
+    """Read a one-hot table; a first column without a name and `options.transaction` are not items.
 
     Raises
     ------
@@ -244,12 +244,7 @@ def read_onehot(source: Source, found: Recognised, options: ReadOptions) -> Enco
         If a row is too short or too long, or a cell is not one of 0, 1, false, true and the like.
     """
     items, blocks = onehot_pieces(source, found, options)
-    codes, indptr = GrowingArray(np.int32), GrowingArray(np.int64)
-    indptr.extend(np.zeros(1, dtype=np.int64))
-    for block in blocks:
-        indptr.extend(block.indptr[1:], plus=len(codes))
-        codes.extend(block.indices)
-    return Encoded(indptr.finish(), codes.finish(), items)
+    return concatenated(blocks, items)
 
 
 def onehot_pieces(source: Source, found: Recognised, options: ReadOptions) -> tuple[Items, Iterator[Encoded]]:
@@ -279,14 +274,14 @@ def _blocks(
     delimiter = found.delimiter or ","
     for text in line_blocks(source, encoding, skip=n_lines):
         codes, indptr = np.empty(len(text) // 2 + 1, np.int32), np.zeros(len(text) + 1, np.int64)
-        n_codes, n_rows, problem, line, column = onehot.parse(
+        n_codes, n_rows, problem, line, column = kernels.parse(
             np.frombuffer(text, dtype=np.uint8),
             ord(delimiter),
             code_of_column,
             codes,
             indptr[1:],
         )
-        if problem != onehot.GOOD:
+        if problem != kernels.GOOD:
             where = f"line {n_lines + line + 1:,} of {source.label}"
             cells = text.split(b"\n", line + 1)[line].decode().split(delimiter)
             raise InvalidInputError(_wrong(problem, cells, column, found.columns, where))
@@ -295,7 +290,7 @@ def _blocks(
 
 
 def _wrong(problem: int, cells: Sequence[str], column: int, columns: Sequence[str], where: str) -> str:
-    if problem == onehot.BAD_LENGTH:
+    if problem == kernels.BAD_LENGTH:
         return (
             f"expected {len(columns):,} cells in every row, got {len(cells):,} in {where}; "
             "if every line lists the items of a transaction, try format='basket'"
@@ -306,13 +301,11 @@ def _wrong(problem: int, cells: Sequence[str], column: int, columns: Sequence[st
     )
     return (
         f"expected only 0 and 1 (or false and true), got {shown} in column {columns[column]!r}, {where}; "
-        "name a column that is no item with transaction=, or try another format="
+        "name a column that is not an item with transaction=, or try another format="
     )
 
 
 # JSONL: a list of item names in each line, or an object with such a list in one field.
-
-_LINE_SHOWN = 40
 
 
 def read_jsonl(source: Source, options: ReadOptions) -> Encoded:
@@ -327,7 +320,7 @@ def read_jsonl(source: Source, options: ReadOptions) -> Encoded:
 
 
 def jsonl_pieces(source: Source, options: ReadOptions) -> Iterator[Encoded]:
-    """Read lists of item names piece by piece, each with items of its own.
+    """Read lists of item names piece by piece; a piece has items of its own.
 
     Raises
     ------

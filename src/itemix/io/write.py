@@ -1,4 +1,4 @@
-"""Write transactions to files; what was written is read back by `read_transactions`."""
+"""`write_transactions`: transactions to a file, which `read_transactions` reads back."""
 
 from __future__ import annotations
 
@@ -60,19 +60,19 @@ def write_transactions(
     Parameters
     ----------
     transactions : Transactions, data frame, matrix or list of lists
-        What to write; a row that stands for several transactions is written as often.
+        The data to write; a row that stands for several transactions is written several times.
     path : str or path
-        Where to. The endings are ``.dat`` (FIMI), ``.csv`` and ``.tsv`` (basket CSV), ``.jsonl``,
+        The file to write. The endings are ``.dat`` (FIMI), ``.csv`` and ``.tsv`` (basket CSV), ``.jsonl``,
         ``.parquet`` and ``.arrow`` or ``.feather``, each also with ``.gz``.
     format : {"fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl"}, optional
-        The format, where it is not that of the ending.
+        The format, if the ending does not name it.
     delimiter : str, optional
-        Between the cells of CSV: by default a comma, and a tab for ``.tsv``.
+        The character between the cells of CSV: by default a comma, and a tab for ``.tsv``.
 
     Raises
     ------
     InvalidInputError
-        If the format cannot hold the data: FIMI has only integers for items, long CSV no empty transactions,
+        If the format cannot hold the data. FIMI has only integers for items, long CSV no empty transactions,
         CSV no names with blanks at their ends, FIMI and CSV no integers below 0 or of more than 18 digits.
     OutputError
         If the file cannot be written.
@@ -80,11 +80,11 @@ def write_transactions(
     Warns
     -----
     UserWarning
-        If `read_transactions` would take the file for something else, unless it is told the format.
+        If `read_transactions` would read the file as something else, unless it is told the format.
 
     Notes
     -----
-    Parquet and Arrow files, and one-hot CSV, keep all items; the others those that occur.
+    Parquet, Arrow and one-hot CSV keep all items. The other formats keep those that occur.
     """
     transactions = as_transactions(transactions)
     target = as_path(path)
@@ -102,10 +102,10 @@ def write_transactions(
                     _WRITERS[kind](transactions, cast("IO[bytes]", compressed), mark)
             else:
                 _WRITERS[kind](transactions, file, mark)
-        said = _unlike(temporary, transactions, kind, mark) if is_regular(temporary) else None
-    if said is not None:
+        problem = _unlike(temporary, transactions, kind, mark) if is_regular(temporary) else None
+    if problem is not None:
         warnings.warn(
-            f"expected a file that is read back as it was written, got {target.name}, {said}", stacklevel=2
+            f"expected a file that is read back as it was written, got {target.name}, {problem}", stacklevel=2
         )
 
 
@@ -122,25 +122,25 @@ def _unlike(path: Path, transactions: Transactions, kind: str, delimiter: str) -
             found = recognise(source, ReadOptions())
     except InvalidInputError:
         return f"which is not recognised; read it with format={kind!r}"
-    said = None
-    # Numbers that stand alone in their lines are the same as FIMI.
+    problem = None
+    # A basket file with one number in each line is the same as FIMI.
     is_same = kind == "basket" and found.format == "fimi" and transactions.lengths().max() <= 1
     if found.format != kind and not is_same:
-        said = f"which is taken for {found.format}; read it with format={kind!r}"
+        problem = f"which is taken for {found.format}; read it with format={kind!r}"
     elif kind == "onehot" and found.header_lines == 0:
-        said = f"whose names are taken for cells; read it with format={kind!r} and header=True"
+        problem = f"whose names are taken for cells; read it with format={kind!r} and header=True"
     elif kind != "fimi" and found.delimiter not in (None, delimiter) and len(labels) > 1:
-        said = f"which is split at {found.delimiter!r}; read it with delimiter={delimiter!r}"
-    return said
+        problem = f"which is split at {found.delimiter!r}; read it with delimiter={delimiter!r}"
+    return problem
 
 
 def check_path(path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002 - as above
-    """Check that a file of this name can be written; call it first where the work before is long.
+    """Check that a file of this name can be written; call it before long work, to fail early.
 
     Raises
     ------
     InvalidInputError
-        If there is no format and the ending names none, or the folder does not exist.
+        If neither the format nor the ending is known, or the folder does not exist.
     """
     if format is None:
         _format_by_ending(Path(path))
@@ -183,7 +183,7 @@ def _refuse_loss(transactions: Transactions, kind: str) -> None:
 
 
 def _refuse_names(items: Items, kind: str) -> None:
-    """Refuse names that would come back as others, or not at all."""
+    """Refuse names that would be read back as other names, or not at all."""
     if items.are_integers:
         wrong = items.labels[(items.labels < 0) | (items.labels >= 10**MOST_DIGITS)]
         if kind in _AS_TEXT and len(wrong):
@@ -277,7 +277,7 @@ _WRITERS: dict[str, Callable[[Transactions, IO[bytes], str], None]] = {
 
 
 def _as_cell(delimiter: str, label: Label) -> str:
-    """Return a name as a cell of CSV, in quotes where it holds what could be taken for a delimiter."""
+    """Return a name as a cell of CSV, in quotes if it holds a possible delimiter."""
     name = str(label)
     if any(mark in name for mark in f'{delimiter}{DELIMITERS}"\n\r'):
         name = '"' + name.replace('"', '""') + '"'
@@ -285,7 +285,7 @@ def _as_cell(delimiter: str, label: Label) -> str:
 
 
 def _as_table(transactions: Transactions) -> pa.Table:
-    """Return one list column, with the names of all items beside it."""
+    """Return a table with one list column, and the names of all items in its metadata."""
     import pyarrow as pa
 
     matrix = transactions.to_scipy()

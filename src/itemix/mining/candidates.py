@@ -1,4 +1,4 @@
-"""Candidates: sets to count in the data, with all that any two of them join to."""
+"""Candidates: sets to count in the data, and all joins of two of them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from itemix._typing import Codes, Floats, Hashes, Ints, Marks
 
 
-# What a join takes while its level is made (count, hash, expected count, marks), and a node without its path.
+# A join while its level is made has a count, a hash, an expected count and marks; a node is without its path.
 _BYTES_PER_JOIN = 40
 _BYTES_PER_NODE = 80
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """A trie of sets with their joins, as its kernels have it; a pass fills in `counts`.
+    """A trie of sets with their joins, as kernels take it; a pass over the data fills in `counts`.
 
     Attributes
     ----------
@@ -54,19 +54,19 @@ class Candidates:
 
     @property
     def n_unknown(self) -> int:
-        """The number of joins that must be counted and are not yet."""
+        """The number of joins that must still be counted."""
         return int((self.counts == UNKNOWN).sum())
 
     @classmethod
     def of_sets(cls, sets: SetColumns, *, max_len: int, max_bytes: int) -> Candidates:
-        """Make the trie of a family of sets, sorted as mining sorts them if the numbers of items are ranks.
+        """Make the trie of a family of sets, in the order of mining, with the numbers of items as ranks.
 
         Sets that come in another order, or without all their subsets, may be left out.
 
         Raises
         ------
         SearchStopped
-            If there are more joins than fit into so many bytes.
+            If the joins do not fit into `max_bytes`.
         """
         choice = _Proposed(sets)
         roots = choice.rows(1)[:, 0]
@@ -94,9 +94,9 @@ class Candidates:
         n : int
             The number of transactions.
         min_count : int
-            From which count on a set is frequent.
+            The least count of a frequent set.
         min_expected : float
-            Sets that are not counted yet are in the trie if they are expected to occur so often.
+            The least expected count of a set that is not counted yet, for it to be in the trie.
         max_len : int
             The most items of a join.
         max_bytes : int
@@ -105,7 +105,7 @@ class Candidates:
         Raises
         ------
         SearchStopped
-            If there are more joins than fit into so many bytes.
+            If the joins do not fit into `max_bytes`.
         """
         roots = np.flatnonzero(item_counts >= min_count).astype(np.int32)
         is_old = np.isin(roots, self.roots, assume_unique=True)
@@ -137,7 +137,7 @@ _EMPTY = Candidates(
 
 
 class _Level(NamedTuple):
-    """The nodes of one length as the kernels have them, with their counts, maybe expected."""
+    """The nodes of one length as kernels take them, with their counts, known or expected."""
 
     rows: Codes
     group: Ints
@@ -149,23 +149,23 @@ class _Level(NamedTuple):
 
 @dataclass(frozen=True)
 class _Proposed:
-    """Joins become nodes if they are among some sets."""
+    """The choice of joins that are among the proposed sets: these become nodes."""
 
     sets: SetColumns
 
     def rows(self, length: int) -> Codes:
-        """Return the paths of a length that are proposed, sorted."""
+        """Return the proposed paths of one length, sorted."""
         start, stop = self.sets.offsets[np.searchsorted(self.sets.lengths, [length, length + 1])]
         return np.ascontiguousarray(self.sets.codes[start:stop].reshape(-1, length)[:, ::-1])
 
     def chosen(self, level: _Level, counts: Ints, is_proposed: Marks) -> tuple[Marks, Floats]:
-        """Mark the joins of a level that become nodes, and return their counts, maybe expected."""
+        """Mark the joins of a level that become nodes, and return their counts, known or expected."""
         return is_proposed, np.zeros(len(counts))
 
 
 @dataclass(frozen=True)
 class _Promising:
-    """Joins become nodes if they are frequent, or unknown and expected to be near it."""
+    """The choice of joins that are frequent, or unknown and expected to be nearly so: these become nodes."""
 
     min_count: int
     min_expected: float
@@ -193,7 +193,7 @@ def _grown(
     max_len: int,
     max_bytes: int,
 ) -> Candidates:
-    """Make a trie level by level, from its first one."""
+    """Make a trie level by level, from the first level on."""
     parts = _CandidateParts(level)
     while len(level.rows) and level.rows.shape[1] < max_len:
         n_joins = np.arange(len(level.rows)) - level.group
@@ -226,13 +226,13 @@ class _CandidateParts:
         self._joins_so_far, self._nodes_so_far = n_roots, 0
 
     def require_room(self, n_joins: Ints, max_bytes: int) -> None:
-        """Raise SearchStopped if with the joins of another level, so many of each node, it takes more."""
+        """Raise SearchStopped if the trie and another level, with `n_joins` of each node, take more."""
         joins, nodes = self._joins_so_far + int(n_joins.sum()), self._nodes_so_far + len(n_joins)
         if _BYTES_PER_JOIN * joins + _BYTES_PER_NODE * nodes > max_bytes:
             raise SearchStopped(joins)
 
     def add(self, n_joins: Ints, counts: Ints, n_children: Ints, items: Codes, places: Ints) -> None:
-        """Add what each node of a level has: joins, children, their items, and which joins they are."""
+        """Add a level: the joins of its nodes with their counts, and its children, the joins at `places`."""
         self._n_joins.append(n_joins)
         self._counts.append(counts)
         self._n_children.append(n_children)
@@ -242,7 +242,7 @@ class _CandidateParts:
         self._nodes_so_far += len(n_joins)
 
     def as_candidates(self, n_leaves: int) -> Candidates:
-        """Return the trie, whose last nodes have neither joins nor children."""
+        """Return the trie; its last nodes have neither joins nor children."""
         leaves = np.zeros(n_leaves, dtype=np.int64)
         return Candidates(
             first=_starts(1, [*self._n_children, leaves]),

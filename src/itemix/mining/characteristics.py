@@ -1,4 +1,4 @@
-"""What tells a component of a mixture from the others: its characteristic items."""
+"""The characteristic items of a component of a mixture: those that tell it from the others."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from itemix.core.items import Label
     from itemix.models.mixture import Mixture
 
-
-# What items must tell of a component, as a part of all that tells it apart: else it is told by what it lacks.
+# The least part of the divergence that present items must explain. Below it, what the component lacks matters
+# more.
 _LEAST_TOLD = 0.2
 
 
 class Characteristic(NamedTuple):
-    """An item of a component: its probability there, and over its probability in the whole mixture."""
+    """An item of a component: its probability there, and that over its probability in the whole mixture."""
 
     item: Label
     probability: float
@@ -28,17 +28,17 @@ class Characteristic(NamedTuple):
 
 
 def characteristic_items(mixture: Mixture, component: int, n: int = 6) -> list[Characteristic]:
-    """Return the items whose presence tells most of a component, the most telling first.
+    """Return the items whose presence tells most about a component, the most telling first.
 
     They are ranked by p log(p / q), where p is the probability of the item in the component and q in the
     whole mixture: what the item's presence adds to the divergence of the two. Items that are not more
-    probable in the component than overall are left out; and all are, where they tell less than a fifth of the
-    divergence, because it is other items that are rare in the component (see `in_general`).
+    probable in the component than overall are left out. All are left out if they explain less than a fifth
+    of the divergence: then the component differs by items that are rare in it (see `in_general`).
 
     Raises
     ------
     InvalidInputError
-        If there is no such component, or `n` is no whole number of zero or more.
+        If there is no such component, or `n` is not a whole number of zero or more.
     """
     if not 0 <= check_whole("component", component, 0) < mixture.n_components:
         raise InvalidInputError(

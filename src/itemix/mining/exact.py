@@ -39,7 +39,7 @@ Part = TypeVar("Part")
 
 
 class ExactSearch:
-    """One exact search: the data without what is excluded, and with what is included taken for granted."""
+    """One exact search: in the transactions with all included items, without these and the excluded ones."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class ExactSearch:
         self._code_of = np.setdiff1d(np.arange(tx.n_items, dtype=np.int32), left_out)
 
     def find(self, threshold: float, max_itemsets: int | None, max_len: int = UNBOUNDED) -> SetColumns:
-        """Return the sets of at least a count, if they are not too many.
+        """Return the sets with a count of at least the threshold, if they are not too many.
 
         Raises
         ------
@@ -93,7 +93,7 @@ class ExactSearch:
         return found.with_items(options.include, self._rank_of)
 
     def top(self, threshold: float, k: int) -> SetColumns:
-        """Return the k sets of the highest counts, among those of at least a count."""
+        """Return the k sets with the highest counts, among those of at least the threshold."""
         if self._options.target == "maximal":
             return self.find(threshold, self._options.max_itemsets).best(k)
         low = int(threshold)
@@ -118,10 +118,10 @@ class ExactSearch:
             return True
 
     def _shortest(self, threshold: int, k: int) -> SetColumns:
-        """Return sets of at least a count with the k best among them, where many tie for the last places.
+        """Return enough sets to hold the k best, if many tie for the last places.
 
-        Of those that tie the shortest come first, so lengths are tried until there are enough of them. Of the
-        sets above the threshold, fewer than k, none is missing.
+        Of sets that tie the shortest come first, so longer ones are added until there are enough. The sets
+        above the threshold are fewer than k, and all are returned.
         """
         above = self.find(threshold + 1, trial_size(k))
         lengths = above.lengths
@@ -174,7 +174,7 @@ def mine_exact(
 def _jobs(
     search: Search, kernel: Callable[..., Part], data: Layout, limits: SearchLimits, *, both_sides: bool
 ) -> list[Callable[[], Part]]:
-    """Return what the threads do; searches of whole sets look at companions on both sides of a root."""
+    """Return the jobs of the threads; closed and maximal searches need companions on both sides of a root."""
     if data.is_dense:
         return _dense_jobs(search, kernel, data, limits)
     return _sparse_jobs(search, kernel, data, limits, both_sides=both_sides)
@@ -183,7 +183,7 @@ def _jobs(
 def _dense_jobs(
     search: Search, kernel: Callable[..., Part], data: Layout, limits: SearchLimits
 ) -> list[Callable[[], Part]]:
-    """Return what the threads do over bitsets of all rows: they take roots from one queue."""
+    """Return jobs over bitsets of all rows, which take roots from one queue."""
     queue = np.array([len(data.rank_counts)], dtype=np.int64)
     none, no_ranks = readonly_view(np.empty(0, np.int64)), readonly_view(np.empty(0, np.int32))
     companions = Companions(none, no_ranks, none)
@@ -198,7 +198,7 @@ def _dense_jobs(
 def _sparse_jobs(
     search: Search, kernel: Callable[..., Part], data: Layout, limits: SearchLimits, *, both_sides: bool
 ) -> list[Callable[[], Part]]:
-    """Count the pairs, and return what the threads do over the rows of each root, a range of roots each."""
+    """Count the pairs, and return jobs over the rows of each root, one job for each range of roots."""
     pairs = count_pairs(search, data, limits.min_count)
     if both_sides:
         pairs = _with_both_sides(pairs)
@@ -218,8 +218,7 @@ def _with_both_sides(pairs: Companions) -> Companions:
     """List each frequent pair at both of its items; companions ascend."""
     start, companions, counts = pairs
     roots = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
-    # Roots come in order, so the pairs seen from the other side are already sorted by root within a
-    # companion.
+    # Roots come in order, so a stable sort by companion leaves the pairs of a companion sorted by root.
     by_companion = np.argsort(companions, kind="stable")
     left = np.concatenate([roots, companions[by_companion]])
     right = np.concatenate([companions, roots[by_companion]])

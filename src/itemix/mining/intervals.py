@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 ErrorSource: TypeAlias = "Posterior | Sequence[Posterior] | CorrectedMixture"
 
-# A relative variance of no more than this is rounding: what it is of is certain.
+# A relative variance up to this is rounding: the probability is certain.
 _ROUNDING = 1e-13
-# The least a + b of a Beta; a variance that no Beta has asks for less.
+# The least a + b of a Beta. A variance that is too large for any Beta would ask for less.
 _WEAKEST = 1e-9
 # The least parameter of a Beta that is not too skewed, see `_ends`.
 _SKEWED = 0.2
-# From this many times `a` on, `b` is far above it, see `_beta_quantile`.
+# If b is more than this many times a, it makes no difference how much more, see `_beta_quantile`.
 _FAR = 1e12
 
 
@@ -79,12 +79,12 @@ def intervals(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the probabilities of many itemsets and the ends of their credible intervals, shape (n,) each.
 
-    Mean and variance are exact for the posterior and cost K steps an itemset; the ends are those of the Beta
-    distribution with that mean and variance, moved where they must be to hold the mean. Of a conditional
-    probability the variance is that of the ratio to first order, or, where that is less, that of an item's
-    probability in a component which is known only as far as the condition tells. A corrected mixture is as
-    sure as the counts behind it: its variance is that of a frequency in as many transactions, and what its
-    estimates of held-out data were off beyond that.
+    Mean and variance are exact for the posterior and cost K steps for each itemset. The ends are those of the
+    Beta distribution with that mean and variance, moved if they must be to hold the mean. The variance of a
+    conditional probability is that of the ratio to first order. It is never more than the variance of the
+    item's probability in a component that is known only as far as the condition tells. A corrected mixture is
+    as sure as the counts behind it: its variance is that of a frequency in so many transactions, and in
+    addition what its estimates of held-out data were off beyond that.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def intervals(
     level : float
         The probability inside the interval, between 0 and 1.
     n_transactions : int, optional
-        Give intervals of the frequency in so many new transactions, which differs by chance too, rather than
-        of the probability itself.
+        If given, the intervals are those of the frequency in so many new transactions, which also differs by
+        chance, and not those of the probability itself.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def intervals(
 
 
 def relative_errors(source: ErrorSource, itemsets: Itemsets | Iterable[Names]) -> Floats:
-    """Return the standard error of the probability of each itemset as a part of it, shape (n,).
+    """Return the standard error of each itemset's probability, relative to that probability, shape (n,).
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def relative_errors(source: ErrorSource, itemsets: Itemsets | Iterable[Names]) -
         As in `intervals`.
     """
     _, spread = _moments(source, itemsets, None, (), ())
-    # What is certain may have a variance of a little less than nothing, by rounding.
+    # Rounding may give a certain probability a variance a little below zero.
     errors: Floats = np.sqrt(np.maximum(spread, 0.0))
     return errors
 
@@ -165,8 +165,8 @@ def _ends(mean: Floats, spread: Floats, level: float) -> tuple[Floats, Floats]:
     lower, upper = mean.copy(), mean.copy()
     unsure = np.flatnonzero((mean > 0) & (mean < 1) & (spread > _ROUNDING))
     strength = np.maximum(_of_one_transaction(mean[unsure]) / spread[unsure] - 1, _WEAKEST)
-    # A Beta that is more skewed than this has its mean in one tail, and its other tail shrinks: the ends are
-    # never nearer than those of the Beta with the same mean that is not.
+    # A Beta that is more skewed than this has its mean in one tail, and its other tail shrinks. So the ends
+    # are at least as far out as those of a Beta with the same mean that is just not too skewed.
     least = _SKEWED / np.minimum(mean, 1 - mean)[unsure]
     skewed = strength < least
     for where, s in ((unsure, strength), (unsure[skewed], least[skewed])):
@@ -179,17 +179,17 @@ def _ends(mean: Floats, spread: Floats, level: float) -> tuple[Floats, Floats]:
 def _beta_quantile(a: Floats, b: Floats, q: float) -> Floats:
     from scipy.special import betaincinv
 
-    # With b so far above a, b times a Beta is a Gamma variable whatever b is, and SciPy is at its limits.
+    # With b so far above a, b times a Beta is a Gamma variable whatever b is, and SciPy reaches its limits.
     largest = np.minimum(b, _FAR * np.maximum(a, 1.0))
     found = betaincinv(a, largest, q)
-    # SciPy gives the least normal number for all that is less.
+    # SciPy returns the smallest normal number for everything below it.
     found[found <= np.finfo(np.float64).tiny] = 0.0
     ends: Floats = found * (largest / b)
     return ends
 
 
 def _of_one_transaction(mean: Floats) -> Floats:
-    """Return the relative variance of what holds in one transaction or not, which is the largest there is."""
+    """Return the relative variance of an event in one transaction, the most that a probability can have."""
     return np.divide(1 - mean, mean, out=np.zeros_like(mean), where=mean > 0)
 
 
@@ -200,7 +200,7 @@ def _of_counts(
     given: Names,
     given_absent: Names,
 ) -> tuple[Floats, Floats]:
-    """Return probabilities and their relative variances, those of frequencies in what meets the condition."""
+    """Return probabilities and their relative variances as frequencies where the condition is met."""
     mean = model.probabilities(itemsets, absent=absent, given=given, given_absent=given_absent)
     n = max(model.correction.n_transactions * model.probability(given, absent=given_absent), 1.0)
     return mean, _of_one_transaction(mean) * (1 + model.correction.excess_variance) / n
@@ -227,6 +227,6 @@ def _of_posteriors(
 
 
 def _averaged(logs: list[Floats]) -> Floats:
-    """Return the logarithm of the average of numbers of which the logarithms are given."""
+    """Return the logarithm of the average of numbers, given their logarithms."""
     average: Floats = np.logaddexp.reduce(logs, axis=0) - np.log(len(logs))
     return average

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     PairsFound = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]
 
-# Above this density, bitsets over all transactions beat the projections of each item.
+# Above this density, bitsets over all transactions are faster than projections of each item.
 _DENSE = 0.1
 # Pairs are counted, and rows delivered, for as many roots at a time as an array of this size holds.
 _BYTES_AT_A_TIME = 1 << 21
@@ -47,8 +47,8 @@ class Layout:
 
     @property
     def no_entries(self) -> npt.NDArray[Any]:
-        """Nothing, of the type of the entries in which rows are delivered."""
-        # Rows without weights need no numbers.
+        """An empty array of the type of the entries in which rows are delivered."""
+        # Rows without weights need no row numbers, so that ranks of 16 bits are enough.
         is_small = self.rows.weights.dtype == np.int32 and len(self.rank_counts) <= np.iinfo(np.int16).max
         return np.empty(0, dtype=np.int16 if is_small else np.int32)
 
@@ -57,7 +57,7 @@ class Layout:
         cls, tx: Transactions, rank_of: npt.NDArray[np.int32], rank_counts: npt.NDArray[np.int64]
     ) -> Layout:
         """Lay out transactions, given the rank of each item (-1: left out) and how often each rank occurs."""
-        # The type says whether rows are weighted: kernels are compiled once for each.
+        # The type tells whether rows have weights (int64) or not (int32). Kernels are compiled for each.
         row_order = np.empty(0, dtype=np.int64)
         weights: npt.NDArray[Any] = np.empty(0, dtype=np.int32)
         if tx.multiplicities is not None:
@@ -71,7 +71,7 @@ class Layout:
         )
         bits, planes = np.empty((0, 0), dtype=np.uint64), np.empty((0, 0), dtype=np.uint64)
         plane_words, row_start = np.empty(0, np.int64), np.empty(0, np.int64)
-        # Half the memory, and half the time to read it, where ranks are small; they mostly are.
+        # Small ranks take half the memory, and half the time to read it. Most are small.
         ranks = np.empty(0, np.uint16 if len(rank_counts) <= np.iinfo(np.uint16).max else np.int32)
         if is_dense(rank_counts, tx.n_transactions):
             bits = projection.pack_bitsets(*data, len(rank_counts))
@@ -96,12 +96,12 @@ def is_dense(rank_counts: npt.NDArray[np.int64], n_transactions: int) -> bool:
 
 
 def count_pairs(search: Search, data: Layout, min_count: int) -> Companions:
-    """Count the pairs of sparse data that occur at least so often."""
+    """Count the pairs of sparse data, and keep those that occur at least `min_count` times."""
     n_roots = len(data.rank_counts)
     if data.index is not None:
         return _indexed_pairs(search, data, data.index, min_count)
     n_tables = math.ceil(n_roots * n_roots / 2 * data.rows.weights.itemsize / _BYTES_AT_A_TIME)
-    # A root's table is as long as its rank, and its time about as its count times its rank.
+    # The table of a root is as long as its rank, and its time grows with its count times its rank.
     bounds = ranges(data.rank_counts * np.arange(1, n_roots + 1), search.n_threads, at_least=n_tables)
     parts = search.run(
         [partial(projection.count_pairs, *bound, data.rows, min_count) for bound in bounds], n_roots

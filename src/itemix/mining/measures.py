@@ -1,4 +1,4 @@
-"""Measures of rules by name: which there are, how they are computed and which way is better."""
+"""The measures of rules: their names, how they are computed, and which direction is better."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def check_measure(name: object, choices: tuple[str, ...] = MEASURES) -> str:
     Raises
     ------
     InvalidInputError
-        If it is none; the message lists the choices.
+        If there is no such measure; the message lists the choices.
     """
     found = name.replace("_support", " support") if isinstance(name, str) else ""
     if found not in choices:
@@ -65,9 +65,9 @@ def compute(
     consequent_support: Floats,
     n_transactions: int | None,
 ) -> Floats:
-    """Compute a measure of many rules from the supports of both sides together, and of each.
+    """Compute a measure of many rules from the supports of both sides together and of each side.
 
-    NaN where it needs the number of transactions and that is not known. "q_value" takes all these rules as
+    It is NaN if it needs the number of transactions and that is not known. "q_value" takes all these rules as
     the family of tests.
     """
     n = np.nan if n_transactions is None else float(n_transactions)

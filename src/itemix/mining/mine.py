@@ -43,7 +43,7 @@ def mine(
     Parameters
     ----------
     source : Transactions, data frame, matrix, list of lists, or a model
-        Transactions, or what can be made into them; or a fitted estimator, or the model that it ends with.
+        Transactions, or anything they can be made from; or a fitted estimator, or its model.
     min_support : float or int, optional
         A float in (0, 1] is a fraction of the transactions, an int a number of them. Frequent means support
         >= `min_support`. May be left out with `top_k`.
@@ -54,24 +54,24 @@ def mine(
         Bounds of the number of items. They choose among the sets of the target: a closed set longer than
         `max_len` is left out, not replaced by a shorter one.
     include : names, optional
-        Items that every returned set must hold. Also chooses among the sets of the target.
+        Items that every returned set must hold. They also choose among the sets of the target.
     exclude : names, optional
-        Items that are left out of the data before mining; closed and maximal are meant without them.
+        Items that are left out of the data before mining; sets are closed or maximal without them.
     top_k : int, optional
         Return only the k sets with the highest support (among those of at least `min_support`, if given).
         Where sets tie for the last places, the first in the order of the result are taken.
     max_itemsets : int, optional
-        The most sets to return (of maximal ones with `top_k`, the most to look through). By default, as many
+        The most sets to return (for maximal sets with `top_k`, the most to look through). By default, as many
         as half of the free memory holds.
     verify : transactions in any form, chunks of them, or a function that returns them, optional
-        Of a model: return exactly what mining this data returns. The model proposes sets, passes over the
-        data count them, until it is certain that none is missing. `itemix.mining.verification.verify` does
-        the same and tells how it went; it has more on the data, which may be larger than memory.
+        With a model: return exactly what mining this data returns. The model proposes sets, and passes over
+        the data count them until it is certain that none is missing. `itemix.mining.verification.verify` does
+        the same and tells how it went. See there for the data, which may be larger than memory.
     n_jobs : int, default -1
         The number of threads; -1 uses all processors. The result does not depend on it.
     progress : bool or function, default False
-        True shows a bar on standard error if it is a terminal; a function is told (done, total) now and then:
-        of the frequent items, or of the transactions with `verify`.
+        True shows a bar on standard error if it is a terminal. A function is called with (done, total) now
+        and then: the number of frequent items, or of transactions with `verify`.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def mine(
     UnknownItemError
         If an item to include or exclude is not in the data.
     TooManyItemsetsError
-        If there are more than `max_itemsets` sets, or more than memory holds; raised before it is gone.
+        If there are more than `max_itemsets` sets, or more than memory holds; it is raised in time.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The search in a model: sets of which it says that they are probable enough.
+"""The search in a model: the sets that are probable enough under it.
 
 Any model can be searched level by level, by asking it for the probabilities of many sets at once. In a
 mixture, corrected or not, kernels search depth first, with a vector of products at each level.
@@ -42,19 +42,19 @@ if TYPE_CHECKING:
     from itemix.models.base import Model
     from itemix.models.corrected import Residuals
 
-# A probability this much (of itself) under the threshold is taken for it: sums of products round.
+# A probability that is below the threshold by no more than this part still counts: sums of products round.
 ROUNDING = 1e-9
-# The k most probable sets are looked for down to this probability where no threshold is given.
+# Without a threshold, the k most probable sets are looked for down to this probability.
 _LOWEST = 1e-12
 _CLOSE_ENOUGH = 1 + 1e-6
-# So many sets are asked for at a time.
+# The model is asked for so many sets at a time.
 _BLOCK = 1 << 18
 
 
 def model_search(
     model: Model, options: SearchOptions, n_threads: int, on_progress: Callable[[int, int], None] | None
 ) -> ModelSearch:
-    """Return the quickest search that a kind of model allows."""
+    """Return the quickest search that the model allows."""
     kind: type[ModelSearch] = LevelSearch
     if isinstance(model, Mixture):
         kind = MixtureSearch
@@ -64,7 +64,7 @@ def model_search(
 
 
 class ModelSearch(ABC):
-    """One search in a model: the items that may be in a set, and what the included ones leave of it."""
+    """One search in a model, with the probability of each item together with the included ones."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class ModelSearch(ABC):
         """Return the probable sets of the items of `order`, which are sorted by probability."""
 
     def find(self, threshold: float, max_itemsets: int | None) -> SetColumns:
-        """Return the sets of at least a probability, those of the target and of the lengths asked for.
+        """Return the sets of the target with at least this probability, of the lengths that were asked for.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class ModelSearch(ABC):
             ways = ("max_len", "top_k") if options.target == "all" else ("top_k",)
             advice = options.fewer(f"{threshold:.4g}" if threshold < 1 else None, *ways)
             raise too_many(stop.n_found, max_itemsets, advice) from None
-        # Under a model almost every set is closed, so all sets are found first and the target among them.
+        # Almost every set is closed under a model. So all sets are found first, and then those of the target.
         sets = Itemsets(found.offsets, found.codes, found.values, self._model.items, check=False)
         chosen = sets.closed() if options.target == "closed" else sets.maximal()
         columns = SetColumns(chosen.offsets, chosen.codes, chosen.support)
@@ -116,7 +116,7 @@ class ModelSearch(ABC):
         return columns.take(np.flatnonzero(fitting))
 
     def top(self, threshold: float, k: int) -> SetColumns:
-        """Return the k most probable sets, among those of at least a probability."""
+        """Return the k most probable sets, among those of at least the threshold."""
         if self._options.target == "maximal":
             return self.find(threshold, self._options.max_itemsets).best(k)
         low, high = max(threshold, _LOWEST), 1.0
@@ -133,7 +133,7 @@ class ModelSearch(ABC):
         return self.find(low, self._options.max_itemsets).best(k)
 
     def _probable(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> SetColumns:
-        """Return all sets of at least a probability, with the included items."""
+        """Return all sets with at least this probability, with the included items."""
         n_included = len(self._options.include)
         lowest = threshold * (1 - ROUNDING)
         limits = SearchLimits(
@@ -174,7 +174,7 @@ class MixtureSearch(ModelSearch):
     def _jobs(
         self, search: Search, order: Codes, lowest: float, limits: SearchLimits
     ) -> list[Callable[[], ThreadRecords]]:
-        """Return what the threads do: they take roots from one queue, and search below them."""
+        """Return the jobs of the threads, which take roots from one queue and search below them."""
         mixture, residuals = self._mixture, self._residuals
         arrays = self._start, mixture.probs.T[order], self._item_joint[order]
         ranked = RankedMixture(*map(readonly_view, arrays))
@@ -185,7 +185,7 @@ class MixtureSearch(ModelSearch):
 
 
 class CorrectedSearch(MixtureSearch):
-    """One search in a corrected mixture, of sets that need not hold certain items."""
+    """One search in a corrected mixture, without included items."""
 
     _model: CorrectedMixture  # type: ignore[assignment]
 
@@ -196,7 +196,7 @@ class CorrectedSearch(MixtureSearch):
 
     def _search(self, order: Codes, lowest: float, limits: SearchLimits) -> SetColumns:
         search = Search(self._n_threads, self._on_progress)
-        # Sets are lowered to their subsets, so the short ones are needed too.
+        # Each set is lowered to the least of its subsets, so the short ones are needed too.
         every = limits._replace(min_len=1)
         parts = search.run(self._jobs(search, order, lowest, every), len(order))
         if self._model.n_pivots > 0:
@@ -205,7 +205,7 @@ class CorrectedSearch(MixtureSearch):
 
 
 def _path_shifts(ranks: Codes, residuals: Residuals | None) -> PathShifts:
-    """Return the ranks of the items and the residuals below them as the kernel reads them."""
+    """Return the ranks of the items and the residuals as the kernel takes them."""
     if residuals is None:
         trie, n_pivots = ShiftTrie(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1)), 0
     else:
@@ -214,11 +214,11 @@ def _path_shifts(ranks: Codes, residuals: Residuals | None) -> PathShifts:
 
 
 class LevelSearch(ModelSearch):
-    """One search in a model of which only the probabilities of sets are known, level by level.
+    """One search level by level, in any model: it only has to know the probabilities of sets.
 
     A set of ranks is a row in falling order: its first column is its root, the least probable item. Rows
-    sorted by their columns are then sets in colexicographic order, and two rows that differ in the last
-    column only join to a set of one item more, again in this order.
+    sorted by their columns are then sets in colexicographic order. Two rows that differ only in the last
+    column join to a set with one more item, again in this order.
     """
 
     def _joint(self) -> tuple[float, Floats]:
@@ -250,7 +250,7 @@ class LevelSearch(ModelSearch):
     def _levels(
         self, roots: Codes, order: Codes, lowest: float, max_len: int
     ) -> Iterator[tuple[Codes, Floats]]:
-        """Yield the probable sets below some roots, of one item, of two, and so on."""
+        """Yield the probable sets below some roots: those of one item, of two, and so on."""
         yield roots[:, None], self._item_joint[order[roots]]
         if max_len == 1:
             return
@@ -281,7 +281,7 @@ class LevelSearch(ModelSearch):
 
 
 def _root_blocks(n_roots: int) -> Iterator[Codes]:
-    """Yield the roots in ranges that have few enough pairs each."""
+    """Yield the roots in ranges, each with few enough pairs."""
     first = 0
     while first < n_roots:
         last, n_pairs = first + 1, first
@@ -293,7 +293,7 @@ def _root_blocks(n_roots: int) -> Iterator[Codes]:
 
 
 def joins(sets: Codes) -> Iterator[Codes]:
-    """Yield the sets of one item more that two sets join to, some at a time, in order."""
+    """Yield the joins of any two sets, which have one more item, some at a time and in order."""
     starts_group = np.ones(len(sets), dtype=bool)
     starts_group[1:] = (sets[1:, :-1] != sets[:-1, :-1]).any(axis=1)
     index = np.arange(len(sets))
@@ -314,7 +314,7 @@ def joins(sets: Codes) -> Iterator[Codes]:
 
 
 def _columns(found: dict[int, list[tuple[Codes, Floats]]], order: Codes) -> SetColumns:
-    """Return all sets as columns, the shorter first, the items of a set from the most probable on."""
+    """Return all sets as columns, short sets first, and in each set the most probable item first."""
     if not found:
         return SetColumns.empty(np.float64)
     lengths = [np.zeros(1, dtype=np.int64)]

@@ -1,4 +1,4 @@
-"""The options of `mine`, checked: how long and how many sets, of which items, from which support on."""
+"""The options of `mine`, checked: the lengths and the number of sets, their items, and the least support."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What `mine` was asked for, apart from the threshold."""
+    """The options of `mine`, apart from the threshold."""
 
     target: str
     min_len: int
@@ -96,12 +96,12 @@ class SearchOptions:
         )
 
     def fewer(self, than: str | None, *ways: str) -> str:
-        """Say how to ask for fewer itemsets, in ways that were not taken already.
+        """Say how to ask for fewer itemsets, in ways that were not used already.
 
         Parameters
         ----------
         than : str or None
-            The threshold, as it is said; None if there is no higher one.
+            The threshold as text; None if there is no higher one.
         ways : {"max_len", "target", "top_k"}
             The options that help here.
         """
@@ -109,7 +109,7 @@ class SearchOptions:
         left = {
             "max_len": "max_len=" if self.max_len >= _LARGEST else shorter,
             "target": {"all": "target='closed' or 'maximal'", "closed": "target='maximal'"}.get(self.target),
-            # Of maximal sets all are found before the k most frequent are chosen.
+            # All maximal sets are found before the k most frequent are chosen.
             "top_k": "top_k=" if self.top_k is None and self.target != "maximal" else None,
         }
         higher = None if than is None else f"a higher min_support than {than}"
@@ -194,7 +194,7 @@ def min_probability(min_support: object) -> float:
     if isinstance(min_support, float | np.floating) and 0 < min_support <= 1:
         return as_written(min_support)
     raise InvalidInputError(
-        f"expected min_support as a fraction in (0, 1], for a model has no transactions to count, got "
+        f"expected min_support as a fraction in (0, 1], since a model has no transactions to count, got "
         f"{min_support!r}; try 0.01"
     )
 

@@ -1,4 +1,4 @@
-"""Passes over data that may be far larger than memory: chunk by chunk, items and candidates are counted."""
+"""Passes over data that may be far larger than memory: they count items and candidates chunk by chunk."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from itemix.mining.candidates import Candidates
 
 
-# Bitsets over so many rows stay in the cache while they are intersected; rows of ranks need no such care.
+# Bitsets over so many rows stay in the cache while they are intersected. Rows of ranks may be more.
 _DENSE_ROWS = 1 << 16
 _SPARSE_ROWS = 1 << 20
 # A row with fewer children of a root adds to no set of three items.
@@ -42,14 +42,14 @@ class Stream:
     Parameters
     ----------
     data : transactions in any form, chunks of them, or a function
-        Chunks are those of `itemix.read_chunks`, or a list, or anything else that can be gone through more
-        than once, of `Transactions`, data frames or matrices. A function is called for every pass and returns
+        Chunks are those of `itemix.read_chunks`, or a list (or anything else that can be looped over more
+        than once) of `Transactions`, data frames or matrices. A function is called for every pass and returns
         transactions or chunks of them.
 
     Attributes
     ----------
     n_transactions : int or None
-        The number of transactions, if it is known without reading them.
+        The number of transactions, if it is known before they are read.
 
     Raises
     ------
@@ -89,7 +89,7 @@ class Stream:
 
 
 def _holds_chunks(data: ChunksLike) -> bool:
-    """Whether something holds chunks of transactions, rather than transactions."""
+    """Whether the data is an iterable of chunks, and not one of transactions."""
     if isinstance(data, Transactions | str | bytes) or not isinstance(data, Iterable):
         return False
     if hasattr(data, "columns") or hasattr(data, "shape"):
@@ -100,12 +100,12 @@ def _holds_chunks(data: ChunksLike) -> bool:
 
 
 class Numbering:
-    """Numbers for item names, given as names come up.
+    """Numbers for item names; a name gets the next number when it first comes up.
 
     Parameters
     ----------
     names : iterable of names
-        Those that get the first numbers.
+        The names with the first numbers.
     """
 
     def __init__(self, names: Iterable[Label]) -> None:
@@ -118,12 +118,12 @@ class Numbering:
         return len(self._number_of)
 
     def of(self, items: Items) -> Codes:
-        """Return the numbers of the items of a chunk of the data, new ones where they are new.
+        """Return the numbers of the items of a chunk; new items get new numbers.
 
         Raises
         ------
         InvalidInputError
-            If they are strings where those of other chunks are numbers, or the other way round.
+            If the names are strings and those of other chunks are integers, or the other way round.
         """
         if self._latest is None or self._latest[0] != items:
             for name in items:
@@ -139,14 +139,14 @@ class Numbering:
 
 @dataclass
 class StreamTotals:
-    """What was counted of the data, by the numbers of the items.
+    """The counts of one pass over the data, by the numbers of the items.
 
     Attributes
     ----------
     item_counts : array, shape (n_items,)
         How many transactions hold each item.
     held_counts : array, shape (n_items,)
-        How many of those that hold all included items hold each other item; 0 for excluded ones.
+        How many of the transactions with all included items hold each other item; 0 for excluded ones.
     n_transactions : int
         The number of transactions.
     n_holding : int
@@ -168,13 +168,13 @@ class Reader:
     stream : Stream
         The data.
     include : sequence of names
-        Only the transactions that hold all these are looked at, and what else they hold.
+        Only the transactions that hold all of these count, and the other items in them.
     exclude : sequence of names
-        Items that are overlooked.
+        Items that are ignored.
     n_threads : int
         The number of threads.
     on_progress : function or None
-        Told (transactions read, transactions in all) after each chunk.
+        Called with (transactions read, transactions in all) after each chunk.
     """
 
     stream: Stream
@@ -223,12 +223,12 @@ class Reader:
 
 
 class CountingPass:
-    """One pass over the data: candidates, and the counts that chunks add to.
+    """One pass over the data: candidates, and counts to which each chunk adds.
 
     Parameters
     ----------
     candidates : Candidates
-        What is to be counted: all joins that are unknown.
+        The candidates; all joins with unknown counts are counted.
     n_threads : int
         The number of threads; the result does not depend on it.
     """
@@ -238,7 +238,7 @@ class CountingPass:
         self._n_threads = n_threads
         roots, first = candidates.roots, candidates.first
         below = join_counts.unknown_below(first, candidates.join_start, candidates.counts)
-        # Items alone are counted by whoever reads the chunks, for they may be others than the roots.
+        # The reader of the chunks counts single items: there may be others than the roots.
         wanted = candidates.counts == UNKNOWN
         wanted[: len(roots)] = False
         self._counts = np.where(wanted, 0, candidates.counts)
@@ -248,7 +248,7 @@ class CountingPass:
         self._root_of[roots] = np.arange(len(roots), dtype=np.int32)
 
     def finished(self, item_counts: Ints) -> Candidates:
-        """Return the candidates with all counts, given those of the items alone."""
+        """Return the candidates with all counts, given those of single items."""
         self._counts[: len(self._work)] = item_counts[self._candidates.roots]
         return replace(self._candidates, counts=self._counts)
 
@@ -307,7 +307,7 @@ class CountingPass:
 
 
 def _blocks(chunk: Transactions, n_rows: int) -> Iterator[Transactions]:
-    """Yield so many rows of a chunk at a time."""
+    """Yield the rows of a chunk, `n_rows` at a time."""
     if chunk.n_rows <= n_rows:
         yield chunk
         return
@@ -323,7 +323,7 @@ def _blocks(chunk: Transactions, n_rows: int) -> Iterator[Transactions]:
 
 
 def known_codes(items: Items, names: Sequence[Label]) -> Codes:
-    """Return the codes of those names that there are."""
+    """Return the codes of those names that are among the items."""
     codes = []
     for name in names:
         with suppress(UnknownItemError):
@@ -332,7 +332,7 @@ def known_codes(items: Items, names: Sequence[Label]) -> Codes:
 
 
 def _added(totals: Ints, numbers: Codes, counts: Ints) -> Ints:
-    """Return totals with the counts of some items added, longer where their numbers are higher."""
+    """Return totals with the counts of some items added; they get longer if there are new numbers."""
     n_items = max(len(totals), int(numbers.max(initial=-1)) + 1)
     longer = np.pad(totals, (0, n_items - len(totals)))
     longer[numbers] += counts

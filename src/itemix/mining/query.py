@@ -1,4 +1,4 @@
-"""Questions that any model can answer: lift, rule measures, dependencies, recommendations, explanations."""
+"""Queries that any model can answer: lift, rule measures, dependencies, recommendations, explanations."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 Sign = Literal["both", "positive", "negative"]
 
 _BASKETS_AT_A_TIME = 4096
-# The strongest pairs are looked for among so many items at a time, first among so many promising ones.
+# The strongest pairs are looked for among so many items at a time, and first among a few promising ones.
 _ITEMS_AT_A_TIME = 512
 _PROMISING = 256
-# Among more items than these, comparing all would take long.
+# With more items than this, it would take long to compare all pairs.
 _MOST_COMPARED = 1_000
 _ROUNDING = 1e-12
 
@@ -58,9 +58,9 @@ class Dependency(NamedTuple):
     expected : float
         The probability of both if they were independent.
     lift : float
-        How many times as probable as expected they are.
+        The probability over the expected one.
     leverage : float
-        By how much they are more probable than expected.
+        The probability less the expected one.
     information : float
         Their mutual information in bits.
     """
@@ -75,7 +75,7 @@ class Dependency(NamedTuple):
 
 
 class Recommendation(NamedTuple):
-    """An item that a basket may lack, by a model.
+    """An item that a model recommends for a basket.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Recommendation(NamedTuple):
     probability : float
         The probability of the item given the basket.
     lift : float
-        How many times as probable as overall it is.
+        That probability over the overall probability of the item.
     """
 
     item: Label
@@ -102,7 +102,7 @@ class Contribution(NamedTuple):
     present : bool
         Whether the basket holds it.
     evidence : float
-        The logarithm of its probability in the component over that in the whole mixture.
+        The logarithm of the ratio of its probability in the component to that in the whole mixture.
     """
 
     item: Label
@@ -144,7 +144,7 @@ def lift(model: Model, itemset: Names) -> float:
     independent = np.log(alone).sum()
     if independent > NEAR_THE_LEAST:
         return model.probability(model.items.names(codes)) / float(alone.prod())
-    with np.errstate(over="ignore"):  # a lift above the largest number is infinite
+    with np.errstate(over="ignore"):  # a lift above the largest float is infinite
         return float(np.exp(model.log_probability_of_codes(codes, codes[:0]) - independent))
 
 
@@ -186,7 +186,7 @@ def dependencies(
     items : names, optional
         Only pairs with at least one of these.
     among : names, optional
-        Only pairs of which both are among these.
+        Only pairs with both items among these.
     """
     check_choice("sign", sign, get_args(Sign))
     n = check_whole("n", n, 10, least=0)
@@ -204,7 +204,7 @@ def dependencies(
 def recommend(model: Model, basket: Names, n: int = 5, *, absent: Names = ()) -> list[Recommendation]:
     """Return the n most probable items that a basket does not hold yet, most probable first.
 
-    Items that are not named count as unknown; `absent` items are known not to be wanted.
+    Items that are not named count as unknown; `absent` items are known not to be in the basket.
     """
     n = check_whole("n", n, 5, least=0)
     held, missing = model.items.codes(basket), model.items.codes(absent)
@@ -225,7 +225,7 @@ def recommend(model: Model, basket: Names, n: int = 5, *, absent: Names = ()) ->
 def recommend_many(model: Model, baskets: Transactions | Iterable[Names], n: int = 5) -> tuple[Codes, Floats]:
     """Return the codes and probabilities of the n best items for each of many baskets, shape (m, n) each.
 
-    Where a basket leaves fewer than n items, the last codes are -1 and their probabilities 0.
+    If a basket leaves fewer than n items, the last codes are -1 and their probabilities 0.
     """
     n = min(check_whole("n", n, 5, least=0), model.n_items)
     offsets, codes = _encode_baskets(model, baskets)
@@ -293,12 +293,13 @@ class Pair(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What two items share at most: the less of `alone`, and log2(1 + the product of `together`), in bits.
+    """Bounds of the mutual information of two items: the lesser `alone`, and log2(1 + product of `together`).
 
-    `alone` is the entropy of an item. Under a mixture two items know of each other only through the
-    component: their covariance is that of their probabilities in the components, at most the product of the
-    two standard deviations (Cauchy and Schwarz), and information is at most log2(1 + squared correlation).
-    So `together` is the part of an item's variance that the component explains; 1 under other models.
+    `alone` is the entropy of an item, in bits. Under a mixture two items depend on each other only through
+    the component. Their covariance is that of their probabilities in the components, at most the product of
+    the two standard deviations (Cauchy and Schwarz), and information is at most log2(1 + squared
+    correlation). So `together` is the part of an item's variance that the component explains. Under other
+    models it is 1.
     """
 
     alone: Floats
@@ -306,7 +307,7 @@ class Bounds(NamedTuple):
 
     @classmethod
     def of(cls, model: Model) -> Bounds:
-        """Return those of a model, shape (n_items,) each."""
+        """Return the bounds for a model, shape (n_items,) each."""
         p = model.item_probabilities
         if not isinstance(model, Mixture):
             return cls(_entropy(p), np.ones_like(p))
@@ -315,21 +316,21 @@ class Bounds(NamedTuple):
         return cls(_entropy(p), np.divide(explained, variance, out=np.zeros_like(p), where=variance > 0))
 
     def of_any_pair(self) -> Floats:
-        """Return what each item can share with any other, shape (n_items,)."""
+        """Return the most information that each item can share with any other, shape (n_items,)."""
         most: Floats = np.minimum(self.alone, np.log2(1 + self.together * self.together.max(initial=0.0)))
         return most
 
     def reaching(self, least: float, rows: Codes, columns: Codes) -> Codes:
-        """Return those of the columns that can share at least so much with one of the rows."""
+        """Return those columns that can share at least `least` with one of the rows."""
         most = np.log2(1 + self.together[rows].max() * self.together[columns])
         reached: Codes = columns[most >= least - _ROUNDING]
         return reached
 
 
 def comparable_items(model: Model) -> Codes | None:
-    """Return the most frequent items where comparing all would take long; None where it does not.
+    """Return the most frequent items if it would take long to compare all; None if not.
 
-    The pairs of a mixture are found without looking at all of them, whatever the number of items.
+    In a mixture the strongest pairs are found without comparing all, whatever the number of items.
     """
     if isinstance(model, Mixture) or model.n_items <= _MOST_COMPARED:
         return None
@@ -340,10 +341,10 @@ def comparable_items(model: Model) -> Codes | None:
 def strongest_pairs(
     model: Model, n: int, *, sign: Sign = "both", wanted: Codes | None = None, among: Codes | None = None
 ) -> list[Pair]:
-    """Return the n pairs of most mutual information, the strongest first; the wanted item of each is first.
+    """Return the n pairs with the most mutual information, the strongest first; a wanted item comes first.
 
-    Items come in the order of what they can share with any other; pairs that cannot exceed the n-th found so
-    far are not looked at.
+    Items are looked at in the order of what they can share with any other. Pairs that cannot exceed the n-th
+    found so far are skipped.
 
     Parameters
     ----------
@@ -356,7 +357,7 @@ def strongest_pairs(
     wanted : array of int, optional
         Only pairs with at least one of these items.
     among : array of int, optional
-        Only pairs of which both are among these items; all by default.
+        Only pairs with both items among these; all by default.
     """
     bounds = Bounds.of(model)
     most = bounds.of_any_pair()
@@ -374,7 +375,7 @@ def strongest_pairs(
             least = max(least, best[-1].information)
         if most[block[0]] + _ROUNDING < least:
             break
-        # Each pair once: wanted items only with those that came before.
+        # Each pair is looked at once: wanted items only with those that came before.
         before = bounds.reaching(least, block, np.concatenate([rows[:first], others]))
         own = bounds.reaching(least, block, block)
         found = [*_between(model, own, own, n, sign), *_between(model, block, before, n, sign)]
@@ -389,14 +390,14 @@ def _strongest_first(pair: Pair) -> tuple[float, int, int]:
 
 
 def _surely_reached(model: Model, bounds: Bounds, rows: Codes, n: int, sign: Sign) -> float:
-    """Return what n pairs reach for sure: those of a few promising items. It spares most of the others."""
+    """Return what n pairs of a few promising items reach. Most other pairs can be skipped by it."""
     promising = rows[np.argsort(-(bounds.alone * bounds.together)[rows], kind="stable")[:_PROMISING]]
     found = _between(model, promising, promising, n, sign)
     return found[n - 1].information if 0 < n <= len(found) else -1.0
 
 
 def _between(model: Model, rows: Codes, columns: Codes, n: int, sign: Sign) -> list[Pair]:
-    """Return the best pairs of an item of the rows and another one of the columns; of the same, each once."""
+    """Return the best pairs of an item of the rows and one of the columns, each pair once."""
     p, q = model.item_probabilities[rows][:, None], model.item_probabilities[columns]
     joint = _joint(model, rows, columns)
     information = mutual_information(joint, p, q)
@@ -418,7 +419,7 @@ def _joint(model: Model, rows: Codes, columns: Codes) -> Floats:
         found: Floats = (model.probs[:, rows] * model.weights[:, None]).T @ model.probs[:, columns]
         return found
     if isinstance(model, CorrectedMixture):
-        # It is asked for each pair, and so only for those that count.
+        # The model is asked for each pair by itself, and so only for these.
         pairs = np.stack(np.broadcast_arrays(rows[:, None], columns), axis=-1).astype(np.int32)
         offsets = 2 * np.arange(pairs[..., 0].size + 1, dtype=np.int64)
         return model.probabilities_of_codes(offsets, pairs.ravel()).reshape(len(rows), len(columns))
@@ -440,7 +441,7 @@ def mutual_information(joint: Floats, p: Floats, q: Floats) -> Floats:
 
 
 def _entropy(p: Floats) -> Floats:
-    """Return the entropy in bits of items of some probabilities."""
+    """Return the entropy in bits of items with these probabilities."""
     total = np.zeros_like(p)
     for q in (p, 1 - p):
         held = q > 0

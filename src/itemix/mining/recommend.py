@@ -1,4 +1,4 @@
-"""Rules applied to baskets, to say what else these would hold."""
+"""Recommendations: what else baskets would hold, by the rules that apply to them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class RuleRecommendation(NamedTuple):
-    """What a basket would also hold, how good that is, and the rule that says so.
+    """A recommendation for a basket: the items, their score, and the rule behind them.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ def _encoded(baskets: list[Any], rules: Rules) -> tuple[Ints, Codes]:
             )
         try:
             codes += [code for code in map(code_of.__getitem__, basket) if code is not None]
-        except TypeError:  # lists in it
+        except TypeError:  # it holds lists
             raise InvalidInputError(
                 f"expected names of items in every basket, got {basket!r} at position {position}; "
                 "try [['milk', 'bread'], ['beer']]"
@@ -202,7 +202,7 @@ def _encoded(baskets: list[Any], rules: Rules) -> tuple[Ints, Codes]:
 
 
 class _CodeOfName(dict[Any, "int | None"]):
-    """The code of a name, None for one that is not known; each is looked for once."""
+    """The code of each name, None for an unknown one; each is looked up once."""
 
     def __init__(self, items: Items) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Association rules from itemsets: split every set into what is seen and what follows."""
+"""Association rules from itemsets: every set is split into antecedents and consequents."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Rule", "Rules", "rules"]
 
 METRICS = tuple(name for name in measures.MEASURES if name not in measures.LOWER_IS_BETTER)
-"""What rules can be selected by: everything of which more is better."""
+"""The measures that can select rules: all for which more is better."""
 
 # All other measures are at most 1.
 _WITHOUT_END = ("lift", "conviction", "chi_squared")
@@ -68,15 +68,15 @@ def rules(
     Parameters
     ----------
     itemsets : Itemsets, or a data frame like mlxtend's
-        Mined from data or from a model. Rules need the supports of A and C too. They are there if all subsets
-        of the itemsets are, as with ``target="all"``; they follow from the others if these are all closed
-        itemsets (``itemsets.target == "closed"``); otherwise `data` is needed.
+        Mined from data or from a model. Rules need the supports of A and C too. These are known if all
+        subsets of the itemsets are among them, as with ``target="all"``. They follow from the others if these
+        are all closed itemsets (``itemsets.target == "closed"``). Otherwise `data` is needed.
     metric : str, default "confidence"
         The measure that selects: see `Rules.measure`; any but the p-value and the q-value.
     min_threshold : float, default 0.8
-        Rules with at least this much of the metric are returned.
+        The least value of the metric.
     data : Transactions, data frame, matrix or list of lists, optional
-        The data that the itemsets were mined from; supports that are missing are counted in it.
+        The data that the itemsets were mined from; missing supports are counted in it.
     antecedents, consequents : names, optional
         The only items that may stand on that side.
     min_antecedent_len, max_antecedent_len, min_consequent_len, max_consequent_len : int, optional
@@ -84,7 +84,7 @@ def rules(
     support_only : bool, default False
         Select by support and leave all other measures NaN, so that no support of a part is needed.
     max_rules : int, default 10,000,000
-        Stop with an error before more rules (or more missing supports) than these are held.
+        The most rules (or missing supports) to hold; if there are more, the search stops with an error.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def rules(
 
 @dataclass(frozen=True)
 class RuleOptions:
-    """What `rules` was asked for, apart from items; lengths without a bound are `NO_LIMIT`."""
+    """The options of `rules`, apart from items; lengths without a bound are `NO_LIMIT`."""
 
     metric: str
     min_threshold: float
@@ -202,12 +202,12 @@ class RuleOptions:
         )
 
     def check_sample(self, n_transactions: int | None) -> None:
-        """Check that the metric can be computed of itemsets with a number of transactions, or without.
+        """Check that the metric can be computed from what is known.
 
         Raises
         ------
         InvalidInputError
-            If it cannot.
+            If it needs the number of transactions, and that is not known.
         """
         if self.metric in measures.NEED_COUNTS and n_transactions is None:
             raise InvalidInputError(
@@ -216,7 +216,7 @@ class RuleOptions:
             )
 
     def fewer(self) -> str:
-        """Say how to ask for fewer rules, in ways that were not taken already."""
+        """Say how to ask for fewer rules, in ways that were not used already."""
         ways = ["mine with a higher min_support"]
         if self.metric in _WITHOUT_END or self.min_threshold < 1:
             ways.append(f"raise min_threshold above {self.min_threshold:g}")
@@ -228,7 +228,7 @@ class RuleOptions:
 def _checked_metric(metric: object) -> str:
     if isinstance(metric, str) and metric in measures.LOWER_IS_BETTER:
         raise InvalidInputError(
-            f"expected a measure of which more is better, got {metric!r}; select by another one, then try "
+            f"expected a measure for which more is better, got {metric!r}; select by another one, then try "
             f"filter(max_{metric}=0.05)"
         )
     return measures.check_measure(metric, METRICS)
@@ -236,14 +236,14 @@ def _checked_metric(metric: object) -> str:
 
 def _checked_threshold(value: object) -> float:
     if not isinstance(value, bool) and isinstance(value, Real):
-        with suppress(OverflowError):  # a whole number larger than all of these
+        with suppress(OverflowError):  # an integer larger than any float
             if math.isfinite(value):
                 return as_written(value)
     raise InvalidInputError(f"expected min_threshold as a finite number, got {value!r}; try 0.8")
 
 
 def _checked_whole(name: str, value: object) -> int:
-    """Return a bound; None is no limit, and rules have at least one item on either side."""
+    """Return a whole number of at least 1; None is no limit."""
     if value is None:
         return NO_LIMIT
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
@@ -252,7 +252,7 @@ def _checked_whole(name: str, value: object) -> int:
 
 
 class _Part(NamedTuple):
-    """Some of the rules: copies of what a kernel has found."""
+    """Some of the rules, copied from the buffer of a kernel."""
 
     itemset: Ints
     antecedents: Sets
@@ -264,7 +264,7 @@ class _Part(NamedTuple):
 def _split(
     itemsets: Itemsets, supports: Supports, wanted: kernels.Wanted, options: RuleOptions
 ) -> tuple[list[_Part], Sets]:
-    """Split all itemsets; return the rules, and the sets whose missing supports cut the search short."""
+    """Split all itemsets; return the rules, and the sets whose supports are missing for the others."""
     longest = int(itemsets.lengths.max(initial=0))
     found = kernels.room_for(_RULES_AT_ONCE, longest)
     place = np.zeros(longest + kernels.PLACE_STACK, dtype=np.int64)
@@ -310,7 +310,7 @@ def _copied(found: kernels.RuleBuffer, items: Items) -> _Part:
 
 
 class _Missing:
-    """Sets that were looked for in vain; repeated ones are dropped whenever they may have become the most."""
+    """Sets whose supports are missing; repeated ones are dropped whenever they may be more than half."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
@@ -335,7 +335,7 @@ class _Missing:
 
 
 def _sides(items: Items, antecedents: object, consequents: object) -> npt.NDArray[np.int8]:
-    """Where each item may stand, as `kernels.Wanted` takes it."""
+    """Return the sides on which each item may stand, as `kernels.Wanted` takes them."""
     sides = np.zeros(len(items), dtype=np.int8)
     for names, side in ((antecedents, kernels.ANTECEDENT), (consequents, kernels.CONSEQUENT)):
         allowed = np.arange(len(items)) if names is None else items.codes(names)

@@ -1,4 +1,4 @@
-"""Rules: two sides, their supports and measures, in columns."""
+"""Rules: a columnar value with the two sides of each rule, their supports and their measures."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ class Rules(Tabular):
     count : array of int, shape (n,), optional
         The number of transactions that hold both sides; None if the supports come from a model.
     n_transactions : int, optional
-        The number of transactions behind the supports. Without it (supports of a model), there is no sample
-        that could be significant: chi_squared, p_value and q_value are NaN.
+        The number of transactions behind the supports. Without it (supports of a model) there is no
+        significance: chi_squared, p_value and q_value are NaN.
     q_value : array of float, shape (n,), optional
-        The p-values adjusted for a larger family of tests than these rules; by default these are the family.
+        The p-values adjusted for a larger family of tests; by default these rules are the family.
     metric : str, optional
         The measure that selected the rules.
     min_threshold : float, optional
-        The least value of it that was asked for.
+        The least value of `metric` that was asked for.
 
     See Also
     --------
@@ -280,7 +280,7 @@ class Rules(Tabular):
         include : names, optional
             Items that must all be in the rule, on either side.
         exclude : names, optional
-            Items none of which may be in the rule.
+            Items that must not be in the rule.
         max_antecedent_len, max_consequent_len : int, optional
             The most items on that side.
         **bounds : float
@@ -345,7 +345,7 @@ class Rules(Tabular):
         n: int = 5,
         metric: str = "confidence",
     ) -> Recommendations | list[RuleRecommendation]:
-        """Apply the rules to baskets, to say what else these would hold.
+        """Apply the rules to baskets, and return what else these would hold.
 
         A rule applies to a basket that holds all its antecedents and none of its consequents. Among the rules
         that apply, the best one for each distinct consequent counts.
@@ -353,8 +353,8 @@ class Rules(Tabular):
         Parameters
         ----------
         baskets : Transactions, a data frame, a 0/1 matrix, lists of names, or one list of names
-            The baskets; items that the rules do not know are passed over. The columns of a matrix are the
-            rules' `items`.
+            The baskets; items that the rules do not know are ignored. The columns of a matrix are the rules'
+            `items`.
         n : int, default 5
             The most recommendations for each basket.
         metric : str
@@ -363,7 +363,7 @@ class Rules(Tabular):
         Returns
         -------
         Recommendations
-            Those of every basket in order, or a plain list of RuleRecommendation for a single basket.
+            Those for every basket in order, or a plain list of RuleRecommendation for a single basket.
         """
         from itemix.mining.recommend import recommend
 
@@ -420,7 +420,7 @@ class Rules(Tabular):
 
 
 def usual_measures(rules: Rules) -> tuple[str, ...]:
-    """Return the names of the measures that tables show: support alone, where nothing else is known."""
+    """Return the names of the measures that tables show: support alone if nothing else is known."""
     is_known = len(rules) == 0 or not np.isnan(rules.confidence).all()
     return ("support", "confidence", "lift") if is_known else ("support",)
 

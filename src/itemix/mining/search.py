@@ -1,4 +1,4 @@
-"""What all searches share: threads that can be stopped, limits, and the sets they find as columns."""
+"""The parts that all searches share: threads that can be stopped, limits, and the found sets as columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-# How often the main thread wakes up to show progress, and to be interrupted.
+# After so many seconds the main thread wakes up to show progress, and to be interrupted.
 _WAKE_SECONDS = 0.1
 # A search for the k most frequent sets gives up on a threshold after this many times k sets.
 _TRIAL_FACTOR = 4
@@ -43,7 +43,7 @@ class SearchStopped(Exception):  # noqa: N818 - caught by the caller, never seen
 
 
 def too_many(n_found: int, max_itemsets: int | None, advice: str) -> TooManyItemsetsError:
-    """Return the error that says how many sets were expected: so many, or as many as memory holds."""
+    """Return the error for too many sets: more than `max_itemsets`, or than memory holds."""
     expected = "itemsets that fit into half of the free memory"
     if max_itemsets is not None:
         expected = f"at most max_itemsets={max_itemsets:,} itemsets"
@@ -51,7 +51,7 @@ def too_many(n_found: int, max_itemsets: int | None, advice: str) -> TooManyItem
 
 
 def trial_size(k: int) -> int:
-    """Return how many sets a search for k of them may find before it gives up on a threshold."""
+    """Return how many sets a search for k sets may find before it gives up on a threshold."""
     return max(_TRIAL_FACTOR * k, _TRIAL_AT_LEAST)
 
 
@@ -87,9 +87,9 @@ class Search:
 def search_progress(
     shown: bool | Callable[[int, int], None], noun: str = "items"
 ) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function to be told (done, total) of something, or None where nothing is to be shown.
+    """Yield a function to call with (done, total), or None if nothing is shown.
 
-    True draws on standard error if it is a terminal; a function is handed through.
+    True shows a bar on standard error if it is a terminal. A function is yielded as it is.
     """
     if callable(shown):
         yield shown
@@ -113,14 +113,14 @@ def search_progress(
 
 
 def readonly_view(array: Array) -> Array:
-    """Return a read-only view in C order, so that kernels are compiled for one kind of array only."""
+    """Return a read-only view in C order, so that kernels are compiled for only one kind of array."""
     view = np.ascontiguousarray(array).view()
     view.setflags(write=False)
     return view
 
 
 class SetColumns(NamedTuple):
-    """Itemsets as plain columns, with a count or a probability each, on their way to `Itemsets`."""
+    """Itemsets as plain columns, each with a count or a probability. `Itemsets` are made from them."""
 
     offsets: Ints
     codes: Codes
@@ -151,11 +151,11 @@ class SetColumns(NamedTuple):
         return SetColumns(*csr.gather_rows(self.offsets, self.codes, chosen), self.values[chosen])
 
     def best(self, k: int) -> SetColumns:
-        """Return the k sets of the highest values, in the order they have; the first of those that tie."""
+        """Return the k sets with the highest values, in the order they have; of ties the first are taken."""
         return self.take(np.sort(np.argsort(-without_noise(self.values), kind="stable")[:k]))
 
     def join(self, other: SetColumns) -> SetColumns:
-        """Return these sets and behind them the other ones."""
+        """Return these sets, followed by the other ones."""
         return SetColumns(
             np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]]),
             np.concatenate([self.codes, other.codes]),
@@ -179,7 +179,7 @@ class SetColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class Records:
-    """The records of all threads, and where their sets go: see `records.place_records`."""
+    """The records of all threads, and the places of their sets: see `records.place_records`."""
 
     parts: list[ThreadRecords]
     positions: Ints
@@ -188,7 +188,7 @@ class Records:
 
     @classmethod
     def of(cls, parts: list[ThreadRecords], n_roots: int, min_len: int) -> Self:
-        """Find the places of sets that are long enough."""
+        """Find the places of all sets that are long enough."""
         n_lengths = max(records.longest_record(part.keys) for part in parts) + 1
         histogram = np.zeros((n_roots, n_lengths), dtype=np.int64)
         for part in parts:
@@ -204,7 +204,7 @@ class Records:
         return cls(parts, positions, length_start, code_start)
 
     def columns(self, search: Search, code_of: Codes) -> SetColumns:
-        """Write the sets, each with its value; `code_of` the item code of each rank."""
+        """Return the sets with their values; `code_of` has the item code of each rank."""
         found = self.parts[0].values.dtype
         values = found if found.kind == "f" else np.int64
         n_sets, n_codes = int(self.length_start[-1]), int(self.code_start[-1])
@@ -215,9 +215,9 @@ class Records:
         return SetColumns(*out)
 
     def lowered(self, search: Search, n_pivots: int, least: float) -> list[ThreadRecords]:
-        """Lower all sets to their subsets, see `Tree.lower`, and return the records of at least some value.
+        """Lower all sets to their subsets (see `Tree.lower`), and return the records of at least `least`.
 
-        All lengths must be there.
+        There must be records of all lengths.
         """
         tree = Tree.unlinked(self.length_start)
         low = np.empty(int(self.length_start[-1]))
@@ -231,5 +231,5 @@ class Records:
         ]
 
     def _run(self, search: Search, jobs: Sequence[Callable[[], R]]) -> list[R]:
-        """Run jobs in threads, or the only one here and now."""
+        """Run jobs in threads; a single job runs in this thread."""
         return [jobs[0]()] if len(jobs) == 1 else search.run(jobs, len(self.positions) - 1)

@@ -1,4 +1,4 @@
-"""The supports that rules need: those that were mined, and what follows from the data or from closed sets."""
+"""The supports that rules need: those that were mined, and others counted in the data or from closed sets."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Supports:
     Parameters
     ----------
     itemsets : Itemsets
-        Where the first supports come from.
+        The itemsets with the first supports.
     data : Transactions, optional
-        Where others are counted; it must be the data of the itemsets.
+        The data in which others are counted; the itemsets must have been mined from it.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Supports:
         Raises
         ------
         InvalidInputError
-            If there is nothing from which they would follow.
+            If there is no data, and they do not follow from closed sets.
         """
         if self._data is not None:
             support = count(missing, self._data) / max(self._data.n_transactions, 1)
@@ -80,7 +80,7 @@ class Supports:
         self._support = readonly(np.concatenate([self._support, support]), np.float64, copy=False)
 
     def _of_closures(self, missing: Sets) -> Floats:
-        """Take the support of each set's closure: the closed superset with the highest support."""
+        """Return the support of each set's closure: the closed superset with the highest support."""
         support = self._itemsets.support
         closed = self._itemsets.sets
         order = np.argsort(-support, kind="stable")

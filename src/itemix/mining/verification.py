@@ -1,16 +1,15 @@
-"""Exact itemsets by way of a model: it proposes, the data decides, and the border tells if any is missing.
+"""Exact itemsets with the help of a model: it proposes sets, and passes over the data count them.
 
 A model proposes the sets that are probable enough, at a threshold somewhat lower than the one asked for. One
-pass over the data counts them, and with them their border: all sets that are not proposed though their
-subsets are. If no set of the border is frequent then no other set can be, for it would hold one of these.
-Otherwise the model has missed some sets, and those that they make possible are counted in another pass, until
-nothing is left to count.
+pass over the data counts them, and with them their border: all sets that are not proposed, but whose subsets
+are. If no set of the border is frequent, then no other set can be: it would contain one of these. Otherwise
+the model has missed some sets. Those that they make possible are counted in another pass, until nothing is
+left to count.
 
-The border is made of joins (see `itemix.kernels.mining.candidates`): the proposed sets and their joins hold
-every set of which all subsets are proposed. So if no join but a proposed set is frequent, there is no other
-frequent set: the shortest one would be a join. Otherwise the frequent joins become candidates of the next
-round, with sets behind them that are expected to be frequent if the items in which they differ do not depend
-on each other.
+The border is made of joins (see `itemix.kernels.mining.candidates`). Every set whose subsets are all proposed
+is a proposed set or a join of two. So if all frequent joins are proposed, there is no other frequent set: the
+shortest one would be a join. Otherwise the frequent joins become candidates of the next round. So do the sets
+behind them that are expected to be frequent if the items in which they differ are independent.
 """
 
 from __future__ import annotations
@@ -51,17 +50,17 @@ if TYPE_CHECKING:
 
 # The slack for a model that does not know its error.
 USUAL = 0.1
-# Of a million sets that are just frequent, a few dozen are estimated this many standard errors too low.
+# Of a million sets that are just frequent, only a few dozen are estimated this many standard errors too low.
 _N_ERRORS = 4.0
-# More slack makes for ten and more candidates for each frequent set, which take longer than another pass.
+# More slack gives ten or more candidates for each frequent set, which take longer than another pass.
 _MOST = 0.75
-# The error is measured at so many sets, the least probable of those above the threshold, of few items each.
+# The error is measured at so many sets: the least probable above the threshold, with few items each.
 _N_NEAREST = 300
 _LONGEST = 3
 _MOST_SETS = 100_000
 # Sets behind those that the model has missed are candidates if expected to be this close to frequent.
 _EXPECTED_SLACK = 0.3
-# What a proposed set takes in all: where it is found, in the trie, and among the results.
+# Memory of a proposed set: in the search, in the trie, and among the results.
 _BYTES_PER_PROPOSAL = 400
 
 
@@ -74,7 +73,7 @@ class Verification:
     itemsets : Itemsets
         Frequent itemsets with their exact supports.
     is_certified : bool
-        Whether these are all: no set that was not counted can be frequent.
+        Whether these are all: no other set can be frequent.
     n_passes : int
         How often the data was read.
     n_proposed : int
@@ -128,29 +127,30 @@ def verify(
 ) -> Verification:
     """Find the frequent itemsets of data that a model proposes, and all that it misses.
 
-    The result is that of ``mine(data, min_support, ...)``, whatever the model; a good one saves passes over
+    The result is that of ``mine(data, min_support, ...)``, whatever the model. A good model saves passes over
     the data, which is read chunk by chunk and may be far larger than memory.
 
     Parameters
     ----------
     model : Model or fitted estimator
-        What proposes sets. Its items are matched with those of the data by name.
+        The model that proposes sets. Its items are matched with those of the data by name.
     data : transactions in any form, chunks of them, or a function
-        Chunks are those of `itemix.read_chunks`, or a list, or anything else that can be gone through more
-        than once, of `Transactions`, data frames or matrices. A function is called for every pass and returns
+        Chunks are those of `itemix.read_chunks`, or a list (or anything else that can be looped over more
+        than once) of `Transactions`, data frames or matrices. A function is called for every pass and returns
         transactions or chunks of them.
     min_support : float or int
         A float in (0, 1] is a fraction of the transactions, an int a number of them.
     target, min_len, max_len, include, exclude, top_k, max_itemsets, n_jobs
         As in `mine`; `top_k` chooses among the sets of at least `min_support`.
     slack : float or function, optional
-        By how much of itself the threshold is lowered for the model. More slack makes for more candidates
-        and for fewer passes. A function is given the threshold as a fraction. By default it is four standard
-        errors of the model (`own_slack`), and a tenth for a model that does not know its error.
+        The part by which the threshold is lowered for the model: with 0.1, to 90%. More slack gives more
+        candidates and fewer passes. A function takes the threshold as a fraction and returns the slack. By
+        default the slack is four standard errors of the model (`own_slack`), and a tenth for a model that
+        does not know its error.
     max_passes : int, optional
-        Read the data at most so often; the result may then lack sets, and says so.
+        The most passes over the data. With a limit, the result may lack sets, and says so.
     progress : bool or function, default False
-        True shows a bar on standard error if it is a terminal; a function is told (transactions read,
+        True shows a bar on standard error if it is a terminal. A function is called with (transactions read,
         transactions in all) after every chunk.
 
     Returns
@@ -209,22 +209,22 @@ def verify(
 
 
 def _names(names: Names | None) -> list[Label]:
-    """Return names in a list, each once; one name is a list of one."""
+    """Return a list of distinct names; a single name gives a list of one."""
     return [] if names is None else list(dict.fromkeys(as_names(names)))
 
 
 def own_slack(source: ErrorSource, model: Model, min_support: float, *, n_jobs: int | None = -1) -> float:
-    """Return the slack that four standard errors of a model are, at a threshold.
+    """Return the slack at a threshold that covers four standard errors of a model.
 
-    The error is the median one of the short sets that are least above the threshold. Errors are relative and
-    may be large, so they are taken in logarithms: the slack is 1 - exp(-4 e), about 4 e if e is small.
+    The error is the median over the short sets that are just above the threshold. Errors are relative and may
+    be large, so they are taken in logarithms: the slack is 1 - exp(-4 e), about 4 e if e is small.
 
     Parameters
     ----------
     source : Posterior, sequence of Posterior, or CorrectedMixture
-        What knows how sure the model is, as in `itemix.mining.intervals`; an empty sequence if nothing does.
+        The source of the model's error, as in `itemix.mining.intervals`; an empty sequence if there is none.
     model : Model
-        What proposes sets.
+        The model that proposes sets.
     min_support : float
         The threshold, a fraction of the transactions.
     n_jobs : int, default -1
@@ -253,9 +253,9 @@ def own_slack(source: ErrorSource, model: Model, min_support: float, *, n_jobs: 
 
 
 def error_source_of(model: ModelLike) -> ErrorSource:
-    """Return what knows how sure a model is; empty if nothing does.
+    """Return the source of a model's error, empty if there is none.
 
-    An estimator holds a fitted model that says it; of models alone, only a corrected mixture knows.
+    An estimator has it in its fitted model. Of models alone, only a corrected mixture knows its error.
     """
     if isinstance(model, CorrectedMixture):
         return model
@@ -294,7 +294,7 @@ def check_slack(slack: object) -> float:
 
 @dataclass
 class Rounds:
-    """One verification, and how far it is.
+    """One verification, and its state after the passes so far.
 
     Attributes
     ----------
@@ -309,7 +309,7 @@ class Rounds:
     n_passes : int
         How often it was read.
     n_transactions : int or None
-        Their number, once it is known.
+        The number of transactions, once it is known.
     """
 
     reader: Reader
@@ -324,9 +324,8 @@ class Rounds:
     def propose(self, model: Model, slack: Callable[[float], float]) -> None:
         """Take the sets that a model proposes as candidates.
 
-        The slack says by how much of itself the threshold, a fraction, is lowered. Where that makes too many
-        sets it is not lowered. Where these are too many too there are no candidates, and the data is searched
-        from its items up.
+        The threshold is lowered by the slack. If that gives too many sets, it is not lowered. If these are
+        still too many, there are no candidates, and the data is searched from single items on.
         """
         stream = self.reader.stream
         self.n_transactions = stream.n_transactions
@@ -334,7 +333,7 @@ class Rounds:
             self.n_transactions = sum(chunk.n_transactions for chunk in stream.chunks())
             self.n_passes = 1
         fraction = as_fraction(self.min_support, self.n_transactions or 0)
-        # A product of small numbers may be zero, which is no threshold.
+        # A product of small numbers may be zero, and a threshold must be positive.
         lowered = max(fraction * (1 - slack(fraction)), math.ulp(0.0))
         trie = partial(Candidates.of_sets, max_len=self._max_len, max_bytes=self.options.max_bytes)
         for threshold in (lowered, fraction):
@@ -399,7 +398,7 @@ class Rounds:
         return max(1, self.options.max_len - len(self.reader.include))
 
     def _proposals(self, model: Model, threshold: float) -> tuple[list[Label], SetColumns]:
-        """Return the sets that a model proposes, without the included items, and the items they are of."""
+        """Return the items in the order of their numbers, and the proposed sets less the included items."""
         included = known_codes(model.items, self.reader.include)
         if len(included) < len(self.reader.include):
             return [], SetColumns.empty(np.float64)
@@ -419,7 +418,7 @@ class Rounds:
         return _numbered(found, included)
 
     def _next_candidates(self, totals: StreamTotals, least: int, *, is_last: bool) -> Candidates:
-        """Return what is frequent and what it makes possible; with what may well be frequent, if it fits."""
+        """Return the frequent sets with their joins, and if memory allows, sets that may well be frequent."""
         extended = partial(
             self._candidates.extended,
             totals.held_counts,
@@ -508,9 +507,9 @@ def _expected(
 
 
 def _numbered(found: Itemsets, left_out: Codes) -> tuple[list[Label], SetColumns]:
-    """Return itemsets without some items that all of them hold, and the items in the order of their numbers.
+    """Return the items in the order of their numbers, and the sets without some items that all of them hold.
 
-    Items are numbered as they stand in the result, so that the sets are still sorted.
+    Items are numbered in the order of the single sets, so that the sets stay sorted.
     """
     is_left_out = np.zeros(len(found.items), dtype=np.bool_)
     is_left_out[left_out] = True
