@@ -1,4 +1,4 @@
-"""The model of maximum entropy under the supports of itemsets."""
+"""The model of maximum entropy under the supports of frequent itemsets, and of those at their border."""
 
 from __future__ import annotations
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from itemix.inference.loop import Callback
 
 
-# The itemsets that a model of maximum entropy is told of: the frequent ones and those at their border.
-
-
 MOST_SETS = 1_000_000
 
 
@@ -37,15 +34,15 @@ def constraint_sets(
 ) -> tuple[Sets, Floats]:
     """Return the sets of 2 to `max_len` items all of whose subsets are frequent, and their exact supports.
 
-    Frequent sets are among them, and the sets at their border, which are not: that these are rare is worth
-    knowing, too.
+    These are the frequent sets and the sets at their border, which are not frequent: the model should know
+    that these are rare, too.
 
     Raises
     ------
     InvalidInputError
-        If the threshold has no meaning.
+        If the threshold is not a support.
     TooManyItemsetsError
-        If they are more than a million.
+        If there are more than a million.
     """
     try:
         found = mine(data, min_support, max_len=max_len, max_itemsets=MOST_SETS, n_jobs=n_jobs)
@@ -84,7 +81,7 @@ def _rows_of(found: Itemsets, length: int) -> Codes:
 def _with_frequent_subsets(candidates: Codes, found: Itemsets) -> Codes:
     """Return those candidates all of whose subsets of one item less were found."""
     is_known = np.ones(len(candidates), dtype=bool)
-    # Without one of the last two items it is one of the two sets that were joined.
+    # Without one of its last two items, a candidate is one of the two sets that were joined.
     for left_out in range(candidates.shape[1] - 2):
         rest = _family(np.delete(candidates, left_out, axis=1), found)
         is_known &= found.sets.find(rest) >= 0
