@@ -182,7 +182,7 @@ class Fitting:
             "--itemset-len",
             panel=_OTHERS,
             metavar="N",
-            help="Maximum entropy: the longest itemsets that the model is told of; 3 by default.",
+            help="Maximum entropy: the longest itemsets whose supports the model knows; 3 by default.",
         ),
     ] = None
     init: Annotated[
@@ -202,7 +202,7 @@ class Fitting:
             "--starts",
             panel=_RUN,
             metavar="N",
-            help="Starts, of which the best is kept; or chains. One by default.",
+            help="Starts, the best of which is kept; or chains. One by default.",
         ),
     ] = None
     max_iter: Annotated[

@@ -47,10 +47,10 @@ _PARAMETERS = """\
 alpha : float or "learn"
     Concentration of the weights, 1.5 in the paper; or learned from the data.
 beta, gamma : float, array of float, shape (n_items,), or None
-    The Beta prior of the item probabilities. By default beta is the item's frequency and gamma the rest to
-    one, as in the paper; beta="learn" also learns the strength of that prior.
+    The Beta prior of the item probabilities. By default beta is the item's frequency and gamma is one minus
+    that, as in the paper; beta="learn" also learns the strength of that prior.
 n_init : int
-    How many starts, of which the best is kept; for sampling, how many chains, of which all are averaged.
+    How many starts; the best is kept. For sampling, how many chains; all are averaged.
 init : {"k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
     How to start: from spread-out transactions, which is the default, from random labels (the paper's), for
     sampling also from one component (the paper's for the process), from a mixture, or from labels.

@@ -64,7 +64,7 @@ def constraint_sets(
 
 def _too_many(n_sets: int, min_support: float, max_len: int) -> TooManyItemsetsError:
     return TooManyItemsetsError(
-        f"expected at most {MOST_SETS:,} itemsets to be told of, got {n_sets:,} and more; ask for a higher "
+        f"expected at most {MOST_SETS:,} itemsets as constraints, got {n_sets:,} and more; ask for a higher "
         f"support than {min_support!r}, or for itemsets of fewer than {max_len} items",
         n_sets,
     )
@@ -104,18 +104,18 @@ def _supports(family: Sets, found: Itemsets, data: Transactions) -> Floats:
 class MaxEntropyModel(ModelEstimator):
     """As little structure as the supports of short itemsets allow (maximum entropy, iterative scaling).
 
-    The model is told of all items, of the frequent itemsets up to a length, and of those that are not
-    frequent though all their subsets are. With at most 14 frequent items all answers come from one
-    distribution. With more, a question is answered from what is known of its own items alone, so that it
-    takes time and memory that double with every item: at most 14 frequent items can be asked for at once, and
-    whole transactions have no probability. It has no components.
+    The model knows the supports of all items, of the frequent itemsets up to a length, and of the itemsets
+    that are not frequent although all their subsets are. With at most 14 frequent items, all answers come
+    from one distribution. With more, a question is answered from what is known about its own items alone.
+    That takes time and memory that double with every item, so at most 14 frequent items can be asked for at
+    once, and whole transactions have no probability. The model has no components.
 
     Parameters
     ----------
     min_support : float or int
         Which itemsets are frequent, as in `mine`.
     max_len : int
-        The longest itemsets that the model is told of: 1 for independent items, 2 for pairs, and so on.
+        The longest itemsets whose supports the model knows: 1 for independent items, 2 for pairs, and so on.
     n_jobs : int or None
         Threads for mining: None is one, -1 all processors. The result does not depend on it.
 
@@ -124,7 +124,7 @@ class MaxEntropyModel(ModelEstimator):
     max_entropy_ : MaxEntropy
         The fitted model.
     n_constraints_ : int
-        The number of itemsets of two items or more that it is told of.
+        The number of itemsets of two items or more whose supports it knows.
     n_transactions_ : int
         The number of transactions it was fitted to.
     fitted_ : FittedModel
@@ -150,7 +150,7 @@ class MaxEntropyModel(ModelEstimator):
 
     @property
     def n_constraints_(self) -> int:
-        """The number of itemsets of two items or more that it is told of."""
+        """The number of itemsets of two items or more whose supports it knows."""
         return len(self.max_entropy_.itemsets)
 
     def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> FittedModel:

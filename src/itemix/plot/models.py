@@ -208,7 +208,7 @@ _QUANTITIES = get_args(Quantity)
 
 
 class Trace(NamedTuple):
-    """What was traced during a fit.
+    """The trace of a fit.
 
     Attributes
     ----------
@@ -288,7 +288,7 @@ def trace(
 
 
 def trace_of(model: ModelLike, quantity: Quantity = "bound") -> Trace:
-    """Return what was traced during a fit.
+    """Return the trace of a fit.
 
     Raises
     ------

@@ -84,7 +84,7 @@ class Findings:
 
     @property
     def model(self) -> Model:
-        """What answers."""
+        """The model that answers."""
         return self.fitted.model
 
 

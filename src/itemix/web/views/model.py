@@ -78,7 +78,7 @@ def lowest_threshold(served: Served) -> float:
 
 
 class ComponentsQuestion(Question):
-    """How many components, how many items of each, and how large the heat map."""
+    """The components of a mixture: how many, how many items of each, and how large the heat map is."""
 
     limit: int = Field(default=100, ge=1, le=1_000, description="The most rows to return.")
     items: int = Field(default=6, ge=0, le=100, description="How many items to name.")

@@ -277,7 +277,7 @@ _NOISE = 1e-9
 
 
 class DependenciesQuestion(Question):
-    """How many pairs, of which sign and strength, and of which items."""
+    """Pairs of items that depend on each other: how many, of which sign and strength, and of which items."""
 
     sign: query.Sign = Field(
         default="both", description="Pairs that attract each other, that avoid each other, or both."
