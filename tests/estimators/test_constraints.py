@@ -1,4 +1,4 @@
-"""The itemsets that a model of maximum entropy is told of."""
+"""The itemsets whose supports a model of maximum entropy knows."""
 
 from itertools import combinations
 
@@ -36,7 +36,7 @@ def test_all_sets_whose_subsets_are_frequent(seed, least, max_len, merged):
 
 def test_too_many():
     """More than a million sets are refused, in words that help."""
-    message = r"at most 1,000,000 itemsets to be told of, got .*; ask for a higher support than 0\.5, or for"
+    message = r"at most 1,000,000 itemsets as constraints, got .*; ask for a higher support than 0\.5, or for"
     frequent = np.ones((2, 1500), dtype=int)
     with pytest.raises(TooManyItemsetsError, match=message):
         constraint_sets(Transactions.from_matrix(frequent), 0.5, 2)

@@ -150,6 +150,20 @@ def test_only_questions_of_few_steps_are_answered_in_the_loop(corrected, questio
     assert (steps <= 1_000_000) is is_quick
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_an_interval_takes_steps_for_every_sample(data):
+    """A model of several samples takes as many times the steps of an interval as it has samples."""
+    sampler = itemix.BayesianMixture(2, inference="gibbs", max_iter=5, tol=0, thin=1, random_state=0)
+    question = {"present": ("salsa",), "given": ("beer",)}
+
+    def steps_of_interval(n_samples):
+        served = Served("store", sampler.set_params(n_samples=n_samples).fit(data))
+        both = [ask.query_steps(served, ask.QueryQuestion(**question, level=x)) for x in (0.9, None)]
+        return both[0] - both[1]
+
+    assert steps_of_interval(4) == 4 * steps_of_interval(1)
+
+
 def test_models_of_unknown_cost_are_asked_in_threads(corrected, data):
     """Models of other kinds, and answers that go through the data, may take any time."""
     question = ask.QueryQuestion(present=(1,))

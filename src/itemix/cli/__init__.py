@@ -1,7 +1,7 @@
 """The command line: one module for each command, and `main`, which turns errors into one line and a code.
 
-Nothing heavy is imported before a command runs, so that ``itemix --help`` is quick, and hardly anything
-before Ctrl-C is seen to.
+Nothing heavy is imported before a command runs, so that ``itemix --help`` is quick. Hardly anything is
+imported before `watch` is called, so that Ctrl-C works from the beginning.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Imports make objects that stay: looking for garbage among them again and again takes 5% of a short run.
+# Imports make objects that stay. Looking for garbage among them again and again takes 5% of a short run.
 _NEW_OBJECTS_PER_COLLECTION = 50_000
 
 
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0, 2 for bad input, 130 after Ctrl-C, 141 where nobody reads the output any more.
+        The exit code: 0, 2 for bad input, 130 after Ctrl-C, 141 if nobody reads the output any more.
     """
     if arguments is None:
         watch()
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = INTERRUPTED
     except BrokenPipeError:
         code = BROKEN_PIPE
-    except OSError as error:  # what the library says of files it says itself: this is mostly a full disk
+    except OSError as error:  # mostly a full disk: for other trouble the library has its own errors
         code = BAD_INPUT
         _drop_what_nobody_reads()
         where = "standard output" if error.filename is None else repr(error.filename)
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _replace_closed_streams() -> None:
-    """Let what is written to a closed stream go nowhere, as `print` does."""
+    """Discard what is written to a closed stream, as `print` does."""
     sys.stdout = sys.stdout or _nowhere()
     sys.stderr = sys.stderr or _nowhere()
 
@@ -76,12 +76,12 @@ def _nowhere() -> io.TextIOWrapper:
 
 
 def _escape_what_cannot_be_written() -> None:
-    """Let names that the encoding of a stream cannot hold be written as escapes."""
+    """Write names that the encoding of a stream cannot hold as escapes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _drop_what_nobody_reads() -> None:
-    """Let what is still buffered go nowhere: Python would complain of it at its end."""
+    """Discard what is still buffered: Python would complain about it when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)

@@ -1,4 +1,4 @@
-"""The program `itemix`: its commands, and how whatever goes wrong in them ends in one line."""
+"""The program `itemix`: all its commands, and the one line in which any error ends."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from itemix.errors import ItemixError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# The base class of usage errors: of the copy of click inside typer, or of click in earlier versions.
+# The base class of usage errors: in the copy of click inside typer, or in click for earlier versions.
 _UsageProblem: type[Any] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
@@ -42,7 +42,7 @@ for _command in (mine, rules, fit, show, query, recommend, evaluate, report, exp
 app.add_typer(datasets, name="datasets")
 
 
-@app.callback(invoke_without_command=True, epilog="itemix COMMAND --help says more of each command.")
+@app.callback(invoke_without_command=True, epilog="itemix COMMAND --help says more about each command.")
 def _root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
@@ -55,7 +55,7 @@ def _root(
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code; bad input is said in one line on standard error."""
+    """Run the program and return its exit code; of bad input it says in one line what is wrong."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = app(args=given, prog_name="itemix", standalone_mode=False)
@@ -67,15 +67,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except MemoryError as memory:
         return _refuse(f"expected enough memory, got none left; {_relief(memory)}")
-    except SystemExit as stop:  # of shell completion, and of typer where nobody reads the output any more
+    except SystemExit as stop:  # from shell completion, and from typer if nobody reads the output any more
         return BROKEN_PIPE if isinstance(stop.__context__, BrokenPipeError) else int(stop.code or 0)
     return code if isinstance(code, int) else 0
 
 
 def _relief(error: MemoryError) -> str:
-    """Say what takes less memory than what was done when it ended."""
+    """Say what would take less memory."""
     frames = traceback.extract_tb(error.__traceback__)
-    if any("/itemix/data/" in frame.filename.replace(os.sep, "/") for frame in frames):
+    if any("/itemix/io/" in frame.filename.replace(os.sep, "/") for frame in frames):
         return "try a part of the file, or mine a model with --verify, which reads in chunks"
     return "try a higher --min-support, or --max-len"
 

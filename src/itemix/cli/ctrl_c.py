@@ -1,10 +1,10 @@
 """Ctrl-C on the command line: the program ends at once, whatever it is doing, and says so in one line.
 
-No exception is raised, so that none can be lost or shown: files that are half written are removed, and the
-process ends. A thread does it, which waits for the signal: the main thread may be in a kernel, or in the
-compiler, and hears of a signal only afterwards.
+No exception is raised, so none can be lost or shown: half-written files are removed, and the process ends. A
+thread that waits for the signal does this, because the main thread may be in a kernel or in the compiler, and
+hears of a signal only afterwards.
 
-A fit that has something to keep is asked to stop instead; a second Ctrl-C, before it has gone on, ends it.
+A fit that has something to keep is asked to stop instead. A second Ctrl-C before it goes on ends the process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _taken: list[int] = []
 
 
 def watch() -> None:
-    """Have Ctrl-C end this process from now on."""
+    """Let Ctrl-C end this process from now on."""
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return  # it was started with signals ignored, as in the background of a script
     signal.signal(signal.SIGINT, _handle)
@@ -46,14 +46,14 @@ def watch() -> None:
 
 
 def leave_to_server() -> None:
-    """Have Ctrl-C be a KeyboardInterrupt again, as a server expects that ends what it has begun."""
+    """Let Ctrl-C be a KeyboardInterrupt again: a server needs it to end what it has begun."""
     if signal.getsignal(signal.SIGINT) is _handle:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.set_wakeup_fd(-1)
 
 
 def end() -> None:
-    """End the process with one line and code 130, and no file half written."""
+    """End the process with one line and code 130, and leave no half-written file."""
     if not _ending.acquire(blocking=False):
         return  # the other thread does it
     try:
@@ -79,7 +79,7 @@ class Keeping:
         _keeping.set()
 
     def stage(self, text: str) -> None:
-        """Hear what is done apart from iterations: with a second candidate, the first has its score."""
+        """Hear of work apart from iterations. From the second stage on, the first candidate has its score."""
         _asked.clear()
         self._n_stages += 1
         if self._n_stages > 1:
@@ -103,13 +103,13 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 
 def _wait(pipe: int) -> None:
-    """Read a byte for each signal, and end the process unless a fit sees to it."""
+    """Read a byte for each signal, and end the process unless a fit handles it."""
     n_heard = 0
     while number := os.read(pipe, 1):
         if number[0] != signal.SIGINT:
             continue
         n_heard += 1
-        is_seen_to = _keeping.is_set() or len(_taken) >= n_heard
-        if _asked.is_set() or not is_seen_to:
+        is_handled = _keeping.is_set() or len(_taken) >= n_heard
+        if _asked.is_set() or not is_handled:
             end()
         _asked.set()

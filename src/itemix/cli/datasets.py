@@ -64,7 +64,7 @@ def datasets(context: typer.Context) -> None:
 
 @app.command(cls=SectionedCommand)
 def show(name: Name) -> None:
-    """Show what is known of a data set.
+    """Show what is known about a data set.
 
     That is its size, its parts, whom to cite, its licence, and where it comes from.
     """

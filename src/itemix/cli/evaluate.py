@@ -1,4 +1,4 @@
-"""``itemix evaluate``: how well a model, or mined itemsets, tell the frequent itemsets of unseen data."""
+"""``itemix evaluate``: how well a model, or mined itemsets, predict the frequent itemsets of unseen data."""
 
 import json
 import math
@@ -79,7 +79,7 @@ def evaluate(
 
     Compares the frequent itemsets of TEST with those that MODEL predicts: how many of them are missed, how
     many predicted ones are false, and how far predicted supports are from the true ones on average, with and
-    without their sign; all of this for each length of itemsets too.
+    without their sign. All of this is also shown for each length of itemsets.
     """
     from itemix.core.display import plural
     from itemix.evaluation import evaluate as compare
@@ -150,12 +150,12 @@ def _write(evaluation: "Evaluation", path: str) -> None:
 
 
 def _finite(figures: dict[str, Any]) -> dict[str, Any]:
-    """Return figures as JSON can have them: infinity is null there."""
+    """Return figures that JSON can hold: infinity becomes null."""
     value = figures["log_likelihood"]
     return figures if value is None or math.isfinite(value) else {**figures, "log_likelihood": None}
 
 
-def _cell(column: str, value: Any) -> str:  # noqa: ANN401 - whatever stands in a column
+def _cell(column: str, value: float | None) -> str:
     import pandas as pd
 
     if pd.isna(value):

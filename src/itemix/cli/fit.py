@@ -1,4 +1,8 @@
-"""``itemix fit``: learn a model of transactions, and save it."""
+"""``itemix fit``: learn a model of transactions, and save it.
+
+`Fitting` holds the options and makes the estimator of them; `fitted` fits it and shows the progress. The
+commands explore and report use both, too.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ from itemix.cli.options import (
     option,
 )
 from itemix.cli.output import note, stopwatch
-from itemix.cli.sources import found, read_source
+from itemix.cli.sources import model_parts, read_source
 from itemix.errors import InvalidInputError
 from itemix.inference.methods import METHODS
 
@@ -36,12 +40,9 @@ if TYPE_CHECKING:
     from itemix.estimators.base import MixtureEstimator, ModelEstimator
     from itemix.inference.loop import Callback, Report
 
-
-# Which model `itemix fit` is to learn, and how: the options, and the estimator that they make.
-
 CRITERIA = ("bic", "aic", "held-out")
 INITS = ("k-means++", "random", "one", "mixture")
-# What some methods cannot start from.
+# What methods cannot start from, by their inference or estimator; and what all others cannot.
 _NO_INIT_OF = {"gibbs": ("mixture",), "ChowLiuMixture": ("one",)}
 _NO_INITS = ("one", "mixture")
 
@@ -59,9 +60,9 @@ _PARAMETER_OF = {
 }
 _CORRECTIONS: dict[str, str | int | None] = {"none": None, "auto": "auto", "2": 2, "3": 3, "4": 4, "5": 5}
 _ONLY_SAMPLING = ("samples", "thin")
-# What all methods are given unless something else is said, also those that have no such thing.
+# Defaults for all methods; a method that has no such parameter does without it.
 _DEFAULTS = {"correction": "auto", "threads": -1}
-# What methods may be given that have no such thing: without chance, any seed gives the same model.
+# Options that any method may be given. A method without chance gives the same model for any seed.
 _NEEDLESS = ("seed",)
 
 
@@ -181,7 +182,7 @@ class Fitting:
             "--itemset-len",
             panel=_OTHERS,
             metavar="N",
-            help="Maximum entropy: the longest itemsets that the model is told of; 3 by default.",
+            help="Maximum entropy: the longest itemsets whose supports the model knows; 3 by default.",
         ),
     ] = None
     init: Annotated[
@@ -201,7 +202,7 @@ class Fitting:
             "--starts",
             panel=_RUN,
             metavar="N",
-            help="Starts, of which the best is kept; or chains. One by default.",
+            help="Starts, the best of which is kept; or chains. One by default.",
         ),
     ] = None
     max_iter: Annotated[
@@ -209,7 +210,12 @@ class Fitting:
     ] = None
     tol: Annotated[
         float | None,
-        option("--tol", panel=_RUN, metavar="X", help="A gain by iteration and transaction that is no gain."),
+        option(
+            "--tol",
+            panel=_RUN,
+            metavar="X",
+            help="It has converged when an iteration gains less than this for each transaction.",
+        ),
     ] = None
     samples: Annotated[
         int | None,
@@ -295,7 +301,7 @@ class Fitting:
 
 
 def in_parameters(message: str) -> str:
-    """Say ``itemset_support`` for the estimator's ``min_support``: fitting has names of its own for these."""
+    """Say ``itemset_support`` for the estimator's ``min_support``: the options have names of their own."""
     own = {_PARAMETER_OF[name]: name for name in ("itemset_support", "itemset_len")}
     return re.sub(rf"\b({'|'.join(own)})\b", lambda match: own[match[1]], message)
 
@@ -309,8 +315,10 @@ def _correction(text: str) -> str | int | None:
     )
 
 
-def _number_or(option_name: str, text: str | None, word: str, number: type) -> Any:  # noqa: ANN401 - or the word
-    """Return the number that an option has, or its word, or None."""
+def _number_or(
+    option_name: str, text: str | None, word: str, number: type[int | float]
+) -> float | str | None:
+    """Return the value of an option that takes a number or one word; None if it was not given."""
     if text is None or text == word:
         return text
     try:
@@ -322,18 +330,16 @@ def _number_or(option_name: str, text: str | None, word: str, number: type) -> A
         ) from None
 
 
-# What the terminal shows while a model is fitted.
-
 _WIDE = 120
 
 
 @contextmanager
-def watching(method: str, n_transactions: int, *, quiet: bool) -> Iterator[list[Callback]]:
-    """Yield what a fit is to call after every iteration: nothing, unless there is a terminal to show it on.
+def shown_progress(method: str, n_transactions: int, *, quiet: bool) -> Iterator[list[Callback]]:
+    """Yield the callbacks that show the progress of a fit; none unless there is a terminal.
 
     Shown are the iterations of all starts or chains, the bound or the joint log-probability a transaction,
-    the number of components, and the time until the last iteration, before which a fit may well converge;
-    and what the fit does before and after them.
+    and the number of components; also what the fit does before and after the iterations. The time left is
+    that until the last iteration: a fit may well converge before.
     """
     if quiet or not sys.stderr.isatty():
         yield []
@@ -366,12 +372,12 @@ class _Display:
 
     def stage(self, text: str) -> None:
         for task in self._bar.tasks:
-            task.total = None  # no bar: nobody knows how long it takes
+            task.total = None  # no bar: it is not known how long this takes
         self._bar.update(self._task, description=text, refresh=True)
 
 
 def _progress(method: str) -> Progress:
-    """Make a line that fits: in a narrow terminal the bar is short and the words are cut, not the time."""
+    """Make the line of progress; a narrow terminal has a short bar and cuts the words, not the time."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.table import Column
@@ -415,7 +421,7 @@ def fit(
 ) -> None:
     """Learn a model of transactions.
 
-    On a terminal, the progress is shown; Ctrl-C ends the fit early, and the best state so far is saved; a
+    On a terminal, the progress is shown. Ctrl-C ends the fit early, and the best state so far is saved; a
     second one ends the program at once. Mine the model with itemix mine, ask it with itemix query and
     recommend, look at it with itemix show.
     """
@@ -439,7 +445,7 @@ def fitted(
 
     with stopwatch(quiet=quiet) as watch, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
-        with watching(method, len(transactions), quiet=quiet) as callbacks, Keeping() as keeping:
+        with shown_progress(method, len(transactions), quiet=quiet) as callbacks, Keeping() as keeping:
             try:
                 model.fit(transactions, callbacks=[*callbacks, keeping])
             except InvalidInputError as error:
@@ -452,7 +458,7 @@ def fitted(
 
 
 def refuse_fitting(fitting: Fitting, source: str, output: str | None = None) -> None:
-    """Refuse options that say how to fit, or where to save the model, where it is there already.
+    """Refuse options that say how to fit a model, or where to save it, if it is fitted already.
 
     Raises
     ------
@@ -470,7 +476,7 @@ def _summary(model: MixtureEstimator | ModelEstimator, method: str, seconds: flo
     from itemix.core.display import joined, plural
 
     training = model.fitted_.training
-    parts = found(model.fitted_)
+    parts = model_parts(model.fitted_)
     if training is not None and training.bound is not None:
         state = "converged" if training.converged else "not converged"
         parts.append(f"{state} after {plural(training.n_iter or 0, 'iteration')}")

@@ -67,8 +67,8 @@ def mine(
     """Find frequent itemsets, of data or of a model.
 
     Of transactions the result is exact; of a model that itemix fit has saved, it is what the model expects,
-    unless it is verified.
-    On a terminal it is a table; in a pipe, lines with tabs between the columns; with -o, a file.
+    unless it is verified. On a terminal it is a table; in a pipe, lines with tabs between the columns; with
+    -o, a file.
     """
     check_choice("--sort", sort, SORTS)
     search.check()
@@ -108,7 +108,7 @@ def mined(
 
 
 def _check_verifying(search: Searching, level: float | None) -> None:
-    """Check the options that --verify needs and that it leaves no meaning for."""
+    """Check that --verify has the option it needs, and none that makes no sense beside it."""
     if level is not None:
         raise InvalidInputError(
             "expected --level or --verify, got both; what was counted has no interval: leave out --level"

@@ -1,4 +1,7 @@
-"""The options that several commands share, in groups; `grouped` unfolds them for typer."""
+"""The options that several commands share, and their words in messages, shell completion and help.
+
+A dataclass of options, such as `Reading`, stands for its fields: `grouped` unfolds it for typer.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,10 @@ from itemix.errors import InvalidInputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+Click = Any
+"""An object of click: typer has a copy of its own, or uses the package, depending on its version."""
 
-# Messages of the library and of typer, in the words of the command line.
-
+# The option for each argument of the library that its messages name.
 _OPTION_OF = {
     "antecedents": "--antecedent",
     "consequents": "--consequent",
@@ -69,7 +73,7 @@ def in_options(message: str) -> str:
     return _NAMED.sub(lambda match: _OPTION_OF[match[1]], message)
 
 
-def of_usage_error(error: Any, arguments: Sequence[str] = ()) -> str:  # noqa: ANN401 - of typer's own click
+def of_usage_error(error: Click, arguments: Sequence[str] = ()) -> str:
     """Say what typer found wrong with the arguments, on one line: what was expected, what was got."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "itemix"
@@ -78,7 +82,7 @@ def of_usage_error(error: Any, arguments: Sequence[str] = ()) -> str:  # noqa: A
     return f"{said}; {hint or f'see {command} --help'}"
 
 
-def _of_parameter(error: Any, text: str, arguments: Sequence[str]) -> tuple[str, str] | None:  # noqa: ANN401
+def _of_parameter(error: Click, text: str, arguments: Sequence[str]) -> tuple[str, str] | None:
     """Return what was expected of an option and what was got, and what to try if that is known."""
     kind = type(error).__name__
     if kind == "NoSuchOption":
@@ -111,7 +115,7 @@ def _is_dataset(name: str, command: str) -> bool:
     return command == "itemix datasets" and name in CATALOGUE
 
 
-def _name_of(parameter: Any) -> str:  # noqa: ANN401 - as above
+def _name_of(parameter: Click) -> str:
     """Return what a parameter is called: an argument by the word for it, an option by its long name."""
     return str(parameter.metavar if parameter.param_type_name == "argument" else parameter.opts[0])
 
@@ -127,13 +131,11 @@ def _value_of(names: Sequence[str], arguments: Sequence[str]) -> str:
     return ""
 
 
-# What the shell offers when a word is completed; where nothing is offered, it offers file names.
-
 DATASET_PREFIX = "dataset:"
 
 
 def one_of(choices: Iterable[str]) -> Callable[[], list[str]]:
-    """Return a function that offers a few words; typer keeps those that fit."""
+    """Return a function that offers a few words to complete; typer keeps those that fit."""
     words = list(choices)
     return lambda: words
 
@@ -146,24 +148,21 @@ def dataset_names() -> list[tuple[str, str]]:
 
 
 def data_sources(incomplete: str) -> list[tuple[str, str]]:
-    """Offer data sets after ``dataset``, and file names (by offering nothing) otherwise."""
+    """Offer data sets after ``dataset``, and nothing otherwise: then the shell offers file names."""
     if not incomplete.startswith(DATASET_PREFIX.removesuffix(":")):
         return []
     return [(f"{DATASET_PREFIX}{name}", what) for name, what in dataset_names()]
 
 
-# Help that shows the arguments of a command by their names, and its options in sections.
-
-
 class SectionedCommand(TyperCommand):
-    """A command whose help has a section for each panel that its options name."""
+    """A command whose help names its arguments, and has a section for each panel that its options name."""
 
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - of typer's own click
+    def collect_usage_pieces(self, ctx: Click) -> list[str]:
         """Return what the line of usage names: the options, then the arguments in their order."""
         arguments: list[Any] = [p for p in self.get_params(ctx) if p.param_type_name == "argument"]
         return ["[OPTIONS]", *(a.metavar if a.required else f"[{a.metavar}]" for a in arguments)]
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - as above
+    def format_options(self, ctx: Click, formatter: Click) -> None:
         """Write the arguments, and the options section by section."""
         sections: dict[str, list[tuple[str, str]]] = {}
         parameters: list[Any] = self.get_params(ctx)
@@ -180,11 +179,8 @@ class SectionedCommand(TyperCommand):
                 formatter.write_dl(records)
 
 
-# Options that several commands share, declared once: a dataclass stands for its fields.
-
-
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Make a command for typer of a function some of whose parameters are dataclasses of options.
+    """Make a command for typer of a function that takes dataclasses of options.
 
     Typer sees every field as an option of its own; the function gets the dataclass.
     """
@@ -199,7 +195,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hints[name]))
 
     @functools.wraps(command)
-    def flat(**values: Any) -> None:  # noqa: ANN401 - whatever typer has parsed
+    def flat(**values: object) -> None:
         for name, group in groups.items():
             values[name] = group(
                 **{field.name: values.pop(field.name) for field in dataclasses.fields(group)}
@@ -328,8 +324,8 @@ class Reading:
         }
 
     @cached_property
-    def _names(self) -> Any:  # noqa: ANN401 - a path, or the names themselves
-        """The file of names; or the names that a stream holds, which several sources may need."""
+    def _names(self) -> str | dict[str, str] | None:
+        """The file of names; of a stream the names themselves, because several sources may need them."""
         if self.names is None or not is_stream(self.names):
             return self.names
         from itemix.io.read import read_names
@@ -419,7 +415,7 @@ class Searching:
         Raises
         ------
         InvalidInputError
-            If an option has no meaning, or it is not said how many sets are wanted.
+            If an option has no meaning, or none says how many sets are wanted.
         """
         if self.min_support is None and self.top_k is None:
             raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")

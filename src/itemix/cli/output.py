@@ -1,4 +1,4 @@
-"""How results leave: to a file, as a table on a terminal, as lines in a pipe; notes on standard error."""
+"""The output of commands: files, tables on a terminal, lines in a pipe; and notes on standard error."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import sys
 import time
 from contextlib import contextmanager
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from numba.core.event import TimingListener
 
     from itemix.cli.options import Output
     from itemix.core.itemsets import Itemsets
@@ -24,19 +26,19 @@ _LINES_AT_ONCE = 1000
 
 
 def note(message: str, *, quiet: bool) -> None:
-    """Say something on standard error, unless it should be quiet."""
+    """Say something on standard error, unless the command is to be quiet."""
     if not quiet:
         sys.stderr.write(f"{message}\n")
         sys.stderr.flush()
 
 
 def on_terminal() -> bool:
-    """Whether people read the output, rather than a program or a file (FORCE_COLOR says that they do)."""
+    """Whether people read the output, not a program or a file; FORCE_COLOR says that they do."""
     return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
 
 def check_output(output: Output) -> None:
-    """Check that the file that was asked for can be written, before long work is done for it."""
+    """Check that the file that was asked for can be written, before any long work."""
     if output.output is not None:
         from itemix.core.tables import check_path
 
@@ -55,7 +57,7 @@ def save(result: Itemsets | Rules, noun: str, output: Output) -> bool:
 
 
 def rows_shown(n_rows: int, limit: int | None) -> int:
-    """Return how many of the rows are to be shown, of which `limit` is the most: 0 is all, None as usual."""
+    """Return how many rows to show: at most `limit`; 0 is all, None is 20 on a terminal and all elsewhere."""
     if limit is None:
         limit = ROWS_ON_TERMINAL if on_terminal() else n_rows
     return n_rows if limit == 0 else min(limit, n_rows)
@@ -89,8 +91,6 @@ def names_of(sets: Sets) -> Iterator[str]:
     for start, stop in pairwise(offsets):
         yield ", ".join([names[code] for code in codes[start:stop]])
 
-
-# Itemsets and rules as people and pipes get them: a table on a terminal, lines with tabs elsewhere.
 
 SORTS = ("support", "length", "order")
 
@@ -160,8 +160,6 @@ def _sorted(itemsets: Itemsets, sort: str, n: int) -> Itemsets:
     return itemsets[:n]
 
 
-# Kernels that must be compiled first: say so on the terminal, and do not count it as time of the work.
-
 _NOTICE = "compiling for this machine; that is kept, and later runs start at once\n"
 
 
@@ -171,10 +169,10 @@ class Stopwatch:
     Parameters
     ----------
     compiling : numba.core.event.TimingListener
-        Which numba tells when it compiles.
+        Numba tells it when it compiles.
     """
 
-    def __init__(self, compiling: Any) -> None:  # noqa: ANN401 - numba has no types
+    def __init__(self, compiling: TimingListener) -> None:
         self._began = time.perf_counter()
         self._compiling = compiling
 
@@ -186,7 +184,7 @@ class Stopwatch:
 
 @contextmanager
 def stopwatch(*, quiet: bool) -> Iterator[Stopwatch]:
-    """Yield a stopwatch that starts now; on a terminal, say it when kernels have to be compiled."""
+    """Yield a stopwatch that starts now; on a terminal, say so if kernels have to be compiled."""
     from numba.core import event
 
     _forgo_matrix_products()
@@ -194,7 +192,7 @@ def stopwatch(*, quiet: bool) -> Iterator[Stopwatch]:
     class Compiling(event.TimingListener):
         is_said = quiet or not sys.stderr.isatty()
 
-        def on_start(self, started: Any) -> None:  # noqa: ANN401 - numba's Event
+        def on_start(self, started: event.Event) -> None:
             if not self.is_said:
                 sys.stderr.write(_NOTICE)
             self.is_said = True
@@ -205,9 +203,9 @@ def stopwatch(*, quiet: bool) -> Iterator[Stopwatch]:
 
 
 def _forgo_matrix_products() -> None:
-    """Load what Numba loads for any kernel, but let it believe that there is no BLAS.
+    """Load what Numba loads for any kernel, but make it believe that there is no BLAS.
 
-    To see whether there is one, it imports all of SciPy's linear algebra, a tenth of a command's time; no
+    To look for one, it imports all of SciPy's linear algebra, which takes a tenth of a command's time. No
     kernel of ours multiplies matrices.
     """
     blas = "scipy.linalg.cython_blas"

@@ -1,4 +1,4 @@
-"""What people read: headings, sentences and tables, drawn by rich on a terminal, plain text in a pipe."""
+"""A page of headings, sentences and tables, drawn by rich on a terminal, plain text in a pipe."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Page:
             self._console = Console(highlight=False, width=_WIDTH_IN_PIPES, color_system=None)
 
     def heading(self, text: str, aside: str = "") -> None:
-        """Begin a section; what is aside comes after the heading in a quieter tone."""
+        """Begin a section; the aside follows the heading in a quieter tone."""
         self._print(Text.assemble("\n", (text, f"bold {_ACCENT}"), (f"   {aside}" if aside else "", "dim")))
 
     def text(self, markup: str) -> None:

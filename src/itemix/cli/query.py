@@ -58,9 +58,9 @@ def query(
 ) -> None:
     """Ask for the probability of items.
 
-    SOURCE is a model that itemix fit has saved, or transactions, in which the answer is counted. Shown are
-    the probability that the items are present together (and others absent), given the items that are known;
-    with a condition also the probability without it, and the lift: how many times as large it is with it.
+    SOURCE is a model that itemix fit has saved, or transactions, in which the answer is counted. Shown is the
+    probability that the items are present together (and others absent), given the items that are known. With
+    a condition, the probability without it is shown too, and the lift: how many times as large it is with it.
     """
     event: EventNames = {"itemset": items or [], "absent": absent or []}
     condition: EventNames = {"given": given or [], "given_absent": given_absent or []}
@@ -109,7 +109,7 @@ def _answer(
 
 
 def _counted(transactions: "Transactions", event: EventNames, condition: EventNames) -> "Mixture":
-    """Return the data as a mixture: of the few items that are asked for, few transactions are different."""
+    """Return the data as a mixture of its different transactions: few, with only the items asked for."""
     from itemix.models.mixture import Mixture
 
     named = [name for names in (*event.values(), *condition.values()) for name in names]

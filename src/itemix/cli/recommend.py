@@ -24,7 +24,7 @@ _WHAT = "What to recommend"
 
 
 class Offer(NamedTuple):
-    """Something for a basket: its probability there, and how many times as large that is as anywhere."""
+    """An item for a basket, or several: its probability given the basket, and that over the overall one."""
 
     probability: float
     lift: float
@@ -71,9 +71,9 @@ def recommend(
     if baskets is not None:
         if basket or unwanted:
             raise InvalidInputError("expected either items or --baskets, got both; leave out one of them")
-        judge = _judge_of_many(asked)
-        known = _with_known_items(judge, read_source(baskets, reading, quiet=quiet), quiet=quiet)
-        write_lines(["basket", "rank", "probability", "item"], _for_many(judge, known, number))
+        recommender = _recommender(asked)
+        known = _with_known_items(recommender, read_source(baskets, reading, quiet=quiet), quiet=quiet)
+        write_lines(["basket", "rank", "probability", "item"], _for_many(recommender, known, number))
         return
     offers = _for_one(asked, basket, unwanted, number)
     if on_terminal():
@@ -120,7 +120,7 @@ def _for_one(
 
 
 def _counted(transactions: "Transactions", basket: list[str], absent: list[str], n: int) -> list[Offer]:
-    """Count what else the transactions hold that hold a basket and nothing that is not wanted."""
+    """Count what else is in the transactions that hold the basket and nothing unwanted."""
     import numpy as np
 
     known = np.union1d(transactions.items.codes(basket), transactions.items.codes(absent))
@@ -141,7 +141,7 @@ def _counted(transactions: "Transactions", basket: list[str], absent: list[str],
     ]
 
 
-def _judge_of_many(asked: "FittedModel | Rules | Transactions") -> "Model | Rules":
+def _recommender(asked: "FittedModel | Rules | Transactions") -> "Model | Rules":
     """Return the model or the rules that recommend for many baskets."""
     from itemix.fitted import FittedModel
     from itemix.mining.rules import Rules
@@ -156,43 +156,44 @@ def _judge_of_many(asked: "FittedModel | Rules | Transactions") -> "Model | Rule
     )
 
 
-def _with_known_items(judge: "Model | Rules", baskets: "Transactions", *, quiet: bool) -> "Transactions":
-    """Leave out of the baskets what is new since the model or the rules were made, and say so."""
+def _with_known_items(
+    recommender: "Model | Rules", baskets: "Transactions", *, quiet: bool
+) -> "Transactions":
+    """Leave items out of the baskets that the model or the rules do not know, and say so."""
     from itemix.core.display import plural
 
-    new = [name for name in baskets.items if name not in judge.items]
+    known = recommender.items
+    new = [name for name in baskets.items if name not in known]
     if not new:
-        return baskets.align_items(judge.items)
+        return baskets.align_items(known)
     if len(new) == baskets.n_items:
         raise InvalidInputError(
-            f"expected baskets with some of {len(judge.items):,} known items, got none of them, such as "
+            f"expected baskets with some of {len(known):,} known items, got none of them, such as "
             f"{cell(new[0])}; give both the same item names"
         )
     note(f"{plural(len(new), 'unknown item')} left out, such as {cell(new[0])}", quiet=quiet)
-    return baskets.select_items([name for name in baskets.items if name in judge.items]).align_items(
-        judge.items
-    )
+    return baskets.select_items([name for name in baskets.items if name in known]).align_items(known)
 
 
-def _for_many(judge: "Model | Rules", baskets: "Transactions", n: int) -> "Iterator[list[str]]":
+def _for_many(recommender: "Model | Rules", baskets: "Transactions", n: int) -> "Iterator[list[str]]":
     """Yield a row for each recommendation: the number of the basket from 1, the rank, and the item."""
     from itemix.mining import query
     from itemix.mining.rules import Rules
 
-    if isinstance(judge, Rules):
-        for b, offers in enumerate(_applied(judge, baskets, n)):
+    if isinstance(recommender, Rules):
+        for b, offers in enumerate(_applied(recommender, baskets, n)):
             for rank, offer in enumerate(offers):
                 yield [str(b + 1), str(rank + 1), f"{offer.score:.6g}", ", ".join(map(cell, offer.items))]
         return
-    codes, chances = query.recommend_many(judge, baskets, n)
+    codes, chances = query.recommend_many(recommender, baskets, n)
     for b, row in enumerate(codes.tolist()):
         for rank, code in enumerate(row):
             if code >= 0:
-                yield [str(b + 1), str(rank + 1), f"{chances[b, rank]:.6g}", cell(judge.items[code])]
+                yield [str(b + 1), str(rank + 1), f"{chances[b, rank]:.6g}", cell(recommender.items[code])]
 
 
 def _applied(rules: "Rules", baskets: "Transactions | list[list[Label]]", n: int) -> "Recommendations":
-    """Apply rules to several baskets, be it only one."""
+    """Apply rules to a list of baskets."""
     return cast("Recommendations", rules.recommend(baskets, n))
 
 

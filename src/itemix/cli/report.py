@@ -1,7 +1,7 @@
 """``itemix report``: what a model has found, in one HTML file to send to somebody."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from itemix._files import is_standard_input, refuse_repeated
 from itemix.cli.fit import Fitting, fitted, refuse_fitting
@@ -11,6 +11,7 @@ from itemix.cli.sources import opened, read_data, read_model_or_data, read_sourc
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from itemix._typing import ModelLike
     from itemix.core.transactions import Transactions
 
 _REPORT = "The report"
@@ -79,7 +80,7 @@ def report(
 
 def _model_and_data(
     source: str, data: str | None, fitting: Fitting, reading: Reading, *, quiet: bool
-) -> "tuple[Any, Transactions | None]":
+) -> "tuple[ModelLike, Transactions | None]":
     """Return the model that a source names, or one fitted to its data, and what to compare it with."""
     with opened(source, quiet=quiet) as found:
         if found.kind == "model":

@@ -1,4 +1,4 @@
-"""``itemix rules``: association rules of transactions, or of itemsets that were saved."""
+"""``itemix rules``: association rules of transactions, of a model, or of itemsets that were saved."""
 
 import dataclasses
 import re
@@ -70,7 +70,7 @@ class Splitting:
             "--antecedent",
             panel=_PANEL,
             metavar="ITEM",
-            help="An item that may stand on the left, no others may; may be repeated.",
+            help="An item that may stand on the left; others may not. May be repeated.",
         ),
     ] = None
     consequent: Annotated[
@@ -79,7 +79,7 @@ class Splitting:
             "--consequent",
             panel=_PANEL,
             metavar="ITEM",
-            help="An item that may stand on the right, no others may; may be repeated.",
+            help="An item that may stand on the right; others may not. May be repeated.",
         ),
     ] = None
     min_antecedent_len: Annotated[
@@ -221,7 +221,7 @@ def rules(
 def _itemsets(
     source: str, data: str | None, search: Searching, reading: Reading, output: Output
 ) -> "tuple[Itemsets, Transactions | None]":
-    """Return the itemsets of a source, mined if they are not there yet, and the transactions if they are."""
+    """Return the itemsets of a source, mined if need be, and the transactions if there are any."""
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
 

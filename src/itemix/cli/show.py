@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from itemix.models.mixture import Mixture
 
 _ROWS = 20
-# Bits of mutual information that are none but for rounding.
-_NOTHING = 1e-12
+# Less mutual information than this, in bits, is only rounding.
+_ROUNDING = 1e-12
 
 
 def show(
@@ -51,9 +51,9 @@ def show(
 
     The components come largest first, each with the number of items that its transactions have on average,
     and the items that tell it from the others: how probable they are in it, and how many times as probable as
-    overall. Of a model that was sampled, the components of the last
-    sample are shown; of a model without components, the pairs of items that depend most on each other, or the
-    items by themselves where none do. For a file of itemsets or rules, its first rows are shown.
+    overall. Of a model that was sampled, the components of the last sample are shown. Of a model without
+    components, the pairs of items that depend most on each other are shown, or single items if none do. Of a
+    file of itemsets or rules, the first rows are shown.
     """
     if limit < 0:
         raise InvalidInputError(f"expected --limit as a number of rows, got {limit}; try 0 for all")
@@ -98,7 +98,7 @@ def _show_pairs(model: "FittedModel", limit: int, *, quiet: bool) -> None:
 
     n_items = model.value.n_items
     n_pairs = n_items * (n_items - 1) // 2
-    pairs = [pair for pair in dependencies(model.model, limit or n_pairs) if pair.information > _NOTHING]
+    pairs = [pair for pair in dependencies(model.model, limit or n_pairs) if pair.information > _ROUNDING]
     if not pairs:
         note("no two items depend on each other in it", quiet=quiet)
         _show_items(model, limit)

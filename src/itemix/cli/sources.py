@@ -1,4 +1,4 @@
-"""What SOURCE names: a file of transactions, of a model or of itemsets, standard input, or a data set."""
+"""The sources of commands: files of transactions, models, itemsets or rules, standard input, data sets."""
 
 from __future__ import annotations
 
@@ -26,110 +26,8 @@ if TYPE_CHECKING:
     from itemix.mining.rules import Rules
     from itemix.models.base import Model
 
-
-# Models that were saved, as the commands name and describe them.
-
 SUFFIX = ".itemix"
-
-
-def is_model(source: str) -> bool:
-    """Whether a source is a file with a model, or is called like one."""
-    from itemix.files.container import is_model_file
-
-    return source.endswith(SUFFIX) or is_model_file(source)
-
-
-def model_summary(source: str, model: FittedModel) -> str:
-    """Say what a file holds."""
-    from itemix.core.display import joined, plural
-
-    components, structure, *correction = found(model)
-    n = model.n_transactions
-    parts = [
-        "a model" if model.method is None else model.method,
-        components,
-        structure,
-        plural(model.value.n_items, "item"),
-        *correction,
-        "" if n is None else f"fitted on {plural(n, 'transaction')}",
-    ]
-    return f"{Path(source).name}: {joined(parts)}"
-
-
-def prior_summary(prior: Prior) -> str:
-    """Say what a Bayesian model assumes, given or learned."""
-    transactions = "transaction" if prior.strength == 1 else "transactions"
-    return (
-        f"prior: alpha {prior.alpha:.3g}, and the weight of {prior.strength:.3g} {transactions} in each "
-        "component"
-    )
-
-
-def found(model: FittedModel) -> list[str]:
-    """Say what a fit has found: components, edges of trees or itemsets, corrections; empty for none."""
-    return [_components(model), _structure(model.value), _correction(model)]
-
-
-def _components(model: FittedModel) -> str:
-    """Say how many components a model has; the samples of a sampler have different numbers."""
-    from itemix.core.display import plural
-
-    if not model.n_components:
-        return ""
-    components, n_samples = plural(model.n_components, "component"), len(model.posteriors)
-    return f"{components} in the last of {n_samples} samples" if n_samples > 1 else components
-
-
-def _structure(model: Model) -> str:
-    """Say what a model of another kind than a mixture of products has besides components."""
-    from itemix.core.display import plural
-    from itemix.models.maxent import MaxEntropy
-    from itemix.models.trees import TreeMixture
-
-    if isinstance(model, TreeMixture):
-        return plural(model.n_edges, "edge")
-    return plural(len(model.itemsets), "itemset") if isinstance(model, MaxEntropy) else ""
-
-
-def _correction(model: FittedModel) -> str:
-    """Say by how much a model is corrected, or that no correction was chosen; nothing if none was wanted."""
-    if model.corrected is None:
-        return "" if model.choice is None else "no correction was found to be better"
-    from itemix.core.display import plural
-
-    residuals = model.corrected.correction.residuals
-    return f"corrected by {plural(residuals.size, 'itemset')} of up to {residuals.order} items"
-
-
-# Data sets by name: where they are, and getting them.
-
 NOT_YET = "not yet"
-
-
-def where_is(entry: DatasetInfo) -> str:
-    """Say where a data set is now."""
-    from itemix.data import datasets
-    from itemix.data.catalogue import CATALOGUE
-
-    files = list(entry.files.values())
-    if not files:
-        return "built in"
-    if all(datasets.find_local(file) for file in files):
-        return datasets.DATA_VARIABLE
-    if entry.made_of is not None:
-        return where_is(CATALOGUE[entry.made_of])
-    paths = [datasets.cached_path(entry.name, file) for file in files]
-    return "downloaded" if all(path is not None and path.exists() for path in paths) else NOT_YET
-
-
-def load_dataset(name: str, part: str | None, *, quiet: bool = False) -> Transactions:
-    """Return a data set, and say so if it has to be downloaded first."""
-    from itemix.data import datasets
-
-    entry = datasets.info(name)
-    if where_is(entry) == NOT_YET:
-        note(f"downloading {name} from {entry.page}", quiet=quiet)
-    return datasets.load(name, part)
 
 
 class Opened(NamedTuple):
@@ -152,7 +50,7 @@ class Opened(NamedTuple):
 
 @contextmanager
 def opened(source: str, *, quiet: bool) -> Iterator[Opened]:
-    """Open a source once and find out what it holds; only a regular file is looked at and opened again."""
+    """Open a source once, and find out what it holds; only a regular file can be opened again."""
     if source.startswith(DATASET_PREFIX) or not is_stream(source):
         yield Opened(source, _kind_of_file(source), source)
         return
@@ -295,7 +193,7 @@ def _hint_at_dataset(source: str) -> None:
 
 
 def _kind_of_file(path: str) -> str | None:
-    """Return what a file holds, or None if it is no file of ours, or none at all."""
+    """Return what a file holds, or None if itemix has not written it, or there is no such file."""
     from itemix.core.tables import kind_of
 
     if is_model(path):
@@ -304,7 +202,7 @@ def _kind_of_file(path: str) -> str | None:
 
 
 def _looked_at(name: str, stream: Source) -> Opened:
-    """Find out from its first bytes what a stream holds; where they do not tell, from all of them."""
+    """Find out what a stream holds from its first bytes; if these do not tell, from all of them."""
     from itemix.core.tables import kind_of, may_be_ours
     from itemix.files.container import begins_like_model
 
@@ -312,3 +210,104 @@ def _looked_at(name: str, stream: Source) -> Opened:
         return Opened(name, "model", stream)
     kind = kind_of(Held(stream.label, stream.look_at_all())) if may_be_ours(stream.head) else None
     return Opened(name, kind, stream)
+
+
+# Models: which files hold one, and what to say about it.
+
+
+def is_model(source: str) -> bool:
+    """Whether a source is a file with a model, or is called like one."""
+    from itemix.files.container import is_model_file
+
+    return source.endswith(SUFFIX) or is_model_file(source)
+
+
+def model_summary(source: str, model: FittedModel) -> str:
+    """Say what a file holds."""
+    from itemix.core.display import joined, plural
+
+    components, structure, *correction = model_parts(model)
+    n = model.n_transactions
+    parts = [
+        "a model" if model.method is None else model.method,
+        components,
+        structure,
+        plural(model.value.n_items, "item"),
+        *correction,
+        "" if n is None else f"fitted on {plural(n, 'transaction')}",
+    ]
+    return f"{Path(source).name}: {joined(parts)}"
+
+
+def prior_summary(prior: Prior) -> str:
+    """Say what a Bayesian model assumes, given or learned."""
+    transactions = "transaction" if prior.strength == 1 else "transactions"
+    return (
+        f"prior: alpha {prior.alpha:.3g}, and the weight of {prior.strength:.3g} {transactions} in each "
+        "component"
+    )
+
+
+def model_parts(model: FittedModel) -> list[str]:
+    """Say what a model is made of: components, edges of trees or itemsets, corrections; empty for none."""
+    return [_components(model), _structure(model.value), _correction(model)]
+
+
+def _components(model: FittedModel) -> str:
+    """Say how many components a model has; the samples of a sampler have different numbers."""
+    from itemix.core.display import plural
+
+    if not model.n_components:
+        return ""
+    components, n_samples = plural(model.n_components, "component"), len(model.posteriors)
+    return f"{components} in the last of {n_samples} samples" if n_samples > 1 else components
+
+
+def _structure(model: Model) -> str:
+    """Say how many edges or itemsets a model has, if it is of trees or of maximum entropy."""
+    from itemix.core.display import plural
+    from itemix.models.maxent import MaxEntropy
+    from itemix.models.trees import TreeMixture
+
+    if isinstance(model, TreeMixture):
+        return plural(model.n_edges, "edge")
+    return plural(len(model.itemsets), "itemset") if isinstance(model, MaxEntropy) else ""
+
+
+def _correction(model: FittedModel) -> str:
+    """Say by how much a model is corrected, or that no correction was chosen; nothing if none was wanted."""
+    if model.corrected is None:
+        return "" if model.choice is None else "no correction was found to be better"
+    from itemix.core.display import plural
+
+    residuals = model.corrected.correction.residuals
+    return f"corrected by {plural(residuals.size, 'itemset')} of up to {residuals.order} items"
+
+
+# Data sets by name: where they are, and how to get them.
+
+
+def where_is(entry: DatasetInfo) -> str:
+    """Say where a data set is now."""
+    from itemix.data import datasets
+    from itemix.data.catalogue import CATALOGUE
+
+    files = list(entry.files.values())
+    if not files:
+        return "built in"
+    if all(datasets.find_local(file) for file in files):
+        return datasets.DATA_VARIABLE
+    if entry.made_of is not None:
+        return where_is(CATALOGUE[entry.made_of])
+    paths = [datasets.cached_path(entry.name, file) for file in files]
+    return "downloaded" if all(path is not None and path.exists() for path in paths) else NOT_YET
+
+
+def load_dataset(name: str, part: str | None, *, quiet: bool = False) -> Transactions:
+    """Return a data set, and say so if it has to be downloaded first."""
+    from itemix.data import datasets
+
+    entry = datasets.info(name)
+    if where_is(entry) == NOT_YET:
+        note(f"downloading {name} from {entry.page}", quiet=quiet)
+    return datasets.load(name, part)

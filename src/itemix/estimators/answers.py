@@ -1,4 +1,9 @@
-"""What every fitted model answers; mixtures answer more, from their components and their posterior."""
+"""The questions that fitted estimators answer, and the data that they take.
+
+`Answers` is for all estimators. `MixtureAnswers` adds what components and a posterior can tell. Data comes as
+`Transactions`, lists of names, arrays, sparse matrices or data frames: `read_input` makes transactions of all
+of them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
 
     from sklearn.base import BaseEstimator
 
-    from itemix._typing import Floats
+    from itemix._typing import Floats, TransactionsLike
     from itemix.core.items import Items
     from itemix.core.itemsets import Itemsets
     from itemix.correction import Choice
@@ -38,24 +43,21 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-
-# What estimators take: Transactions, lists of names, arrays, sparse matrices and data frames alike.
-
 _EMPTY = "expected at least one {0}, got {1} while a minimum of 1 is required; check how the data was read"
 
 
 def read_input(
     estimator: BaseEstimator,
-    X: Any,  # noqa: ANN401 - whatever users have
+    X: TransactionsLike,
     *,
     items: Items | None = None,
 ) -> Transactions:
-    """Return X as transactions, and let scikit-learn check or learn its features.
+    """Return X as transactions, and let scikit-learn learn or check its features.
 
     Parameters
     ----------
     estimator : estimator
-        Whose features are learned (`items` is None) or checked.
+        Its features are learned if `items` is None, and checked otherwise.
     X : Transactions, list of lists of str, array, sparse matrix or data frame
         The data, binary.
     items : Items, optional
@@ -77,7 +79,7 @@ def read_input(
         return as_transactions(X)  # which says what was expected
     if hasattr(X, "columns"):
         if items is not None and not items.are_integers and not hasattr(estimator, "feature_names_in_"):
-            # Fitted to named items that were no columns: the names say which is which, not their order.
+            # The model was not fitted to columns: match them by name, not by their order.
             return _not_empty(Transactions.from_dataframe(X)).align_items(items)
         _check_features(estimator, X, reset=reset)
         frame = Transactions.from_dataframe(X)
@@ -87,7 +89,7 @@ def read_input(
     return Transactions.from_matrix(matrix, items=items)
 
 
-def _check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:  # noqa: ANN401 - as above
+def _check_features(estimator: BaseEstimator, X: TransactionsLike, *, reset: bool) -> None:
     try:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     except ValueError as error:  # other columns, or another number of them
@@ -102,13 +104,13 @@ def _is_lists_of_names(X: object) -> bool:
 
 
 class _NotNumbersError(InvalidInputError, TypeError):
-    """A matrix holds things that are no numbers; scikit-learn's checks ask for a TypeError."""
+    """A matrix holds something other than numbers; scikit-learn's checks ask for a TypeError."""
 
 
-def _as_matrix(X: Any) -> Any:  # noqa: ANN401 - an array or a sparse matrix
+def _as_matrix(X: TransactionsLike) -> Any:  # noqa: ANN401 - an array or a sparse matrix
     """Return a matrix of numbers with at least a row and a column, or say what is wrong with it.
 
-    The words that scikit-learn's own checks of estimators look for are all here.
+    The messages have the words that scikit-learn's own checks of estimators look for.
     """
     matrix = X if hasattr(X, "tocsr") else as_array(X)
     if len(matrix.shape) != 2:
@@ -156,7 +158,7 @@ class Learned(Generic[T]):
     Parameters
     ----------
     path : str
-        Where it is in the `FittedModel`. What is None there was not learned, and is no attribute.
+        Where it is in the `FittedModel`. If it is None there, the estimator has no such attribute.
     """
 
     def __init__(self, path: str) -> None:
@@ -187,31 +189,31 @@ class Answers(Saved, ABC):
 
     @property
     def model_(self) -> Model:
-        """The model that answers: of a mixture with a correction, the corrected one."""
+        """The model that answers; with a correction, the corrected mixture."""
         return self._fitted().model
 
     def _fitted(self) -> FittedModel:
         check_is_fitted(self, "fitted_")
         return self.fitted_
 
-    def _transactions(self, X: Any) -> Transactions:  # noqa: ANN401 - whatever users have
+    def _transactions(self, X: TransactionsLike) -> Transactions:
         return read_input(self, X, items=self.model_.items)
 
-    def score_samples(self, X: Any) -> Floats:  # noqa: ANN401 - as above
+    def score_samples(self, X: TransactionsLike) -> Floats:
         """Return the log-probability of each transaction, shape (n_transactions,)."""
         return self.model_.log_likelihood(self._transactions(X))
 
-    def score(self, X: Any, y: object = None) -> float:  # noqa: ANN401 - scikit-learn's signature
+    def score(self, X: TransactionsLike, y: object = None) -> float:
         """Return the mean log-probability of the transactions; `y` is ignored."""
         return float(self.score_samples(X).mean())
 
-    def bic(self, X: Any) -> float:  # noqa: ANN401 - as above
+    def bic(self, X: TransactionsLike) -> float:
         """Return the Bayesian information criterion of the model on X: the lower, the better."""
         data = self._transactions(X)
         model = self.model_
         return float(-2 * model.log_likelihood(data).sum() + model.n_parameters * np.log(len(data)))
 
-    def aic(self, X: Any) -> float:  # noqa: ANN401 - as above
+    def aic(self, X: TransactionsLike) -> float:
         """Return the Akaike information criterion of the model on X: the lower, the better."""
         model = self.model_
         return float(-2 * model.log_likelihood(self._transactions(X)).sum() + 2 * model.n_parameters)
@@ -274,7 +276,7 @@ class Answers(Saved, ABC):
 
 
 class Climb:
-    """How a fit by iterations went, of estimators that iterate."""
+    """How the fit went, for estimators that iterate."""
 
     n_iter_: Learned[int] = Learned("training.n_iter")
     converged_: Learned[bool] = Learned("training.converged")
@@ -284,7 +286,7 @@ class Climb:
 
 
 class MixtureAnswers(Climb, Answers):
-    """Questions to a fitted mixture: also which component explains a transaction, and how sure all is."""
+    """Questions to a fitted mixture: also which component explains a basket, and how sure an answer is."""
 
     mixture_: Learned[Mixture] = Learned("value")
     posteriors_: Learned[tuple[Posterior, ...]] = Learned("posteriors")
@@ -295,18 +297,18 @@ class MixtureAnswers(Climb, Answers):
 
     @property
     def corrected_(self) -> CorrectedMixture | None:
-        """The corrected mixture, which then answers all questions about itemsets; None without one."""
+        """The corrected mixture, which answers all questions about itemsets; None without a correction."""
         return self.fitted_.corrected
 
     def _fitted_mixture(self) -> Mixture:
         self._fitted()
         return self.mixture_
 
-    def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401 - as above
+    def predict_proba(self, X: TransactionsLike) -> Floats:
         """Return the probability of each component given each transaction, shape (n_transactions, K)."""
         return self._fitted_mixture().responsibilities(self._transactions(X))
 
-    def predict(self, X: Any) -> npt.NDArray[np.int64]:  # noqa: ANN401 - as above
+    def predict(self, X: TransactionsLike) -> npt.NDArray[np.int64]:
         """Return the most probable component of each transaction, shape (n_transactions,)."""
         return self._fitted_mixture().labels(self._transactions(X))
 
@@ -333,7 +335,7 @@ class MixtureAnswers(Climb, Answers):
         level : float
             The probability inside the interval.
         n_transactions : int, optional
-            Give the interval of the frequency in so many new transactions instead.
+            Give the interval of the frequency in this many new transactions instead.
         """
         return credible.interval(
             self._fitted().require_error_source(),
@@ -355,7 +357,7 @@ class MixtureAnswers(Climb, Answers):
         level: float = 0.9,
         n_transactions: int | None = None,
     ) -> tuple[Floats, Floats, Floats]:
-        """Return probabilities, lower and upper ends of intervals of many itemsets; see `interval`."""
+        """Return the probabilities of many itemsets, and the lower and upper ends of their intervals."""
         return credible.intervals(
             self._fitted().require_error_source(),
             itemsets,
@@ -379,6 +381,6 @@ class MixtureAnswers(Climb, Answers):
         Raises
         ------
         InvalidInputError
-            If these are no Itemsets, the level has no meaning, or the model has no posterior.
+            If these are not Itemsets, the level is not between 0 and 1, or the model has no posterior.
         """
         return self._fitted().with_intervals(itemsets, level=level)

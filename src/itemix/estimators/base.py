@@ -1,4 +1,8 @@
-"""Fitting, shared by all mixture estimators: the loop, its warnings, and data that comes in batches."""
+"""The bases of all estimators: checks of parameters, warnings of how a fit went, and the fit itself.
+
+`MixtureEstimator` is the base of mixtures of Bernoulli products; it fits data at once or batch by batch.
+`ModelEstimator` is the base of all other models.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,6 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from itemix import _checks
 from itemix._checks import check_whole
 from itemix._runtime import Workers, count_threads, interruptible, require_memory
 from itemix.core.display import plural
@@ -33,15 +36,14 @@ from itemix.models.counts import Rows, tables_of_mixture
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from itemix._typing import TransactionsLike
     from itemix.core.transactions import Transactions
     from itemix.inference.loop import Fitted, Report, Run, Seed
     from itemix.inference.selection import Scores, Selection
+    from itemix.inference.start import Init
     from itemix.kernels.inference.estep import ScoreTables
     from itemix.models.counts import Counts
     from itemix.models.mixture import Mixture
-
-
-# Rules for the parameters of the estimators, and the seeds made of `random_state`.
 
 
 def require_room(n_components: int, n_items: int, bytes_a_cell: float) -> None:
@@ -57,7 +59,7 @@ def require_room(n_components: int, n_items: int, bytes_a_cell: float) -> None:
     Raises
     ------
     NotEnoughMemoryError
-        If it takes more than this process may still take.
+        If that is more than this process may still take.
     """
     require_memory(
         bytes_a_cell * n_components * n_items,
@@ -68,7 +70,7 @@ def require_room(n_components: int, n_items: int, bytes_a_cell: float) -> None:
 
 def check_least(name: str, value: object, low: int = 1) -> int:
     """Return a whole number of at least `low`, or raise InvalidInputError."""
-    return _checks.check_whole(name, value, low, least=low)
+    return check_whole(name, value, low, least=low)
 
 
 def check_tol(value: object) -> float:
@@ -97,7 +99,7 @@ def check_components(value: object, n_transactions: int) -> int:
 
 
 def as_seed(random_state: object) -> Seed:
-    """Return what `numpy.random` takes, of anything that scikit-learn takes as `random_state`."""
+    """Return a seed for `numpy.random` from anything that scikit-learn takes as `random_state`."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if random_state is None or isinstance(random_state, np.random.Generator | np.random.SeedSequence):
@@ -105,17 +107,14 @@ def as_seed(random_state: object) -> Seed:
     return check_least("random_state", random_state, 0)
 
 
-# What estimators that iterate say of it: printed lines, and a warning if a fit has not converged.
-
-
 def printers(verbose: int) -> list[Callback]:
-    """Return what prints every so many iterations; nothing for 0."""
+    """Return a callback that prints every so many iterations; none for 0."""
     every = int(verbose) if isinstance(verbose, bool) else check_whole("verbose", verbose, 0)
     return [] if every <= 0 else [_Printer(every)]
 
 
 class _Printer:
-    """Prints some iterations, and what comes before and after them."""
+    """Prints every so many iterations, and the stages before and after them."""
 
     def __init__(self, every: int) -> None:
         self._every = every
@@ -132,7 +131,7 @@ class _Printer:
 
 
 def warn(message: str) -> None:
-    """Warn of how a fit went, at the line outside of this library that asked for it."""
+    """Warn of how a fit went; the warning points to the line outside this library that asked for it."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "itemix":
         frame, level = frame.f_back, level + 1
@@ -146,8 +145,8 @@ def warn_of_choice(scores: Scores | Selection, n_tried: int, what: str, best: ob
         warn(f"the choice of {what} was interrupted; {tried} is taken")
 
 
-def warn_of(model: Any, training: Training) -> None:  # noqa: ANN401 - an estimator
-    """Warn if the fit of a model was interrupted, or has not converged and was not stopped by a callback."""
+def warn_of_fit(model: BaseEstimator, training: Training) -> None:
+    """Warn if a fit was interrupted, or did not converge although no callback stopped it."""
     name = type(model).__name__
     if training.interrupted:
         left_out = "" if getattr(model, "correction", None) is None else ", without a correction"
@@ -163,19 +162,16 @@ def warn_of(model: Any, training: Training) -> None:  # noqa: ANN401 - an estima
     warn(message)
 
 
-# What the estimators share that learn another model than a mixture of Bernoulli products.
-
-
 class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators: a subclass learns its model from transactions."""
+    """Base of the estimators of other models than mixtures: a subclass learns its model from transactions."""
 
     n_transactions_: Learned[int] = Learned("training.n_transactions")
 
     @abstractmethod
     def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> FittedModel:
-        """Return what is learned."""
+        """Return the model that is learned, and how."""
 
-    def fit(self, X: Any, y: object = None, *, callbacks: Sequence[Callback] = ()) -> Self:  # noqa: ANN401
+    def fit(self, X: TransactionsLike, y: object = None, *, callbacks: Sequence[Callback] = ()) -> Self:
         """Fit the model.
 
         Parameters
@@ -185,8 +181,9 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
         y : ignored
             For scikit-learn's sake.
         callbacks : sequence of callables
-            Each is told every iteration (`itemix.inference.loop.Report`), if there are any; one that returns
-            True stops the fit. One that has a method `stage` is also told, in words, what comes before.
+            Each is called after every iteration, if there are any, with an `itemix.inference.loop.Report`.
+            One that returns True stops the fit. One that has a method `stage` is also told, in words, what is
+            done before.
         """
         transactions = read_input(self, X)
         with interruptible():
@@ -199,8 +196,8 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
         return tags
 
 
-# A batch counts as its share of all transactions so far to the power of 0.7, which is t^-0.7 for the t-th of
-# equal batches (Hoffman et al. 2013: between 0.5 and 1).
+# The weight of a batch is its share of all transactions so far, to this power: t^-0.7 for the t-th of equal
+# batches. Hoffman et al. (2013) ask for a power between 0.5 and 1.
 _FORGETTING = 0.7
 
 
@@ -224,13 +221,13 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
     def _algorithm(
         self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: DataTotals
     ) -> Any:  # noqa: ANN401 - EM or Variational, each with its own state
-        """Return the batch algorithm for some rows, its prior made of the item totals."""
+        """Return the algorithm for some rows, with a prior made from the item totals."""
 
     @abstractmethod
     def _tolerance(self) -> float:
         """Return the checked tolerance."""
 
-    def fit(self, X: Any, y: object = None, *, callbacks: Sequence[Callback] = ()) -> Self:  # noqa: ANN401
+    def fit(self, X: TransactionsLike, y: object = None, *, callbacks: Sequence[Callback] = ()) -> Self:
         """Fit the model.
 
         Parameters
@@ -240,15 +237,16 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         y : ignored
             For scikit-learn's sake.
         callbacks : sequence of callables
-            Each is told every iteration (`itemix.inference.loop.Report`); one that returns True stops the
-            fit. One that has a method `stage` is also told, in words, what comes before and after the
-            iterations.
+            Each is called after every iteration with an `itemix.inference.loop.Report`. One that returns True
+            stops the fit. One that has a method `stage` is also told, in words, what is done before and after
+            the iterations.
 
         Notes
         -----
-        Ctrl-C ends what is being done, and what there is by then is kept, with a warning: the choice of the
-        number of components (the best so far is fitted), the fit (the model is not corrected), or the
-        correction. It is a KeyboardInterrupt only where there is nothing to keep yet.
+        Ctrl-C ends the step that is being done, keeps what there is, and warns. If it ends the choice of the
+        number of components, the best so far is fitted. If it ends the fit, the model is not corrected. If it
+        ends the correction, the model is kept without one. Where there is nothing to keep yet, it raises
+        KeyboardInterrupt.
         """
         transactions = read_input(self, X)
         if not (self.correction is None or (isinstance(self.correction, str) and self.correction == "auto")):
@@ -259,17 +257,17 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             loop = self._loop(transactions, n_components, workers)
             self._keep(self._finished(loop(callbacks=observers), selection))
             del loop  # and all that it holds of the data
-            warn_of(self, self._training)
+            warn_of_fit(self, self._training)
             if self.correction is not None and not self._training.interrupted:
                 self._correct(transactions, observers)
         return self
 
-    def fit_predict(self, X: Any, y: object = None) -> npt.NDArray[np.int64]:  # noqa: ANN401
+    def fit_predict(self, X: TransactionsLike, y: object = None) -> npt.NDArray[np.int64]:
         """Fit the model and return the most probable component of each transaction."""
         return self.fit(X, y).predict(X)
 
     def _loop(self, transactions: Transactions, n_components: int, workers: Workers) -> Callable[..., Any]:
-        """Return the loop that fits the mixture: it takes callbacks, and returns how it went."""
+        """Return the function that fits the mixture: it takes callbacks, and returns how the fit went."""
         require_room(n_components, transactions.n_items, self._bytes_a_cell)
         settings = self._settings()
         rows = Rows(transactions, workers)
@@ -278,12 +276,12 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         return partial(run, algorithm, rows.n_transactions, settings, as_seed(self.random_state))
 
     def _finished(self, result: Run[Any], selection: Selection | None) -> FittedModel:
-        """Return what a loop has come to."""
+        """Return the fitted model of a loop that has ended."""
         algorithm: Any = result.algorithm  # EM or Variational
         state, interrupted = result.state, result.interrupted
         try:
             state = algorithm.measured(state)
-        except KeyboardInterrupt:  # the fit is done; its intervals are narrower
+        except KeyboardInterrupt:  # the fit is done, only its intervals are narrower
             interrupted = True
         totals = DataTotals.of(algorithm.rows)
         return self._fitted_of(
@@ -302,7 +300,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         )
 
     def _fitted_of(self, ended: Fitted, training: Training) -> FittedModel:
-        """Return the fitted model of what an algorithm ends with."""
+        """Return the fitted model of an algorithm's end."""
         posteriors = () if ended.posterior is None else (ended.posterior,)
         training = replace(training, counts=ended.counts, prior=ended.prior)
         return FittedModel(ended.mixture, posteriors=posteriors, method=self._method, training=training)
@@ -331,12 +329,13 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         choice = order if isinstance(order, Choice) else None
         self.fitted_ = replace(self.fitted_, corrected=corrected, choice=choice)
 
-    def _partial_fit(self, X: Any) -> Self:  # noqa: ANN401 - whatever users have
-        """Take in a batch: the first is fitted, each later one blended into the mean expected counts.
+    def _partial_fit(self, X: TransactionsLike) -> Self:
+        """Take in a batch: fit the first, blend each later one into the mean expected counts.
 
         The counts of a batch are those expected under the mean parameters, also in variational inference.
-        Expected logarithms would be the coordinate ascent, but shut a component off from all items that the
-        few transactions of the first batches did not bring it: where the prior is 0.01, that is -100.
+        Coordinate ascent would use expected logarithms. But with these, a component hardly ever gets an item
+        that its few transactions of the first batches did not hold: the expected logarithm is near -100 where
+        the prior is 0.01.
         """
         if self.correction is not None:
             raise InvalidInputError(
@@ -370,8 +369,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         self._keep(self._fitted_of(ended, training))
         return self
 
-    def _batch(self, X: Any) -> Transactions:  # noqa: ANN401 - whatever users have
-        """Return a batch with the items of the first, matched by their names; it need not have all."""
+    def _batch(self, X: TransactionsLike) -> Transactions:
+        """Return a batch with the items of the first one, matched by name; it need not have all of them."""
         items = self.mixture_.items
         try:
             return self._transactions(X).align_items(items)
@@ -382,18 +381,18 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             ) from None
 
     def _totals(self) -> DataTotals:
-        """Return what all batches add up to; components of a sample share out all transactions."""
+        """Return the totals of all batches; after sampling, the counts of the last sample add up to them."""
         if self._training.totals is not None:
             return self._training.totals
         item_totals = self.counts_.item_counts.sum(axis=0).astype(np.int64)
         return DataTotals(item_totals, round(self.counts_.n_transactions))
 
     def _expected(self, rows: Rows, tables: ScoreTables) -> tuple[Counts, float]:
-        """Return the expected counts of a batch, with all that a state holds, and its log-likelihood."""
+        """Return the expected counts of a batch as the algorithm's state has them, and its log-likelihood."""
         return rows.expected_counts(tables)
 
     def _open(self, counts: Counts, totals: DataTotals) -> Counts:
-        """Return counts under which the next batch may hold what no batch has held yet."""
+        """Return counts that allow the next batch to hold what no batch has held yet."""
         return counts
 
     def _keep(self, fitted: FittedModel) -> None:
@@ -402,7 +401,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
     def _chosen_components(
         self, transactions: Transactions, callbacks: Sequence[Callback]
     ) -> tuple[int, Selection | None]:
-        """Return the number of components, and how it was chosen if it was: by the criterion."""
+        """Return the number of components, and how it was chosen if the criterion chose it."""
         if not (isinstance(self.n_components, str) and self.n_components == "auto"):
             return check_components(self.n_components, transactions.n_transactions), None
         seed = as_seed(self.random_state)
@@ -431,12 +430,13 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         """Return the mixture to score unseen transactions with."""
         return self.mixture_
 
-    def _start(self, n_components: int) -> Any:  # noqa: ANN401 - see starter
+    def _start(self, n_components: int) -> Init:
         """Return what to start from: the last model if a fit goes on, unless another number was chosen."""
+        init: Init = self.init
         if not self.warm_start or not hasattr(self, "mixture_"):
-            return self.init
+            return init
         last = self._last()
-        return self.init if self.n_components == "auto" and last.n_components != n_components else last
+        return init if self.n_components == "auto" and last.n_components != n_components else last
 
     def _last(self) -> Mixture:
         """Return the mixture that a fit goes on from."""

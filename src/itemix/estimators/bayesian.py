@@ -1,4 +1,4 @@
-"""The Bayesian mixtures: finite, and the Dirichlet process; by variational inference or Gibbs sampling."""
+"""The Bayesian mixtures, finite and of a Dirichlet process, by variational inference or Gibbs sampling."""
 
 from __future__ import annotations
 
@@ -30,36 +30,37 @@ if TYPE_CHECKING:
     import numpy as np
 
     from itemix._runtime import Workers
+    from itemix._typing import TransactionsLike
     from itemix.core.transactions import Transactions
-    from itemix.inference.loop import Callback, Run
+    from itemix.inference.loop import Callback, Run, Seed
+    from itemix.inference.priors import Hyperparameter
     from itemix.inference.selection import Selection
+    from itemix.inference.start import Init
     from itemix.kernels.inference.estep import ScoreTables
     from itemix.models.counts import Counts, Rows
     from itemix.models.posterior import Posterior
 
-
-# What several estimators say in the same words: parameters and attributes that they share.
-
 T = TypeVar("T", bound=type)
 
+# The parameters and attributes that both class docstrings describe in the same words.
 _PARAMETERS = """\
 alpha : float or "learn"
     Concentration of the weights, 1.5 in the paper; or learned from the data.
 beta, gamma : float, array of float, shape (n_items,), or None
-    The Beta prior of the item probabilities. By default beta is the item's frequency and gamma the rest to
-    one, as in the paper; beta="learn" also learns the strength of that prior.
+    The Beta prior of the item probabilities. By default beta is the item's frequency and gamma is one minus
+    that, as in the paper; beta="learn" also learns the strength of that prior.
 n_init : int
-    How many starts, of which the best is kept; for sampling, how many chains, of which all are averaged.
+    How many starts; the best is kept. For sampling, how many chains; all are averaged.
 init : {"k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
     How to start: from spread-out transactions, which is the default, from random labels (the paper's), for
     sampling also from one component (the paper's for the process), from a mixture, or from labels.
 max_iter : int
     The most iterations of a start, or of the burn-in of a chain.
 tol : float or None
-    When it has converged: variational, if an iteration raises the mean bound by less (by default 1e-4);
-    sampling, if the mean joint log-probability of a quarter of the iterations differs by less from that of
-    the quarter before (by default 0.01), or by no more than it fluctuates, and the number of components does
-    not drift either; 0 runs all iterations.
+    When it has converged; 0 runs all iterations. Variational inference has converged when an iteration raises
+    the mean bound by less than this (1e-4 by default). Sampling has converged when the mean joint
+    log-probability of a quarter of the iterations differs by less than this (0.01 by default) from that of
+    the quarter before, or by no more than it fluctuates, and the number of components does not drift.
 n_samples, thin : int
     For sampling: how many posterior samples each chain keeps, and how many iterations lie between them.
 random_state : int, Generator, RandomState or None
@@ -72,8 +73,8 @@ n_jobs : int or None
     Threads: None is one, -1 all processors. The result does not depend on it.
 correction : None, "auto" or int
     Whether to correct the mixture by the counts of short itemsets (see docs/correction.md): None leaves it as
-    it is, "auto" chooses how on held-out halves of the data, a number from 2 to 5 counts itemsets of up to so
-    many items at full strength."""
+    it is, "auto" chooses how on held-out halves of the data, a number from 2 to 5 counts itemsets of up to
+    that many items at full strength."""
 
 _ATTRIBUTES = """\
 mixture_ : Mixture
@@ -86,7 +87,7 @@ prior_ : Prior
     The hyperparameters alpha, beta and gamma, and their strength, as given or learned; for sampling those of
     the last sample.
 corrected_ : CorrectedMixture or None
-    The corrected mixture, which then answers all questions about itemsets.
+    The corrected mixture, which answers all questions about itemsets; None without a correction.
 correction_choice_ : Choice
     What "auto" has tried, and what came of it.
 counts_ : Counts
@@ -110,7 +111,7 @@ fitted_ : FittedModel
 
 
 def with_shared_words(cls: T) -> T:
-    """Put the shared descriptions into a class docstring, where it says so in braces."""
+    """Put the shared descriptions into a class docstring, for {parameters} and {attributes}."""
     if cls.__doc__ is not None:  # python -OO leaves docstrings out
         text = inspect.cleandoc(cls.__doc__)
         cls.__doc__ = text.replace("{parameters}", _PARAMETERS).replace("{attributes}", _ATTRIBUTES)
@@ -124,8 +125,10 @@ _TOLERANCE = {"variational": 1e-4, "gibbs": 0.01}
 
 
 class _Bayesian(MixtureEstimator):
-    """What both Bayesian mixtures share."""
+    """Base of both Bayesian mixtures."""
 
+    alpha: Any
+    beta: Any
     _weights: Weights
     _bytes_a_cell = 104  # by variational inference for the process; the finite mixture takes less
     posterior_: Learned[Posterior] = Learned("last_posterior")
@@ -134,23 +137,23 @@ class _Bayesian(MixtureEstimator):
 
     def __init__(
         self,
-        n_components: Any = None,  # noqa: ANN401 - described in the subclasses
+        n_components: int | str | None = None,
         *,
         inference: Literal["variational", "gibbs"] = "variational",
-        alpha: Any = 1.5,  # noqa: ANN401
-        beta: Any = None,  # noqa: ANN401
-        gamma: Any = None,  # noqa: ANN401
+        alpha: float | str = 1.5,
+        beta: Hyperparameter = None,
+        gamma: Hyperparameter = None,
         n_init: int = 1,
-        init: Any = None,  # noqa: ANN401
+        init: Init | None = None,
         max_iter: int = 300,
         tol: float | None = None,
         n_samples: int = 5,
         thin: int = 10,
-        random_state: Any = None,  # noqa: ANN401
+        random_state: Seed | np.random.RandomState = None,
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
-        correction: Any = None,  # noqa: ANN401
+        correction: int | str | None = None,
     ) -> None:
         self.n_components = n_components
         self.inference = inference
@@ -170,7 +173,7 @@ class _Bayesian(MixtureEstimator):
         self.correction = correction
 
     @available_if(lambda self: self.inference == "variational")  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401 - scikit-learn's signature
+    def partial_fit(self, X: TransactionsLike, y: object = None) -> Self:
         """Take in a batch of a stream (stochastic variational inference).
 
         The first batch is fitted; each later one adjusts the mean expected counts, and the posterior is that
@@ -178,8 +181,8 @@ class _Bayesian(MixtureEstimator):
         from the last sample. Hyperparameters are learned from the first batch only: later, "learn" stands for
         the default.
 
-        The items of a batch are matched with those of the first by their names, of which it need not have
-        all. So that no later batch has a new one, begin with ``partial_fit(first.align_items(names))``.
+        Items are matched by name with those of the first batch. A later batch need not have all of them, but
+        it may not have new ones. If it might, begin with ``partial_fit(first.align_items(names))``.
 
         `lower_bound_` becomes the mean log-likelihood of the batch before it was taken in.
         """
@@ -237,9 +240,9 @@ class _Bayesian(MixtureEstimator):
 
     def _sampler(self, transactions: Transactions, n_components: int) -> GibbsSampler:
         start = self._start(n_components)
-        # The process starts from any number of components that a mixture has.
-        is_any = isinstance(start, Mixture) and self._weights == "sticks"
-        labels = label_starter(start, transactions, None if is_any else n_components)
+        # The process may start from a mixture of any number of components.
+        is_any_number = isinstance(start, Mixture) and self._weights == "sticks"
+        labels = label_starter(start, transactions, None if is_any_number else n_components)
         prior = self._prior(DataTotals(transactions.item_counts(), transactions.n_transactions))
         learn_alpha, learn_strength = self._learned()
         return GibbsSampler(
@@ -251,8 +254,8 @@ class _Bayesian(MixtureEstimator):
             learn_strength=learn_strength,
         )
 
-    def _start(self, n_components: int) -> Any:  # noqa: ANN401 - see starter
-        start = super()._start(n_components)
+    def _start(self, n_components: int) -> Init:
+        start: Init | None = super()._start(n_components)
         return "k-means++" if start is None else start
 
     def _last(self) -> Mixture:
@@ -309,24 +312,24 @@ class BayesianMixture(_Bayesian):
 
     def __init__(
         self,
-        n_components: Any = 10,  # noqa: ANN401 - described above
+        n_components: int | str = 10,
         *,
         criterion: str = "held-out",
         inference: Literal["variational", "gibbs"] = "variational",
-        alpha: Any = 1.5,  # noqa: ANN401
-        beta: Any = None,  # noqa: ANN401
-        gamma: Any = None,  # noqa: ANN401
+        alpha: float | str = 1.5,
+        beta: Hyperparameter = None,
+        gamma: Hyperparameter = None,
         n_init: int = 1,
-        init: Any = None,  # noqa: ANN401
+        init: Init | None = None,
         max_iter: int = 300,
         tol: float | None = None,
         n_samples: int = 5,
         thin: int = 10,
-        random_state: Any = None,  # noqa: ANN401
+        random_state: Seed | np.random.RandomState = None,
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
-        correction: Any = None,  # noqa: ANN401
+        correction: int | str | None = None,
     ) -> None:
         super().__init__(
             n_components,
@@ -356,8 +359,8 @@ class DirichletProcessMixture(_Bayesian):
     Parameters
     ----------
     n_components : int or None
-        For variational inference where the process is truncated, for sampling the number of labels to start
-        from; the process finds its own number. By default 50, or as many as there are transactions.
+        The process finds its own number: variational inference truncates it here, sampling starts from labels
+        of this many components. By default 50, or the number of transactions if that is smaller.
     inference : {"variational", "gibbs"}
         Variational inference (VDPM) is quick, collapsed Gibbs sampling (GSDPM) more exact.
     {parameters}

@@ -1,8 +1,8 @@
-"""The Bernoulli mixture, fitted by EM."""
+"""The Bernoulli mixture, fitted by EM, and the model of independent items."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -17,13 +17,15 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from itemix._typing import TransactionsLike
     from itemix.core.transactions import Transactions
-    from itemix.inference.loop import Callback
+    from itemix.inference.loop import Callback, Seed
     from itemix.inference.priors import DataTotals
+    from itemix.inference.start import Init
     from itemix.models.counts import Rows
 
 
-# A component that expects less than this of a transaction is called empty.
+# A component that is expected to hold less than this of one transaction is empty.
 _EMPTY = 1e-6
 
 
@@ -55,18 +57,18 @@ class BernoulliMixture(MixtureEstimator):
     correction : None, "auto" or int
         Whether to correct the mixture by the counts of short itemsets (see docs/correction.md): None leaves
         it as it is, "auto" chooses how on held-out halves of the data, a number from 2 to 5 counts itemsets
-        of up to so many items at full strength.
+        of up to that many items at full strength.
 
     Attributes
     ----------
     mixture_ : Mixture
         The fitted model.
     corrected_ : CorrectedMixture or None
-        The corrected mixture, which then answers all questions about itemsets.
+        The corrected mixture, which answers all questions about itemsets; None without a correction.
     correction_choice_ : Choice
         What "auto" has tried, and what came of it.
     counts_ : Counts
-        The expected counts behind it.
+        The expected counts behind the mixture.
     n_components_ : int
         The number of components.
     n_iter_ : int
@@ -75,10 +77,10 @@ class BernoulliMixture(MixtureEstimator):
         Whether it converged.
     lower_bound_ : float
         The mean log-likelihood of a transaction, before the last iteration.
-    selection_ : Selection
-        How the number of components was chosen, if it was.
     lower_bounds_ : array, shape (n_iter_,)
         The same for each iteration.
+    selection_ : Selection
+        How the number of components was chosen, if it was.
     n_batches_ : int
         How many batches `partial_fit` has taken in; 1 after a fit.
     fitted_ : FittedModel
@@ -102,14 +104,14 @@ class BernoulliMixture(MixtureEstimator):
         *,
         criterion: str = "held-out",
         n_init: int = 1,
-        init: Any = "k-means++",  # noqa: ANN401 - a word, a Mixture or labels
+        init: Init = "k-means++",
         max_iter: int = 300,
         tol: float = 1e-4,
-        random_state: Any = None,  # noqa: ANN401 - all that scikit-learn takes
+        random_state: Seed | np.random.RandomState = None,
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
-        correction: Any = None,  # noqa: ANN401
+        correction: int | str | None = None,
     ) -> None:
         self.n_components = n_components
         self.criterion = criterion
@@ -123,11 +125,11 @@ class BernoulliMixture(MixtureEstimator):
         self.n_jobs = n_jobs
         self.correction = correction
 
-    def partial_fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401 - scikit-learn's signature
+    def partial_fit(self, X: TransactionsLike, y: object = None) -> Self:
         """Take in a batch of a stream (stepwise EM): the first is fitted, later ones adjust the model.
 
-        The items of a batch are matched with those of the first by their names, of which it need not have
-        all. So that no later batch has a new one, begin with ``partial_fit(first.align_items(names))``.
+        Items are matched by name with those of the first batch. A later batch need not have all of them, but
+        it may not have new ones. If it might, begin with ``partial_fit(first.align_items(names))``.
 
         `lower_bound_` becomes the mean log-likelihood of the batch before it was taken in.
         """
@@ -142,9 +144,9 @@ class BernoulliMixture(MixtureEstimator):
         return base.check_tol(self.tol)
 
     def _open(self, counts: Counts, totals: DataTotals) -> Counts:
-        """Add one average transaction to each component: EM never leaves a probability of zero or one.
+        """Add one average transaction to each component, because EM never leaves a probability of 0 or 1.
 
-        Items that never or always occurred count as half a transaction away from that.
+        The frequency of an item that never or always occurred is taken as half a transaction away from that.
         """
         n_transactions = totals.n_transactions
         edge = 0.5 / n_transactions
@@ -165,11 +167,8 @@ class BernoulliMixture(MixtureEstimator):
             )
 
 
-# The independent model: every item on its own.
-
-
 class IndependentModel(ModelEstimator):
-    """Items that do not depend on each other: the simplest model, and the one to be better than.
+    """Items that do not depend on each other: the simplest model, which all others should beat.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from itemix._runtime import Workers, count_threads
 from itemix.estimators import base
 from itemix.estimators.answers import Climb, Learned
-from itemix.estimators.base import ModelEstimator, printers, warn_of, warn_of_choice
+from itemix.estimators.base import ModelEstimator, printers, warn_of_choice, warn_of_fit
 from itemix.fitted import FittedModel, Training
 from itemix.inference.loop import Settings, run
 from itemix.inference.selection import COMPONENTS, GRID, PATIENCE, Selection, held_out_scores
@@ -22,17 +22,19 @@ from itemix.inference.trees import TreeEM, TreePrior, TreeRows, tree_starter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from itemix._typing import TransactionsLike
     from itemix.core.transactions import Transactions
-    from itemix.inference.loop import Callback
+    from itemix.inference.loop import Callback, Seed
+    from itemix.inference.trees import TreeInit
     from itemix.models.trees import TreeMixture
 
-_BYTES_A_CELL = 52  # by EM for the Bernoulli mixture that trees start from
+_BYTES_A_CELL = 52  # of EM for the Bernoulli mixture that trees start from
 _DEFAULT_POOLING = 20.0
 _POOLINGS = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 
 
 class _TreeEstimator(ModelEstimator):
-    """What a tree and a mixture of trees have in common."""
+    """Base of a tree and of a mixture of trees."""
 
     smoothing: float
     edge_cost: Any
@@ -114,13 +116,15 @@ class ChowLiuMixture(Climb, _TreeEstimator):
     Parameters
     ----------
     n_components : int or "auto"
-        The number of components; or chosen by the likelihood of a fifth of the transactions, left out.
+        The number of components; "auto" chooses it by the likelihood of a fifth of the transactions, which is
+        left out.
     smoothing : float
         How many transactions of independent items are added to each component, so that nothing is
         impossible; 0 for maximum likelihood.
     pooling : float or "auto"
         How many transactions of the whole data are added to each component: the more, the more alike the
-        components are where they have few transactions of their own. Or chosen like the number.
+        components are where they have few transactions of their own. "auto" chooses it in the same way as the
+        number of components.
     edge_cost : float or "bic"
         The log-likelihood that an edge must gain to be there; "bic" is half the logarithm of the number of
         transactions, 0 keeps all edges.
@@ -185,10 +189,10 @@ class ChowLiuMixture(Climb, _TreeEstimator):
         pooling: float | Literal["auto"] = 20.0,
         edge_cost: float | Literal["bic"] = "bic",
         n_init: int = 1,
-        init: Any = "mixture",  # noqa: ANN401 - a word or a model
+        init: TreeInit = "mixture",
         max_iter: int = 300,
         tol: float = 1e-4,
-        random_state: Any = None,  # noqa: ANN401 - all that scikit-learn takes
+        random_state: Seed | np.random.RandomState = None,
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -206,17 +210,17 @@ class ChowLiuMixture(Climb, _TreeEstimator):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401 - whatever users have
+    def predict_proba(self, X: TransactionsLike) -> npt.NDArray[np.float64]:
         """Return the probability of each component given each transaction, shape (n_transactions, K)."""
-        transactions = self._transactions(X)
+        transactions = self._transactions(X)  # first: it refuses an estimator that is not fitted
         return self.trees_.responsibilities(transactions)
 
-    def predict(self, X: Any) -> npt.NDArray[np.int64]:  # noqa: ANN401 - whatever users have
+    def predict(self, X: TransactionsLike) -> npt.NDArray[np.int64]:
         """Return the most probable component of each transaction, shape (n_transactions,)."""
         labels: npt.NDArray[np.int64] = self.predict_proba(X).argmax(axis=1)
         return labels
 
-    def fit_predict(self, X: Any, y: object = None) -> npt.NDArray[np.int64]:  # noqa: ANN401
+    def fit_predict(self, X: TransactionsLike, y: object = None) -> npt.NDArray[np.int64]:
         """Fit the model and return the most probable component of each transaction."""
         return self.fit(X, y).predict(X)
 
@@ -255,7 +259,7 @@ class ChowLiuMixture(Climb, _TreeEstimator):
             interrupted=result.interrupted,
             stopped=result.stopped,
         )
-        warn_of(self, training)
+        warn_of_fit(self, training)
         return FittedModel(trees, method="chow-liu-mixture", training=training)
 
     def _chosen(
@@ -263,7 +267,7 @@ class ChowLiuMixture(Climb, _TreeEstimator):
     ) -> tuple[int, float, Selection | None]:
         """Return the number of components, the pooling, and how the number was chosen if it was.
 
-        The pooling is chosen after the number.
+        The number is chosen first, then the pooling.
         """
         rng = np.random.default_rng(base.as_seed(self.random_state))
         split = int(rng.integers(2**31)) if "auto" in (self.n_components, self.pooling) else None

@@ -1,4 +1,4 @@
-"""The model of maximum entropy under the supports of itemsets."""
+"""The model of maximum entropy under the supports of frequent itemsets, and of those at their border."""
 
 from __future__ import annotations
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from itemix.inference.loop import Callback
 
 
-# The itemsets that a model of maximum entropy is told of: the frequent ones and those at their border.
-
-
 MOST_SETS = 1_000_000
 
 
@@ -37,15 +34,15 @@ def constraint_sets(
 ) -> tuple[Sets, Floats]:
     """Return the sets of 2 to `max_len` items all of whose subsets are frequent, and their exact supports.
 
-    Frequent sets are among them, and the sets at their border, which are not: that these are rare is worth
-    knowing, too.
+    These are the frequent sets and the sets at their border, which are not frequent: the model should know
+    that these are rare, too.
 
     Raises
     ------
     InvalidInputError
-        If the threshold has no meaning.
+        If the threshold is not a support.
     TooManyItemsetsError
-        If they are more than a million.
+        If there are more than a million.
     """
     try:
         found = mine(data, min_support, max_len=max_len, max_itemsets=MOST_SETS, n_jobs=n_jobs)
@@ -67,7 +64,7 @@ def constraint_sets(
 
 def _too_many(n_sets: int, min_support: float, max_len: int) -> TooManyItemsetsError:
     return TooManyItemsetsError(
-        f"expected at most {MOST_SETS:,} itemsets to be told of, got {n_sets:,} and more; ask for a higher "
+        f"expected at most {MOST_SETS:,} itemsets as constraints, got {n_sets:,} and more; ask for a higher "
         f"support than {min_support!r}, or for itemsets of fewer than {max_len} items",
         n_sets,
     )
@@ -84,7 +81,7 @@ def _rows_of(found: Itemsets, length: int) -> Codes:
 def _with_frequent_subsets(candidates: Codes, found: Itemsets) -> Codes:
     """Return those candidates all of whose subsets of one item less were found."""
     is_known = np.ones(len(candidates), dtype=bool)
-    # Without one of the last two items it is one of the two sets that were joined.
+    # Without one of its last two items, a candidate is one of the two sets that were joined.
     for left_out in range(candidates.shape[1] - 2):
         rest = _family(np.delete(candidates, left_out, axis=1), found)
         is_known &= found.sets.find(rest) >= 0
@@ -107,18 +104,18 @@ def _supports(family: Sets, found: Itemsets, data: Transactions) -> Floats:
 class MaxEntropyModel(ModelEstimator):
     """As little structure as the supports of short itemsets allow (maximum entropy, iterative scaling).
 
-    The model is told of all items, of the frequent itemsets up to a length, and of those that are not
-    frequent though all their subsets are. With at most 14 frequent items all answers come from one
-    distribution. With more, a question is answered from what is known of its own items alone, so that it
-    takes time and memory that double with every item: at most 14 frequent items can be asked for at once, and
-    whole transactions have no probability. It has no components.
+    The model knows the supports of all items, of the frequent itemsets up to a length, and of the itemsets
+    that are not frequent although all their subsets are. With at most 14 frequent items, all answers come
+    from one distribution. With more, a question is answered from what is known about its own items alone.
+    That takes time and memory that double with every item, so at most 14 frequent items can be asked for at
+    once, and whole transactions have no probability. The model has no components.
 
     Parameters
     ----------
     min_support : float or int
         Which itemsets are frequent, as in `mine`.
     max_len : int
-        The longest itemsets that the model is told of: 1 for independent items, 2 for pairs, and so on.
+        The longest itemsets whose supports the model knows: 1 for independent items, 2 for pairs, and so on.
     n_jobs : int or None
         Threads for mining: None is one, -1 all processors. The result does not depend on it.
 
@@ -127,7 +124,7 @@ class MaxEntropyModel(ModelEstimator):
     max_entropy_ : MaxEntropy
         The fitted model.
     n_constraints_ : int
-        The number of itemsets of two items or more that it is told of.
+        The number of itemsets of two items or more whose supports it knows.
     n_transactions_ : int
         The number of transactions it was fitted to.
     fitted_ : FittedModel
@@ -153,7 +150,7 @@ class MaxEntropyModel(ModelEstimator):
 
     @property
     def n_constraints_(self) -> int:
-        """The number of itemsets of two items or more that it is told of."""
+        """The number of itemsets of two items or more whose supports it knows."""
         return len(self.max_entropy_.itemsets)
 
     def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> FittedModel:

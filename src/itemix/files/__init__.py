@@ -1,12 +1,12 @@
 """Fitted models in files: `save` writes one, `load` reads it back, and the model answers as before.
 
 A file holds the parameters of the constructor and everything that the fit has learned; see
-`itemix.files.container` for its form. Which class a file is of is looked up in the table of methods.
+`itemix.files.container` for its form. The table of methods says which class a file belongs to.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from itemix.errors import InvalidInputError
 from itemix.files import container, fits
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import os
 
     from itemix._files import Held
+    from itemix._typing import ModelLike
     from itemix.estimators.base import MixtureEstimator, ModelEstimator
     from itemix.files.container import Content
 
@@ -40,7 +41,7 @@ def save(model: MixtureEstimator | ModelEstimator | Model, path: str | os.PathLi
     Raises
     ------
     InvalidInputError
-        If it is no such model, a parameter cannot be kept, or the folder does not exist.
+        If it is not such a model, a parameter cannot be kept, or the folder does not exist.
     OutputError
         If the file cannot be written.
     """
@@ -71,7 +72,7 @@ def save(model: MixtureEstimator | ModelEstimator | Model, path: str | os.PathLi
     )
 
 
-def load(path: str | os.PathLike[str] | Held) -> Any:  # noqa: ANN401 - an estimator or a Mixture, as the file says
+def load(path: str | os.PathLike[str] | Held) -> ModelLike:
     """Read a model that `save` has written; loading never runs code from the file.
 
     Parameters
@@ -89,7 +90,7 @@ def load(path: str | os.PathLike[str] | Held) -> Any:  # noqa: ANN401 - an estim
     MissingFileError
         If there is no such file.
     ModelFileError
-        If it is damaged, no model file, or of a newer version.
+        If it is damaged, not a model file, or of a newer version.
     """
     content = container.read(path)
     with content.blamed():
@@ -100,14 +101,14 @@ def load(path: str | os.PathLike[str] | Held) -> Any:  # noqa: ANN401 - an estim
 
 
 def read_fitted(path: str | os.PathLike[str] | Held) -> FittedModel:
-    """Read the fitted model of a file without its estimator, and so without scikit-learn: that is quick.
+    """Read the fitted model of a file without its estimator; that needs no scikit-learn, and is quick.
 
     Raises
     ------
     MissingFileError
         If there is no such file.
     ModelFileError
-        If it is damaged, no model file, or of a newer version.
+        If it is damaged, not a model file, or of a newer version.
     """
     content = container.read(path)
     with content.blamed():
@@ -136,7 +137,7 @@ def _is_as_fitted(model: MixtureEstimator | ModelEstimator, method: str) -> bool
 
 
 def _require_estimator(model: object) -> None:
-    """Refuse what is no estimator of this library, also classes that are made of one."""
+    """Refuse anything but an estimator of this library; subclasses of one are refused, too."""
     from itemix import estimators
 
     if type(model) not in [getattr(estimators, name) for name in estimators.__all__]:

@@ -39,7 +39,7 @@ _DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8, 
 
 
 class Content:
-    """What a model file holds; each piece is checked when it is taken.
+    """The content of a model file; each piece is checked when it is taken.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Content:
         return array
 
     def require_nothing_left(self) -> None:
-        """Refuse a file with arrays that nobody took: they might change what the model answers."""
+        """Refuse a file with arrays that were not taken: they might change what the model answers."""
         if self._tensors:
             raise self.damaged(f"it has an array {min(self._tensors)!r} that this version does not know")
 
@@ -110,12 +110,12 @@ class Content:
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
-        """Turn the InvalidInputError of a value that refuses what the file holds into that of a damaged file.
+        """Blame the file if a value that is made of its content raises InvalidInputError.
 
         Raises
         ------
         ModelFileError
-            If a value is refused.
+            In its place.
         """
         try:
             yield
@@ -162,7 +162,7 @@ def read(path: PathLike | Held) -> Content:
     MissingFileError
         If there is no such file.
     ModelFileError
-        If it is damaged, no model file, or of a newer version.
+        If it is damaged, not a model file, or of a newer version.
     """
     held = path if isinstance(path, Held) else _held(path)
     file = as_path(path) if held is None else Path(held.name)
@@ -244,7 +244,7 @@ def _unpacked(file: Path, data: bytes) -> tuple[str, dict[str, Array]]:
     from safetensors import deserialize
 
     tensors = deserialize(data)  # type: ignore[no-untyped-call]
-    # The library checks the metadata, but does not give it.
+    # safetensors checks the metadata, but does not return it.
     stop = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
     text = _own_header(file, json.loads(data[_LENGTH_BYTES:stop]).get("__metadata__"))
     _require_known_types(file, {tensor["dtype"] for _, tensor in tensors})

@@ -1,4 +1,4 @@
-"""Fitted models in model files: the parameters of the estimator, and all that the fit has learned."""
+"""Fitted models in model files: the parameters of the estimator, and everything that the fit has learned."""
 
 from __future__ import annotations
 
@@ -35,12 +35,9 @@ if TYPE_CHECKING:
     from itemix.models.base import Model
 
 
-# The parameters of an estimator's constructor, in a header and arrays.
-#
-# A number, a word or None is itself in the header. An array or a mixture lies in arrays that the header
-# names: ``{"array": name}``, ``{"mixture": name}``, ``{"trees": name}``. Numbers that JSON does not have are
-# ``{"number": "inf"}``.
-
+# Parameters of a constructor. A number, a word or None stands in the header as it is. An array or a mixture
+# lies in arrays that the header names: ``{"array": name}``, ``{"mixture": name}``, ``{"trees": name}``. A
+# number that JSON does not have is ``{"number": "inf"}``.
 
 _GENERATORS = np.random.Generator | np.random.RandomState | np.random.SeedSequence
 
@@ -79,7 +76,7 @@ def as_json_number(value: float) -> float | dict[str, str]:
     return value if math.isfinite(value) else {"number": str(float(value))}
 
 
-def _encoded(model: MixtureEstimator, name: str, value: Any, tensors: dict[str, Array]) -> Any:  # noqa: ANN401
+def _encoded(model: MixtureEstimator, name: str, value: object, tensors: dict[str, Array]) -> object:
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | str):
@@ -105,7 +102,7 @@ def _encoded(model: MixtureEstimator, name: str, value: Any, tensors: dict[str, 
     return {"array": place}
 
 
-def _decoded(content: Content, name: str, value: Any, items: Items) -> Any:  # noqa: ANN401 - as in __init__
+def _decoded(content: Content, name: str, value: object, items: Items) -> object:
     if value is None or isinstance(value, bool | str | int | float):
         return value
     place = _place(name)
@@ -115,8 +112,9 @@ def _decoded(content: Content, name: str, value: Any, items: Items) -> Any:  # n
         return models.decode_mixture(content, items, place)
     if value == {"trees": place}:
         return models.decode_trees(content, items, place)
-    if value in ({"number": "inf"}, {"number": "-inf"}, {"number": "nan"}):
-        return float(value["number"])
+    for number in ("inf", "-inf", "nan"):
+        if value == {"number": number}:
+            return float(number)
     raise content.damaged(f"its parameter {name!r} is of no known form")
 
 
@@ -124,19 +122,19 @@ def _place(name: str) -> str:
     return f"parameters.{name}"
 
 
-# How a fit went. For what a method keeps (see `itemix.inference.methods`) there is one pair of functions:
-# one returns fields of the training summary and arrays, the other reads them.
+# How a fit went. A method keeps draws, counts, only the climb, or nothing (see `itemix.inference.methods`).
+# Each has a pair of functions: one returns fields of the training summary and arrays, one reads them.
 
 
 class Kept(NamedTuple):
-    """What was read of a fit besides the model and its climb: fields of `Training`, and the posteriors."""
+    """The part of a fit that depends on what its method keeps: fields of `Training`, and the posteriors."""
 
     training: dict[str, Any]
     posteriors: tuple[Posterior, ...] = ()
 
 
 class Record(NamedTuple):
-    """How what a method keeps of a fit is written and read."""
+    """The pair of functions that write and read what a method keeps of a fit."""
 
     encode: Callable[[FittedModel, Training], Parts]
     decode: Callable[[Content, Any, Method], Kept]
@@ -163,7 +161,7 @@ def encode_fitted(fitted: FittedModel) -> Parts:
 
 
 def decode_fitted(content: Content) -> FittedModel:
-    """Return the fitted model of a file; the parameters of its estimator are left."""
+    """Return the fitted model of a file; the parameters of its estimator are left in the content."""
     kind = content.field(str, "kind")
     if kind == CorrectedMixture.__name__:
         return FittedModel.of(models.decode_corrected(content))
@@ -213,7 +211,7 @@ def _decode_climb(content: Content) -> dict[str, Any]:
 
 
 def _encode_selection(selection: Selection | None) -> Parts:
-    """Return a field of the header, and the arrays, of how the number of components was chosen."""
+    """Return how the number of components was chosen, as a field of the header and arrays."""
     if selection is None:
         return {}, {}
     return {"criterion": selection.criterion}, {
@@ -232,7 +230,7 @@ def _decode_selection(content: Content) -> Selection | None:
     return Selection(content.field(str, "criterion"), candidates, scores)
 
 
-# Nothing: a tree, maximum entropy, independent items.
+# Nothing is kept of a tree, of maximum entropy and of independent items.
 
 
 def _encode_nothing(fitted: FittedModel, training: Training) -> Parts:
@@ -243,7 +241,7 @@ def _decode_nothing(content: Content, value: Model, method: Method) -> Kept:
     return Kept({})
 
 
-# The climb of a mixture of trees: its pooling.
+# The climb of a mixture of trees has its pooling besides.
 
 
 def _encode_pooling(fitted: FittedModel, training: Training) -> Parts:
@@ -257,7 +255,7 @@ def _decode_pooling(content: Content, value: Model, method: Method) -> Kept:
     return Kept({"pooling": pooling})
 
 
-# Counts of EM and variational inference, from which a stream goes on, and the posterior.
+# The counts of EM and of variational inference, from which a stream goes on, and the posterior.
 
 
 def _encode_counts(fitted: FittedModel, training: Training) -> Parts:
@@ -328,7 +326,7 @@ def _read_posterior(content: Content, mixture: Mixture, counts: Counts) -> Poste
     return Posterior(**arrays, items=mixture.items, known=known)
 
 
-# Draws of Gibbs sampling: those of all chains one after the other, and the chains' traces.
+# The draws of Gibbs sampling, those of all chains one after the other, and the chains' traces.
 
 _TRACES = {"log_joint": np.float64, "n_components": np.int64, "alpha": np.float64}
 

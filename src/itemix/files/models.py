@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 Parts = tuple[dict[str, Any], dict[str, Array]]
 """Fields of the header, and arrays by name."""
 
-# Item names. Lone surrogates are legal in Python's strings, and come from file names and careless decoding.
-
+# Lone surrogates are legal in Python's strings, and come from file names and careless decoding.
 _ENCODING = "utf-8", "surrogatepass"
 
 
@@ -58,11 +57,8 @@ def decode_items(content: Content) -> Items:
     return Items(names)
 
 
-# Mixtures, of products and of trees. `place` is what the names of their arrays begin with.
-
-
 def encode_mixture(mixture: Mixture, place: str = "mixture") -> dict[str, Array]:
-    """Return the arrays of a mixture without its items."""
+    """Return the arrays of a mixture without its items; their names begin with `place`."""
     return {f"{place}.weights": mixture.weights, f"{place}.probs": mixture.probs}
 
 
@@ -73,7 +69,7 @@ def decode_mixture(content: Content, items: Items, place: str = "mixture") -> Mi
 
 
 def encode_trees(trees: TreeMixture, place: str = "trees") -> dict[str, Array]:
-    """Return the arrays of a mixture of trees without its items."""
+    """Return the arrays of a mixture of trees without its items; their names begin with `place`."""
     return {f"{place}.{name}": getattr(trees, name) for name in ("weights", "parents", "probs")}
 
 
@@ -89,11 +85,8 @@ def decode_trees(content: Content, items: Items, place: str = "trees") -> TreeMi
     )
 
 
-# Maximum entropy under the supports of itemsets.
-
-
 def encode_max_entropy(model: MaxEntropy) -> dict[str, Array]:
-    """Return the arrays of a model without its items."""
+    """Return the arrays of a model of maximum entropy without its items."""
     return {
         "frequencies": model.frequencies,
         "itemsets.offsets": model.itemsets.offsets,
@@ -103,7 +96,7 @@ def encode_max_entropy(model: MaxEntropy) -> dict[str, Array]:
 
 
 def decode_max_entropy(content: Content, items: Items) -> MaxEntropy:
-    """Return the model of some items."""
+    """Return the model of maximum entropy of some items."""
     n = content.whole("n_itemsets")
     sets = Sets(
         content.take("itemsets.offsets", np.int64, n + 1),
@@ -112,9 +105,6 @@ def decode_max_entropy(content: Content, items: Items) -> MaxEntropy:
     )
     frequencies = content.take("frequencies", np.float64, len(items))
     return MaxEntropy(frequencies, sets, content.take("itemsets.supports", np.float64, n))
-
-
-# A model of any kind.
 
 
 class Kind(NamedTuple):
@@ -177,15 +167,12 @@ def decode_model(content: Content, name: str) -> Model | None:
     return model
 
 
-# The correction of a mixture, and how it was chosen.
-
-
-# Shifts of log-odds beyond this have no odds.
+# The odds of larger shifts of log-odds overflow.
 _MOST_SHIFT = 700.0
 
 
-def encode_correction(corrected: CorrectedMixture | None) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the header's fields and the arrays; none if nothing is corrected."""
+def encode_correction(corrected: CorrectedMixture | None) -> Parts:
+    """Return the header's fields and the arrays of a correction; none if there is none."""
     if corrected is None:
         return {}, {}
     correction = corrected.correction
@@ -202,7 +189,7 @@ def encode_correction(corrected: CorrectedMixture | None) -> tuple[dict[str, Any
 
 
 def decode_correction(content: Content, mixture: Mixture) -> CorrectedMixture | None:
-    """Return the corrected mixture, None if the file holds no correction."""
+    """Return the corrected mixture, or None if the file holds no correction."""
     if "correction.shift" not in content:
         return None
     item_shift = content.take("correction.item_shift", np.float64, mixture.n_items)
@@ -231,7 +218,7 @@ def decode_corrected(content: Content) -> CorrectedMixture:
 
 
 def encode_choice(choice: Choice | None) -> dict[str, Array]:
-    """Return the arrays of how a correction was chosen; none if it was not."""
+    """Return how a correction was chosen, as arrays; none if it was not chosen."""
     if choice is None:
         return {}
     return {
@@ -243,7 +230,7 @@ def encode_choice(choice: Choice | None) -> dict[str, Array]:
 
 
 def decode_choice(content: Content) -> Choice | None:
-    """Return how the correction was chosen, None if the file does not say."""
+    """Return how the correction was chosen, or None if the file does not say."""
     if "choice.orders" not in content:
         return None
     from itemix.correction import Choice, Way
@@ -261,7 +248,7 @@ def decode_choice(content: Content) -> Choice | None:
 
 
 def _is_trie(first: npt.NDArray[np.int64], item: npt.NDArray[np.int64], n_items: int) -> bool:
-    """Whether nodes are numbered level by level, all items alone first, children ascending and below."""
+    """Whether nodes are numbered level by level, single items first, children ascending and below parents."""
     n = len(item)
     if n < n_items + 1 or first[0] != 1 or first[1] != n_items + 1 or first[-1] != n:
         return False

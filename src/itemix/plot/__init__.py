@@ -1,7 +1,7 @@
 """Pictures of itemsets, models, rules and evaluations, drawn by matplotlib on axes that are given or made.
 
-Every function takes ``ax=None`` and returns the axes. They look right on light and on dark paper, and print.
-matplotlib is imported when the first picture is drawn: ``pip install itemix[plots]`` brings it.
+Every function takes ``ax=None`` and returns the axes. Pictures look right on light and on dark paper, and can
+be printed. matplotlib is imported when the first picture is drawn: ``pip install itemix[plots]`` brings it.
 """
 
 from itemix.plot.dependencies import dependency_matrix, dependency_network

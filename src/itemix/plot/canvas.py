@@ -1,4 +1,4 @@
-"""What all pictures share: axes to draw on, colours for light and dark, plain text, and a quiet frame.
+"""The canvas of all pictures: axes to draw on, colours for light and dark, plain text, and a quiet frame.
 
 matplotlib is imported here and only when a picture is drawn: it is an extra.
 """
@@ -24,7 +24,7 @@ NAME_WIDTH = 26
 _SHORTEST_NAME = 8
 _FEWEST_TICKS = 3
 
-# Names of items are no markup, whatever signs are in them.
+# Names of items are plain text, whatever characters are in them.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 OPAQUE = 0.55
@@ -40,10 +40,10 @@ class Palette:
     ink, muted, faint, paper : str
         Text, quieter text, lines behind the data, and what it is all drawn on.
     positive, negative : str
-        Blue and orange, which are told apart whatever colours one sees. Strengths are told by opacity, so
-        that the same two stand for all of them on light and on dark paper.
+        Blue and orange, which colour-blind people tell apart, too. Opacity shows strength, so that the same
+        two colours do for all strengths on light and on dark paper.
     steps : tuple of str
-        Few, more, many.
+        From few to many.
     """
 
     ink: str
@@ -93,7 +93,7 @@ def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def require_matplotlib() -> None:
-    """Check that there is matplotlib, before long work is done for a picture.
+    """Check that matplotlib is installed, before any long work for a picture.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def palette_of(ax: Axes) -> Palette:
         red, green, blue, alpha = colors.to_rgba(face)
         if alpha > 0:
             return DARK if _lightness(red, green, blue) < 0.5 else LIGHT
-    # Nothing is painted: the text is meant to be seen on whatever lies behind.
+    # Nothing is painted: the colour of text shows what lies behind.
     return DARK if _lightness(*colors.to_rgb(rcParams["text.color"])) > 0.5 else LIGHT
 
 
@@ -125,7 +125,7 @@ def _lightness(red: float, green: float, blue: float) -> float:
 
 
 def frame(ax: Axes, palette: Palette, *, grid: str = "") -> None:
-    """Leave of the frame what helps to read the data: quiet numbers, and lines along one or both axes."""
+    """Keep of the frame only what helps to read the data: quiet numbers, and lines along one or both axes."""
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(length=0, colors=palette.muted, labelsize="small")
@@ -139,7 +139,7 @@ def frame(ax: Axes, palette: Palette, *, grid: str = "") -> None:
 
 
 def entitle(ax: Axes, palette: Palette, text: str, *, rows: int = 0) -> None:
-    """Say above the axes, on the left, what they show; so many rows of a legend lie between."""
+    """Write a title above the axes, on the left; leave room for so many rows of a legend below it."""
     how: dict[str, Any] = {"color": palette.ink, "fontsize": "medium", "fontweight": "bold"}
     ax.set_title(text, loc="left", pad=10 + 15 * rows, **how)
 
@@ -166,7 +166,7 @@ def name_ticks(ax: Axes, axis: str, places: npt.ArrayLike, names: Sequence[str],
 
 
 def legend(ax: Axes, palette: Palette, *, columns: int, **how: Any) -> None:  # noqa: ANN401 - matplotlib's
-    """Say what is what in one row above the axes."""
+    """Draw a legend of one row above the axes."""
     ax.legend(
         **{
             "loc": "lower left",
@@ -212,12 +212,12 @@ def _round_shares(low: float, high: float) -> list[float]:
 
 
 def _wider(first: float, last: float) -> tuple[float, float]:
-    """Return the ends of an axis, a little apart even where they are the same."""
+    """Return the ends of an axis, a little apart even if they are the same."""
     return (first, last) if first != last else (first * 1.1, last / 1.1)
 
 
 def cells(ax: Axes, opacity: npt.NDArray[np.float64], colours: str | npt.NDArray[Any]) -> None:
-    """Draw a matrix of squares with its first row on top; strength is told by opacity.
+    """Draw a matrix of squares with its first row on top; opacity shows strength.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def in_cell(ax: Axes, row: float, column: float, text: str, colour: str) -> None
     written = ax.text(
         column, row, text, ha="center", va="center_baseline", fontsize="x-small", color=colour, **PLAIN
     )
-    # It is inside: measuring hundreds of them for the layout would take most of the time.
+    # Text inside needs no room, and measuring hundreds of them for the layout would take most of the time.
     written.set_in_layout(False)
 
 
@@ -275,7 +275,7 @@ def below(ax: Axes, palette: Palette, lines: Sequence[str]) -> None:
 
 
 def spread(colours: tuple[str, ...], n: int) -> list[str]:
-    """Return n of the colours, as far apart as they can be; the last serves for all that are more."""
+    """Return n of the colours, spread over all of them; if n is larger, neighbours share a colour."""
     steps = np.linspace(0, len(colours) - 1, max(n, 2)).round().astype(int)
     return [colours[step] for step in steps[:n]]
 
@@ -286,7 +286,7 @@ def short(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
 
 
 def short_sets(sets: Sequence[Iterable[object]], width: int) -> list[str]:
-    """Return sets as '{a, b}', so many characters together: long names are cut, then some left out."""
+    """Return sets as '{a, b}', of `width` characters together: long names are cut, then some left out."""
     names = [[format_name(name, width) for name in names] for names in sets]
     lengths = [len(name) for written in names for name in written]
     room = width - sum(2 * len(written) for written in names)
@@ -298,12 +298,12 @@ def short_sets(sets: Sequence[Iterable[object]], width: int) -> list[str]:
 
 
 def as_percent(value: float, _: object = None) -> str:
-    """Write a fraction in per cent with few digits, as ticks and labels have it."""
+    """Write a fraction in per cent with few digits, for ticks and labels."""
     return format_percent(float(f"{value:.3g}"))
 
 
 def apart(places: Sequence[float], least: float, low: float) -> list[float]:
-    """Move places up that are closer than they may be; none is below the lowest."""
+    """Move places up until they are at least `least` apart, and none is below `low`."""
     moved = list(places)
     for position in sorted(range(len(places)), key=places.__getitem__):
         moved[position] = max(moved[position], low)

@@ -1,8 +1,11 @@
-"""The picture of dependencies between items as a network: the strongest pairs, positive and negative."""
+"""Pictures of dependencies between items: the lifts of pairs as a matrix, the strongest pairs as a network.
+
+In both, items that belong together stand side by side: along a line, or around a circle.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,25 +20,21 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from itemix._typing import Codes, Floats, Ints
+    from itemix._typing import Codes, Floats, Ints, ModelLike
     from itemix.core.items import Label
     from itemix.mining.query import Dependency, Sign
     from itemix.models.base import Model, Names
     from itemix.plot.canvas import Palette
 
-# Information of a pair that is none but for rounding.
+# Less mutual information of a pair than this is only rounding.
 _NOISE = 1e-9
-
-# Orders in which items that belong together stand side by side: along a line, and around a circle.
-
-
 _ROUNDS = 20
 
 
 def along_a_line(affinity: Floats) -> Ints:
     """Return an order of n things in which similar ones are neighbours, from an (n, n) matrix of affinities.
 
-    Things are similar if they have the same affinities to all; they are clustered by average linkage.
+    Things are similar if they have similar affinities to all others; they are clustered by average linkage.
     """
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import pdist
@@ -50,7 +49,8 @@ def along_a_line(affinity: Floats) -> Ints:
 def around_a_circle(ends: Ints, strength: Floats, n: int) -> Ints:
     """Return the seat of each of n things around a circle, linked ones close to each other.
 
-    From seats along the strongest links, two things change places as long as it makes the links shorter.
+    It begins with the order of `along_a_line`; then two things change seats as long as that makes the links
+    shorter.
 
     Parameters
     ----------
@@ -82,12 +82,9 @@ def around_a_circle(ends: Ints, strength: Floats, n: int) -> Ints:
 
 
 def _cost(seat: Ints, ends: Ints, strength: Floats) -> float:
-    """Return the sum of the lengths of all chords, each as often as it is strong."""
+    """Return the sum of the lengths of all chords, weighted by their strengths."""
     steps = seat[ends[:, 0]] - seat[ends[:, 1]]
     return float(strength @ np.abs(np.sin(np.pi * steps / len(seat))))
-
-
-# The picture of dependencies between items as a matrix: lifts of pairs, positive and negative.
 
 
 _MOST_IN_MATRIX = 40
@@ -95,7 +92,7 @@ _MINUS, _TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
 
 
 def dependency_matrix(
-    model: Any,  # noqa: ANN401 - an estimator or any model
+    model: ModelLike,
     n_items: int = 16,
     *,
     items: Iterable[Label] | Label | None = None,
@@ -182,8 +179,8 @@ def _log_lift(model: Model, codes: Codes) -> Floats:
 def _whole_octaves(log_lift: Floats) -> int:
     """Return the strongest lift that colours tell apart, as a power of two.
 
-    Nearly all pairs of one sign are below it: of that whose lifts are nearer to 1, so that neither of the two
-    signs drowns in the other.
+    Nearly all pairs of one sign are below it. That is the sign whose lifts are nearer to 1, so that its
+    colours are not too weak beside the other.
     """
     sides = [side for side in (log_lift[log_lift > 0], -log_lift[log_lift < 0]) if len(side)]
     return max(1, round(min((float(np.quantile(side, 0.97)) for side in sides), default=1.0)))
@@ -216,16 +213,16 @@ def _explain_squares(ax: Axes, palette: Palette, strongest: int) -> None:
 _MOST_IN_NETWORK = 40
 _MOST_PAIRS = 120
 _RIM = 1.1
-_WIDENED = 1.2  # a layout makes axes larger beside which nothing is written,
-_LINES_ABOVE = 2.5  # except for the legend above them
-_WIDE_NAMES = 1.15  # names may have wider characters than text has on average
+_WIDENED = 1.2  # a layout makes axes larger that have nothing written beside them,
+_LINES_ABOVE = 2.5  # but leaves room for the legend above
+_WIDE_NAMES = 1.15  # names may have wider characters than text on average
 _LINES_OF_CHARACTER = 2.4  # so many characters are as wide as a line is high
 _TOGETHER = "more often together than by chance"
 _APART = "less often"
 
 
 def dependency_network(
-    model: Any,  # noqa: ANN401 - an estimator or any model
+    model: ModelLike,
     n: int = 30,
     *,
     sign: Sign = "both",
@@ -294,7 +291,7 @@ def dependency_network(
 
 
 def _readable(pairs: list[Dependency]) -> list[Dependency]:
-    """Return the strongest pairs, as many as have names for which there is room."""
+    """Return the strongest pairs, as long as there is room for the names of their items."""
     names: set[Label] = set()
     kept = []
     for pair in pairs:
@@ -354,7 +351,7 @@ def _name_on_rim(ax: Axes, palette: Palette, name: str, angle: float) -> None:
 def _reach(ax: Axes, angles: Floats, lengths: npt.NDArray[np.int64]) -> tuple[float, float, float, float]:
     """Return how far the axes must reach to each side so that names fit around the circle of radius 1.
 
-    That depends on how large the circle is drawn, and this on how far the axes reach.
+    The reach depends on how large the circle is drawn, and that on the reach: so it is found in rounds.
     """
     width, height = canvas.size_in_characters(ax)
     figure = ax.get_figure(root=True)
@@ -388,7 +385,7 @@ def _strongest_dependencies(
 ) -> list[Dependency]:
     """Return the strongest pairs that are more than rounding.
 
-    Of very many items, they are those of the most frequent ones where comparing all would take long.
+    If there are so many items that comparing all would take long, only the most frequent ones are compared.
     """
     compared = None if items is not None else comparable_items(model)
     among = None if compared is None else model.items.names(compared)

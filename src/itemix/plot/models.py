@@ -1,9 +1,9 @@
-"""Pictures of the components of a mixture: their items, and their sizes."""
+"""Pictures of models: the components of a mixture, the trace of a fit, and an evaluation by length."""
 
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from matplotlib.axes import Axes
 
-    from itemix._typing import Floats
+    from itemix._typing import Floats, ModelLike
     from itemix.models.mixture import Mixture
 
 
@@ -29,7 +29,7 @@ _LEAST_WRITTEN = 0.095
 
 
 def component_heatmap(
-    model: Any,  # noqa: ANN401 - an estimator or a mixture
+    model: ModelLike,
     n_components: int = 10,
     n_items: int = 24,
     *,
@@ -91,7 +91,7 @@ def component_heatmap(
 
 
 def component_sizes(
-    model: Any,  # noqa: ANN401 - an estimator or a mixture
+    model: ModelLike,
     n: int = 10,
     *,
     n_items: int = 5,
@@ -152,7 +152,7 @@ def component_sizes(
 
 
 def _telling_items(components: Mixture, chosen: npt.NDArray[np.int64], n_items: int) -> npt.NDArray[np.int32]:
-    """Return the codes of characteristic items, the best of each component first in need of room."""
+    """Return the codes of characteristic items: the best of each component, then the next, as many as fit."""
     ranked = [
         [
             components.items.code(name)
@@ -187,12 +187,12 @@ def _in_words(components: Mixture, component: int, n_items: int, room: int) -> s
 
 
 def largest_components(components: Mixture, n: int) -> npt.NDArray[np.int64]:
-    """Return the positions of the n largest components that hold anything, the largest first."""
+    """Return the positions of the n largest components that are not empty, the largest first."""
     order = np.argsort(-components.weights, kind="stable")[: max(n, 1)]
     return order[components.weights[order] > 0]
 
 
-def _require_components(source: Any) -> Mixture:  # noqa: ANN401 - anything at all
+def _require_components(source: ModelLike) -> Mixture:
     """Return the components of a model, or raise InvalidInputError if it has none."""
     fitted = FittedModel.of(source)
     if fitted.components is None:
@@ -202,15 +202,13 @@ def _require_components(source: Any) -> Mixture:  # noqa: ANN401 - anything at a
     return fitted.components
 
 
-# The picture of a fit: what it climbed or sampled, iteration by iteration.
-
 Quantity = Literal["bound", "n_components", "alpha"]
 
-_QUANTITIES = ("bound", "n_components", "alpha")
+_QUANTITIES = get_args(Quantity)
 
 
 class Trace(NamedTuple):
-    """What was traced during a fit.
+    """The trace of a fit.
 
     Attributes
     ----------
@@ -228,7 +226,7 @@ class Trace(NamedTuple):
 
 
 def trace(
-    model: Any,  # noqa: ANN401 - a fitted estimator
+    model: ModelLike,
     quantity: Quantity = "bound",
     *,
     ax: Axes | None = None,
@@ -289,8 +287,8 @@ def trace(
     return ax
 
 
-def trace_of(model: Any, quantity: Quantity = "bound") -> Trace:  # noqa: ANN401 - a fitted estimator
-    """Return what was traced during a fit.
+def trace_of(model: ModelLike, quantity: Quantity = "bound") -> Trace:
+    """Return the trace of a fit.
 
     Raises
     ------
@@ -321,7 +319,7 @@ def trace_of(model: Any, quantity: Quantity = "bound") -> Trace:  # noqa: ANN401
 
 
 def _limits(lines: list[Floats]) -> tuple[float, float]:
-    """Return the ends of the y axis: the first tenth of the iterations may begin below it."""
+    """Return the ends of the y axis; lines may begin below it in the first tenth of the iterations."""
     settled = np.concatenate([line[len(line) // 10 :] for line in lines])
     low, high = float(settled.min()), float(max(line.max() for line in lines))
     margin = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
@@ -334,8 +332,6 @@ def _mark_burn_in(ax: Axes, n_burn: int) -> None:
     where = {"xycoords": ("data", "axes fraction"), "va": "bottom", "ha": "right", "color": palette.muted}
     canvas.beside(ax, (n_burn, 0), f"burn-in: {plural(n_burn, 'iteration')}", by=(-5, 5), **where)
 
-
-# The picture of an evaluation: a criterion by the length of itemsets, beside the floor.
 
 _CRITERIA = {
     "mean_relative_error": "Mean relative error of supports",

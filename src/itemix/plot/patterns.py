@@ -1,4 +1,4 @@
-"""Pictures of itemsets: how many there are by support and by length, and the top ones."""
+"""Pictures of patterns: itemsets by support and by length, the top ones, and rules."""
 
 from __future__ import annotations
 
@@ -16,16 +16,13 @@ from itemix.plot import canvas
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from itemix._typing import Floats
+    from itemix._typing import Floats, TransactionsLike
     from itemix.plot.canvas import Palette
-
-
-# The picture of a model against the data: the supports of itemsets in both.
 
 
 def support_agreement(
     itemsets: Itemsets,
-    data: Any,  # noqa: ANN401 - transactions in any form
+    data: TransactionsLike,
     *,
     ax: Axes | None = None,
 ) -> Axes:
@@ -82,8 +79,8 @@ def support_agreement(
     return ax
 
 
-def exact_supports(itemsets: Itemsets, data: Any) -> Floats:  # noqa: ANN401 - transactions in any form
-    """Count the supports of itemsets in the data, 0 where it does not have an item; shape (n,)."""
+def exact_supports(itemsets: Itemsets, data: TransactionsLike) -> Floats:
+    """Count the supports of itemsets in the data, 0 if it does not have one of the items; shape (n,)."""
     from itemix.core.transactions import as_transactions
     from itemix.mining.supports import count
 
@@ -200,7 +197,7 @@ def top_itemsets(
     n: int = 15,
     *,
     min_len: int = 1,
-    data: Any = None,  # noqa: ANN401 - transactions in any form
+    data: TransactionsLike | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the itemsets of the highest support, with their intervals where they have them.
@@ -271,7 +268,7 @@ def _counts_at_least(support: Floats, low: float) -> tuple[Floats, npt.NDArray[n
 
 
 def _label_ends(ax: Axes, palette: Palette, low: float, ends: list[tuple[str, int]]) -> None:
-    """Write beside the ends of lines what they are; where there is no room for all, beside the highest."""
+    """Write beside the ends of lines what they are; if there is no room for all, beside the highest."""
     whole, *others = ends
     named = [whole, *sorted(others, key=lambda end: -end[1])[:_LENGTHS_NAMED]]
     heights = canvas.apart([float(np.log10(count)) for _, count in named], _line_in_decades(ax), 0.0)
@@ -296,13 +293,13 @@ def _mark_exact(
     ax: Axes,
     palette: Palette,
     shown: Itemsets,
-    data: Any,  # noqa: ANN401 - transactions in any form
+    data: TransactionsLike,
     places: npt.NDArray[np.int64],
 ) -> Floats:
     exact = exact_supports(shown, data)
     mark: dict[str, Any] = {"markersize": 11, "markeredgewidth": 2, "color": palette.negative}
     ax.plot(exact, places, "|", label="in the data", zorder=4, **mark)
-    # Above the names there is room for it.
+    # There is room for it above the names.
     canvas.legend(ax, palette, columns=3, loc="lower right", bbox_to_anchor=(1, 1))
     return exact
 
@@ -323,8 +320,6 @@ def _require_itemsets(itemsets: Itemsets) -> None:
             "shorter ones"
         )
 
-
-# The picture of rules: support against confidence, coloured by lift.
 
 _MOST_RULES = 2000
 _MOST_NAMED = 9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import itemix
 from itemix._files import checked_target, replacing
@@ -17,9 +17,9 @@ from itemix.report.page import colours, element, page
 if TYPE_CHECKING:
     import os
 
-__all__ = ["render_report", "write_report"]
+    from itemix._typing import ModelLike, TransactionsLike
 
-# `write_report`: the whole report, made and written.
+__all__ = ["render_report", "write_report"]
 
 _SECTIONS = (
     overview.summary,
@@ -36,18 +36,18 @@ _NOTE = (
 
 
 def write_report(
-    model: Any,  # noqa: ANN401 - an estimator or any model
+    model: ModelLike,
     path: str | os.PathLike[str],
     *,
-    data: Any = None,  # noqa: ANN401 - transactions in any form
+    data: TransactionsLike | None = None,
     title: str | None = None,
     min_support: float | None = None,
 ) -> None:
     """Write what a model has found to an HTML file that needs no other file, no network and no script.
 
     It has a summary, the components, the top itemsets, dependencies, rules and diagnostics, each with a
-    picture and sentences computed from the numbers. It holds no transactions. It is shown light or dark as
-    the reader's system is, prints, and fits a phone.
+    picture and sentences computed from the numbers. It holds no transactions. It is light or dark as the
+    reader's system is, can be printed, and fits a phone.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def write_report(
     Raises
     ------
     InvalidInputError
-        If it is no fitted model, or the data has none of its items, or no itemset is that probable.
+        If it is not a fitted model, the data has none of its items, or no itemset is that probable.
     MissingExtraError
         If matplotlib is not installed.
     OutputError
@@ -85,9 +85,9 @@ def write_report(
 
 
 def render_report(
-    model: Any,  # noqa: ANN401 - an estimator or any model
+    model: ModelLike,
     *,
-    data: Any = None,  # noqa: ANN401 - transactions in any form
+    data: TransactionsLike | None = None,
     title: str | None = None,
     min_support: float | None = None,
 ) -> str:

@@ -1,10 +1,10 @@
-"""What a report tells: all that is asked of the model and counted in the data is asked once, here."""
+"""The findings of a report: the model is asked and the data is counted here, once."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from itemix.mining.rules import rules
 from itemix.plot.patterns import exact_supports
 
 if TYPE_CHECKING:
-    from itemix._typing import Floats
+    from itemix._typing import Floats, ModelLike
     from itemix.core.items import Label
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
@@ -39,7 +39,7 @@ _ATTRACTS = 1.000001  # a lift above 1 that is more than rounding
 
 
 class Fit(NamedTuple):
-    """How much the model says of the data: its mean log-likelihood, and that of independent items."""
+    """How well the model fits the data: its mean log-likelihood, and that of independent items."""
 
     log_likelihood: float
     independent: float
@@ -47,7 +47,7 @@ class Fit(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found out about a model, and the data if there is some.
+    """The findings about a model, and about the data if there is some.
 
     Attributes
     ----------
@@ -56,13 +56,13 @@ class Findings:
     data : Transactions or None
         Transactions to compare it with.
     itemsets : Itemsets
-        All that it expects at a threshold, with their intervals if it has a posterior.
+        All that the model expects at a threshold, with their intervals if it has a posterior.
     exact : array of float or None
         Their supports in the data.
     missed : int or None
         How many itemsets are frequent in the data, but not expected; None also if there are too many.
     fit : Fit or None
-        How much it says of the data.
+        How well it fits the data.
     attracting, avoiding : list of Dependency
         The pairs of items that depend most on each other, the strongest first.
     rules : Rules
@@ -84,17 +84,17 @@ class Findings:
 
     @property
     def model(self) -> Model:
-        """What answers."""
+        """The model that answers."""
         return self.fitted.model
 
 
-def find(source: Any, data: Transactions | None, min_support: float | None) -> Findings:  # noqa: ANN401 - a model
-    """Ask a model all that a report tells.
+def find(source: ModelLike, data: Transactions | None, min_support: float | None) -> Findings:
+    """Ask a model everything that a report tells.
 
     Raises
     ------
     InvalidInputError
-        If it is no model, the data has no items of it, or it expects no itemset at the threshold.
+        If it is not a model, the data has none of its items, or it expects no itemset at the threshold.
     """
     fitted = FittedModel.of(source)
     model = fitted.model
@@ -134,7 +134,7 @@ def _expected(model: Model, min_support: float | None) -> Itemsets:
 
 
 def _rounded_up(support: float) -> float:
-    """Return the next number of two digits: all itemsets of at least that support are among the top ones."""
+    """Round up to two digits: all itemsets of at least that support are among the top ones."""
     if not 0 < support < 1:
         return min(max(support, 0.0), 1.0)
     unit = 10.0 ** (math.floor(math.log10(support)) - 1)
@@ -161,7 +161,7 @@ def _missed(itemsets: Itemsets, data: Transactions) -> int | None:
 
 
 def _fit(model: Model, data: Transactions) -> Fit | None:
-    """Return how probable the data is, a transaction; None if it has items that the model does not know."""
+    """Return how probable a transaction is on average; None if the data has items unknown to the model."""
     used = data.items.names(np.flatnonzero(data.item_counts()))
     if not all(name in model.items for name in used):
         return None
@@ -175,8 +175,8 @@ def _fit(model: Model, data: Transactions) -> Fit | None:
 def _pairs(model: Model, sign: Sign) -> list[Dependency]:
     """Return the strongest dependencies that are more than rounding.
 
-    Of many items, only pairs are looked at that have one whose presence is among the most uncertain: the
-    others can tell little of each other.
+    If there are many items, one of a pair must be among those whose presence is most uncertain: the others
+    can tell little about each other.
     """
     n = max(_MOST_ASKED // max(model.n_items, 1), _FEWEST_UNCERTAIN)
     uncertain = np.argsort(np.abs(model.item_probabilities - 0.5), kind="stable")[:n]
@@ -185,7 +185,7 @@ def _pairs(model: Model, sign: Sign) -> list[Dependency]:
 
 
 def _some_rules(itemsets: Itemsets) -> Rules:
-    """Return the rules of a confidence that is as high as it can be for a few of them to be found."""
+    """Return the rules of the highest confidence at which there are enough of them."""
     for confidence in _CONFIDENCES:
         found = rules(itemsets, min_threshold=confidence, max_consequent_len=1)
         found = found.filter(min_lift=_ATTRACTS)
@@ -195,7 +195,7 @@ def _some_rules(itemsets: Itemsets) -> Rules:
 
 
 def _varied(found: Rules, n: int) -> Rules:
-    """Return rules of the highest lift: few for each consequent, and none that only adds to another one."""
+    """Return rules of the highest lift: few for each consequent, and none that only adds items to another."""
     # Of rules whose lifts look the same, the shorter one says as much.
     looks = np.array([-float(f"{lift:.3g}") for lift in found.lift])
     ordered = found.take(np.lexsort((found.antecedents.lengths, looks)))

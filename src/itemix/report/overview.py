@@ -1,4 +1,4 @@
-"""At a glance: the data, the model, and the items that are most frequent."""
+"""Sections of a report on the model as a whole: the summary, its components, and diagnostics of the fit."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _how(findings: Findings) -> str:
 
 
 def _origin(findings: Findings) -> list[Child]:
-    """Say what was fitted to what, as far as that is known."""
+    """Say which model was fitted to what, as far as that is known."""
     kind = kind_of(findings)
     words: list[Child] = [f"{'An' if kind[0] in 'aeiou' else 'A'} {kind} "]
     if findings.fitted.n_transactions is None:
@@ -163,15 +163,13 @@ def _of_fit(findings: Findings) -> list[Child]:
     ]
 
 
-# Components: the kinds of transactions that a mixture tells apart.
-
 _SHOWN = 10
 _ITEMS_NAMED = 6
 _USUAL = 0.3
 
 
 def components(findings: Findings) -> Section | None:
-    """Tell of the components, if the model has more than one."""
+    """Describe the components, the kinds of transactions that a mixture tells apart, if there are several."""
     mixture = findings.fitted.components
     if mixture is None or (mixture.weights > 0).sum() < 2:
         return None
@@ -220,7 +218,7 @@ def _sizes(mixture: Mixture) -> list[Child]:
 
 
 def _most_distinct(mixture: Mixture, shown: npt.NDArray[np.int64]) -> list[Element]:
-    """Name the component of which an item that is usual there tells most."""
+    """Name the component whose usual items include the one of the highest lift."""
     usual = [
         (found.lift, position, found)
         for position, k in enumerate(shown.tolist(), start=1)
@@ -284,8 +282,6 @@ def _typical(position: int, found: list[Characteristic], otherwise: str) -> Elem
     return element("span", *(words[:-1] if found else [*words, otherwise]))
 
 
-# Diagnostics: whether the fit can be relied on.
-
 _MIXED = 1.01
 _TRACED = {
     "log_joint": "the joint log-probability",
@@ -295,7 +291,7 @@ _TRACED = {
 
 
 def diagnostics(findings: Findings) -> Section:
-    """Tell how the fit went, as far as the model knows."""
+    """Say how the fit went and whether it can be relied on, as far as the model knows."""
     fitted, training = findings.fitted, findings.fitted.training
     has_trace = training is not None and training.bounds is not None
     parts: list[Element] = []

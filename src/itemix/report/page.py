@@ -1,4 +1,8 @@
-"""Pictures for a page: drawn by `itemix.plot`, as SVG whose colours follow the page's, light or dark."""
+"""The page of a report: HTML elements, sections, and pictures.
+
+HTML is made as a tree, so that all text that goes in comes out escaped. Pictures are drawn by `itemix.plot`,
+as SVG whose colours follow those of the page, light or dark.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from itemix.plot.canvas import Palette
-
-
-# HTML as a tree, so that whatever text goes in comes out escaped; and the few elements that reports use.
 
 Child = Element | str
 
@@ -63,7 +64,7 @@ def page(title: str, style: str, *children: Child) -> str:
 
 
 def item(name: object) -> Element:
-    """Write the name of an item, on one line and without control characters; of long ones the beginning."""
+    """Write the name of an item on one line, without control characters; a long one is cut."""
     whole, shown = format_name(name, sys.maxsize), format_name(name, _LONGEST_NAME)
     return element("b", shown, class_="item", **({} if shown == whole else {"title": whole}))
 
@@ -79,7 +80,7 @@ def itemset(names: Iterable[object]) -> Element:
 
 
 def number(value: float, text: str) -> Element:
-    """Write a number as people read it; programs find all its digits."""
+    """Write a number as people read it; the attribute has all its digits for programs."""
     return element("data", text.replace("-", "\N{MINUS SIGN}"), value=repr(value))
 
 
@@ -111,7 +112,7 @@ def as_ratio(value: float) -> str:
 
 
 def facts(rows: Iterable[tuple[str, Child]], kind: str) -> Element:
-    """Make a list of what things are, each with its value."""
+    """Make a list of names, each with its value."""
     pairs = [element("div", element("dt", name), element("dd", value)) for name, value in rows]
     return element("dl", *pairs, class_=kind)
 
@@ -135,20 +136,17 @@ def table(caption: str, headers: Sequence[str], rows: Iterable[Sequence[Child]])
     made = element(
         "table", element("caption", element("span", caption)), element("thead", head), element("tbody", *body)
     )
-    # A table that is wider than the page is scrolled, also by keyboard.
+    # A table that is wider than the page can be scrolled, also by keyboard.
     return element("div", made, class_="scroll", role="region", aria_label=caption, tabindex="0")
 
 
-# A section of a report: a heading, sentences, pictures and tables.
-
-
 class Section(NamedTuple):
-    """A part of the report.
+    """A section of a report: a heading, sentences, pictures and tables.
 
     Attributes
     ----------
     key : str
-        What links to it say.
+        The name that links to it have.
     title : str
         Its heading.
     parts : list of elements
@@ -196,9 +194,9 @@ def figure(
     Parameters
     ----------
     name : str
-        What its parts are called in the page, unlike those of all other pictures.
+        The beginning of the names of its parts, different for each picture of a page.
     description : str
-        What it shows, for those who do not see it, and below it for those who do.
+        What it shows: read aloud to those who cannot see it, and written below it.
     draw : function
         Draws on axes.
     height, narrow_height : float
@@ -239,7 +237,7 @@ def _svg(name: str, description: str, draw: Callable[[Axes], object], size: tupl
 
     text = io.StringIO()
     with style.context(["default", {**_SETTINGS, "svg.hashsalt": name}]), warnings.catch_warnings():
-        # The page is read with other fonts, which may have the signs that the one measured here lacks.
+        # The page is read with other fonts, which may have the characters that the one measured here lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         drawn = Figure(size, layout="constrained")
         ax = drawn.subplots()
@@ -251,7 +249,7 @@ def _svg(name: str, description: str, draw: Callable[[Axes], object], size: tupl
 
 
 def _for_page(tree: Element, name: str, description: str) -> Element:
-    """Leave of an SVG document what a page needs, with names and colours of the page."""
+    """Reduce an SVG document to what a page needs, with names and colours of the page."""
     tokens = _tokens(LIGHT)
     used = set(_REFERENCE.findall(" ".join(value for part in tree.iter() for value in part.attrib.values())))
     for part in tree.iter():

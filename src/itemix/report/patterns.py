@@ -1,4 +1,4 @@
-"""Itemsets: what the model expects, and how that compares with the data."""
+"""Sections of a report on patterns: itemsets, rules, and items that attract or avoid each other."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SHOWN = 15
 
 
 def itemsets(findings: Findings) -> Section:
-    """Tell of the itemsets."""
+    """Describe the itemsets that the model expects, and compare them with the data."""
     found = findings.itemsets
     min_len = 2 if found.lengths.max() > 1 else 1
     top = found.top(_SHOWN, min_len=min_len)
@@ -175,13 +175,11 @@ def _threshold(found: Itemsets) -> float:
     return found.min_support
 
 
-# Rules: what follows from what.
-
 _STRONG = 2.0
 
 
 def rules(findings: Findings) -> Section | None:
-    """Tell of the rules, if there are any."""
+    """Describe the rules, if there are any."""
     found, best = findings.rules, findings.best_rules
     if len(found) == 0:
         return None
@@ -243,15 +241,13 @@ def _rule_table(best: list[Rule]) -> Element:
     return table(caption, ("rule", "support", "confidence", "lift"), rows)
 
 
-# Dependencies: items that attract or avoid each other.
-
 _LISTED = 12
 _IN_MATRIX = 16
 _IN_NETWORK = 30
 
 
 def dependencies(findings: Findings) -> Section | None:
-    """Tell of the pairs of items, if the model knows two items."""
+    """Describe the pairs of items that attract or avoid each other, if the model knows two items."""
     if findings.model.n_items < 2:
         return None
     attracting, avoiding = findings.attracting, findings.avoiding
@@ -268,7 +264,7 @@ def dependencies(findings: Findings) -> Section | None:
     else:
         parts.append(paragraph("No two items avoid each other."))
     model = findings.model
-    # The pictures' own search over all pairs would take long where there are many items.
+    # The pictures would search all pairs themselves, which takes long if there are many items.
     names = _items_of(attracting + avoiding)
     parts += [
         figure(

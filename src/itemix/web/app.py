@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from itemix.web.questions import Question
     from itemix.web.served import Served
 
-
-# All itemsets or rules that a view shows a page of, as a file.
-
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
 
@@ -72,7 +69,7 @@ def write_rules(served: Served, asked: patterns.RulesChosen, path: Path) -> None
 
 
 HERE = Path(__file__).parent
-# An answer of so many steps takes a few milliseconds, which is less than others mind.
+# An answer of up to so many steps takes a few milliseconds, so that it may hold up the event loop.
 _STEPS_IN_THE_LOOP = 1_000_000
 _FRESH = {"cache-control": "no-store"}
 
@@ -85,7 +82,7 @@ def _unknown(served: Served, question: object) -> float:
 class View:
     """An address, what may be asked there, what answers, and the shape of the answer.
 
-    `steps` says about how many steps an answer takes; where it is not known beforehand there is none.
+    `steps` says about how many steps an answer takes: infinitely many if that is not known beforehand.
     """
 
     path: str
@@ -104,7 +101,7 @@ class File:
     write: Callable[[Any, Any, Path], None]
 
 
-# Routes are tried in this order: what is asked for most comes first.
+# Routes are tried in this order, so what is asked for most comes first.
 VIEWS = (
     View("/query", ask.QueryQuestion, ask.query, openapi.Query, ask.query_steps),
     View(
@@ -131,7 +128,7 @@ def make_app(models: Sequence[Served], *, token: str | None = None, only_loopbac
     Parameters
     ----------
     models : sequence of Served
-        At least one; the first answers where a request names none.
+        At least one; the first answers if a request names none.
     token : str, optional
         What requests must know to get an answer.
     only_loopback : bool
@@ -196,7 +193,7 @@ async def _download(models: Sequence[Served], file: File, extension: str, reques
 
 
 def _written(file: File, served: Served, question: object, name: str) -> tempfile.TemporaryDirectory[str]:
-    """Write a file into a folder of its own, which is gone again if nobody wants it any more."""
+    """Write a file into a folder of its own, and remove it again if nobody wants it any more."""
     folder = tempfile.TemporaryDirectory(prefix="itemix-")
     try:
         file.write(served, question, Path(folder.name) / name)
@@ -251,5 +248,5 @@ def document() -> dict[str, Any]:
 
 
 def _summary(answer: Callable[[Any, Any], dict[str, Any]]) -> str:
-    """Return the first line of a docstring, without the word that says that it is returned."""
+    """Return the first line of a docstring without its "Return"."""
     return (answer.__doc__ or "").partition("\n")[0].removeprefix("Return ").capitalize()

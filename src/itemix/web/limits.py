@@ -1,4 +1,4 @@
-"""What an answer may cost: its size and its time."""
+"""The limits of an answer in size and time, the threads that work on answers, and the form of refusals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -75,7 +75,7 @@ class ThresholdTooLowError(TooManyItemsetsError):
 
 
 class Deadline:
-    """What long loops ask: it ends them when the time is over, or when nobody waits any more."""
+    """A check that long loops call: it ends them when the time is over, or when nobody waits any more."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -93,7 +93,7 @@ class Deadline:
 
 @contextmanager
 def held(lock: Lock) -> Iterator[None]:
-    """Wait for a lock as long as the answer is wanted, and hold it."""
+    """Hold a lock; wait for it as long as the answer is wanted."""
     while not lock.acquire(timeout=_SECONDS_BETWEEN_LOOKS):
         still_wanted()
     try:
@@ -108,7 +108,7 @@ def rounded_up(value: float, digits: int) -> float:
     return float(f"{math.ceil(value * 10.0**unit) / 10.0**unit:.{digits}g}")
 
 
-# One shape for everything that goes wrong: {"error": {"code": ..., "message": ...}}.
+# Every refusal has one form: {"error": {"code": ..., "message": ...}}.
 
 _LOG = logging.getLogger("itemix.web")
 
@@ -121,7 +121,7 @@ _CODES: tuple[tuple[type[ItemixError], int, str], ...] = (
 _CODE_OF_STATUS = {401: "unauthorized", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 
 
-def refusal(status: int, code: str, message: str, **more: Any) -> JSONResponse:  # noqa: ANN401 - what JSON holds
+def refusal(status: int, code: str, message: str, **more: float) -> JSONResponse:
     """Return the answer to a request that is refused; the message is one line."""
     content = {"error": {"code": code, "message": " ".join(message.split()), **more}}
     return JSONResponse(content, status, headers={"cache-control": "no-store"})
@@ -152,17 +152,16 @@ async def of_bug(request: Request, error: Exception) -> JSONResponse:
 
 
 async def of_nobody(request: Request, error: Exception) -> Response:
-    """Answer a client that is gone: nobody reads it, but the metrics count it, as nginx does."""
+    """Answer a client that is gone: nobody reads it, but the metrics count it, with the status of nginx."""
     return Response(status_code=499)
 
 
 HANDLERS = {ItemixError: of_library, ClientDisconnect: of_nobody, HTTPException: of_http, Exception: of_bug}
 
 
-# A few threads for the work of views; the event loop stays free for quick answers.
-
 R = TypeVar("R")
 
+# Views work in a few threads, so that the event loop stays free for quick answers.
 _WORKERS = 4
 
 
@@ -172,7 +171,7 @@ def make_pool() -> ThreadPoolExecutor:
 
 
 async def in_thread(request: Request, work: Callable[[], R], seconds: float) -> R:
-    """Do some work in a thread, as long as it may take and somebody waits for it.
+    """Do some work in a thread, until its time is over or nobody waits for it any more.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Who may ask, and what a browser may do with the answer."""
+"""The middleware: who may ask, what a browser may do with the answer, and figures for a monitor."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class SecureHeaders:
 
 
 class TokenRequired:
-    """Lets those in who know the token; the page itself and /health are open, they hold nothing secret."""
+    """Lets in who knows the token; the page itself and /health are open, because they hold nothing secret."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
@@ -96,7 +96,7 @@ class TokenRequired:
 
 
 class KnownHosts:
-    """Refuses requests for other hosts than this one: a foreign page may point its own name at us."""
+    """Refuses requests for other hosts than this one: a foreign page may let its own name point to us."""
 
     def __init__(self, app: ASGIApp, hosts: tuple[str, ...] = LOOPBACK_HOSTS) -> None:
         self._app = app
@@ -116,13 +116,11 @@ class KnownHosts:
         await self._app(scope, receive, send)
 
 
-# What the server tells a monitor: requests by address and status, how long they took, what is loaded.
-
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Metrics:
-    """The figures of one server."""
+    """The figures of one server: requests by address and status, how long they took, what is loaded."""
 
     def __init__(self, n_models: int) -> None:
         self._registry = CollectorRegistry()
@@ -186,6 +184,7 @@ class Measured:
             await self._app(scope, receive, send_and_see)
         finally:
             self._metrics.ended()
-            # The path of the route, not of the request: what anybody tries would make a new row each time.
+            # Take the path of the route. With that of the request, every address that somebody tries would
+            # make a new row.
             path = getattr(scope.get("route"), "path", "none")
             self._metrics.record(path, status, time.perf_counter() - began)

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what may be asked at each address and what is answered, from questions and shapes."""
+"""The OpenAPI document: what may be asked at each address, and the shape of the answers that views fill."""
 
 from __future__ import annotations
 
@@ -8,24 +8,18 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from typing_extensions import TypedDict
 
 import itemix
-from itemix.web.questions import (
-    ItemName,
-    schema_of,
-)
+from itemix.web.questions import ItemName, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from itemix.web.questions import Question
 
-
-# The shapes of answers, as the OpenAPI document describes them; views fill them.
-
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class Answer(TypedDict):
-    """What holds no more than it says."""
+    """The base of all shapes: an answer has no other fields than those named."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
 
@@ -53,7 +47,7 @@ class RefusalFacts(Answer):
 
 
 class Refusal(Answer):
-    """What is answered instead, and why."""
+    """The answer to a request that is refused."""
 
     error: RefusalFacts
 
@@ -66,7 +60,7 @@ class Health(Answer):
 
 
 class Models(Answer):
-    """What is served."""
+    """The models that are served."""
 
     models: list[str]
 
@@ -157,7 +151,7 @@ class CharacteristicAnswer(Answer):
 
 
 class ComponentRow(Answer):
-    """One of them."""
+    """One component in a list."""
 
     number: int
     weight: Probability
@@ -167,7 +161,7 @@ class ComponentRow(Answer):
 
 
 class HeatMap(Answer):
-    """The probabilities of telling items."""
+    """The probabilities of the items that tell components apart."""
 
     items: list[ItemName]
     overall: list[Probability]
@@ -199,7 +193,7 @@ class Component(Answer):
 
 
 class PairRow(Answer):
-    """One pair."""
+    """One pair of items."""
 
     item: ItemName
     other: ItemName
@@ -225,7 +219,7 @@ class Dependencies(Answer):
 
 
 class InData(Answer):
-    """The same in the data."""
+    """The event in the data."""
 
     probability: Annotated[float | None, Field(description="None where no transaction meets the condition.")]
     count: int
@@ -263,7 +257,7 @@ class Influences(Answer):
 
 
 class RecommendationRow(Answer):
-    """One item that it may lack."""
+    """One item that a basket may lack."""
 
     item: ItemName
     probability: Probability

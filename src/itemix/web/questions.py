@@ -1,4 +1,4 @@
-"""What a request may ask: pydantic models, read from an address or from JSON, with messages of our own."""
+"""The questions of requests: pydantic models, read from an address or from JSON, with messages of our own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Text = Annotated[str, Field(max_length=MAX_TEXT)]
 
 
 class Question(BaseModel):
-    """What every request may say."""
+    """The base of all questions: any request may name a model."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -119,7 +119,7 @@ def _message(kind: type[Question], error: ErrorDetails) -> str:
             return f"expected only the parameters {known}, got {shown(name)}; leave it out"
         case "too_long":
             return f"expected at most {MAX_NAMES} items in {name}, got {len(got):,}; ask for fewer"
-    # What is past a bound was read as a number, and is shown as one.
+    # A value past a bound was read as a number, so it is shown as one.
     is_past = error["type"] in ("greater_than", "greater_than_equal", "less_than_equal")
     return _message_of_field(name, _number(got) if is_past else got, schema_of(kind, name))
 
@@ -166,8 +166,6 @@ def _message_of_number(name: str, got: object, schema: dict[str, Any]) -> str:
     bounds = f"{'above' if is_open else 'from'} {low:g} to {high:g}"
     return f"expected {name} as a number {bounds}, got {shown(got)}; try {name}={nearest:g}"
 
-
-# From a request to a question, and to the model that it is for.
 
 MAX_BODY = 1 << 18
 

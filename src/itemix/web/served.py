@@ -1,4 +1,7 @@
-"""A model that is served: the model, the data beside it, and what is remembered between questions."""
+"""A model that is served: the model, the data beside it, and what is remembered between questions.
+
+Searches in the model are remembered: the deepest one so far answers all higher thresholds.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +30,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Hashable
 
-    from itemix._typing import Floats, Ints
+    from itemix._typing import Floats, Ints, ModelLike
     from itemix.core.itemsets import Itemsets
     from itemix.core.sets import Sets
     from itemix.core.transactions import Transactions
     from itemix.models.base import Model, Names
     from itemix.models.mixture import Mixture
-
-
-# Searches in a model that are remembered: the deepest one so far answers all higher thresholds.
 
 _CLOSE_ENOUGH = 1.05
 _ROUNDING = 1e-9
@@ -216,7 +216,7 @@ class Served:
     def __init__(
         self,
         name: str,
-        fitted: Any,  # noqa: ANN401 - an estimator or a model
+        fitted: ModelLike,
         *,
         data: Transactions | None = None,
         limits: Limits | None = None,
@@ -264,7 +264,7 @@ class Served:
         given: Names = (),
         given_absent: Names = (),
     ) -> tuple[Floats, Floats] | None:
-        """Return the ends of the intervals of some probabilities, or None if nothing knows how sure it is."""
+        """Return the ends of the intervals of some probabilities, or None if the model has no intervals."""
         if not self.has_intervals:
             return None
         source = self.fitted.error_source
@@ -281,7 +281,7 @@ class Served:
 
     @property
     def components(self) -> Mixture | None:
-        """The components to look at: of one sample of a sampler, the last; None if the model has none."""
+        """The components to look at, after sampling those of the last sample; None if the model has none."""
         return self.fitted.components
 
     @cached_property
@@ -295,7 +295,7 @@ class Served:
         known: T | None = self._recalled(key)
         if known is not None:
             return known
-        # It takes much memory to make: one request at a time does so, and others may want the same.
+        # Making it takes much memory, so one request at a time does it; the next may want the same.
         with held(self._making):
             known = self._recalled(key)
             if known is None:

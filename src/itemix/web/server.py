@@ -1,4 +1,4 @@
-"""The server: bind a port, say where it is, answer until it is stopped."""
+"""The server: it binds a port, says where it is, and answers until it is stopped."""
 
 from __future__ import annotations
 
@@ -27,12 +27,9 @@ if TYPE_CHECKING:
     from itemix.web.served import Served
 
 
-# Connections: how long the head of a request may be, how long one is waited for, how many there are.
-
-
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """What requests may take before anybody looks at them.
+    """What requests may take before they are answered.
 
     Parameters
     ----------
@@ -56,7 +53,7 @@ class _HeadTooLongError(Exception):
 class Connection(HttpToolsProtocol):
     """A connection as uvicorn has it, within limits.
 
-    Past the most connections, the one that has been waiting for its request for longest is closed: half-sent
+    When there are too many connections, the one that has waited longest for its request is closed: half-sent
     requests make room for whole ones.
     """
 
@@ -124,7 +121,7 @@ class Connection(HttpToolsProtocol):
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP, in the shape of all refusals."""
+        """Refuse what is not HTTP, in the form of all refusals."""
         self.refuse(400, "invalid_request", "expected an HTTP request, got something else; check the address")
 
     def _start_timer(self) -> None:
@@ -223,7 +220,7 @@ def serve(app: Starlette, listening: socket.socket, on_ready: Callable[[], objec
     app : Starlette
         What answers.
     listening : socket
-        Where from `bound_socket`.
+        Where to listen, from `bound_socket`.
     on_ready : function, optional
         Called once requests are answered.
     """
@@ -238,7 +235,7 @@ def make_server(
     on_ready: Callable[[], object] | None = None,
     limits: ConnectionLimits | None = None,
 ) -> uvicorn.Server:
-    """Return the server of an application; parameters as in `serve`, and what connections may take."""
+    """Return the server of an application; parameters as in `serve`, and the limits of connections."""
     protocol: Any = partial(Connection, limits=limits or ConnectionLimits())
     config = uvicorn.Config(
         app,
@@ -266,7 +263,7 @@ class _Server(uvicorn.Server):
 
 
 def warm_up(served: Served) -> None:
-    """Ask one question of each kind, so that whatever has to be compiled or read is."""
+    """Ask one question of each kind, so that all is compiled and read before the first visitor comes."""
     threshold = model.about(served, model.AboutQuestion())["first_min_support"]
     item = served.model.items[int(served.model.item_probabilities.argmax())]
     for target in get_args(patterns.Target):

@@ -1,4 +1,4 @@
-"""The probability of an event, what raises and lowers it, and what a basket may lack."""
+"""Views of probabilities: of an event, of what raises and lowers it, and of what a basket may lack."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class QueryQuestion(Event):
 
 
 class InfluencesQuestion(Event):
-    """The items that change the probability of an event most; rare ones say little and are left out."""
+    """The items that change the probability of an event most, without rare ones, which say little."""
 
     limit: int = Field(default=8, ge=1, le=100, description="The most rows to return.")
     min_probability: float = Field(
@@ -77,7 +77,7 @@ def query_steps(served: Served, asked: QueryQuestion) -> float:
     """Return about how many steps the answer to a query takes."""
     steps = steps_of_sets(served, 1, _names_of(asked), len(asked.absent) + len(asked.given_absent))
     if asked.level is not None:
-        steps += _STEPS_OF_AN_INTERVAL * max(len(getattr(served.fitted, "posteriors_", ())), 1)
+        steps += _STEPS_OF_AN_INTERVAL * max(len(served.fitted.posteriors), 1)
     return steps if served.data is None else math.inf
 
 
@@ -147,10 +147,10 @@ def recommend(served: Served, asked: RecommendQuestion) -> dict[str, Any]:
 
 
 def steps_of_sets(served: Served, n_sets: int, names: tuple[Label, ...], n_absent: int) -> float:
-    """Return about how many steps the probabilities of some sets take that have these items in common.
+    """Return about how many steps the probabilities of some sets with these items in common take.
 
-    It is infinite for models of which that is not known beforehand, and for names that would have to be
-    compared with all others, to say which one was meant.
+    The number is infinite if the kind of model does not tell, and for unknown names, which are compared with
+    all known ones to say which one was meant.
     """
     model = served.model
     if any(name not in model.items for name in names):
@@ -159,7 +159,7 @@ def steps_of_sets(served: Served, n_sets: int, names: tuple[Label, ...], n_absen
     if isinstance(model, Mixture):
         return float(n_sets * n * model.n_components)
     if isinstance(model, CorrectedMixture):
-        # Each set of absent items is asked for, and the paths in it that the correction knows.
+        # Every subset of the absent items is asked for, and the paths in it that the correction knows.
         return float(n_sets * n ** (model.n_pivots + 1) * model.mixture.n_components * 2**n_absent)
     return math.inf
 
@@ -174,7 +174,7 @@ def _codes(model: Model, asked: Event) -> tuple[Codes, Codes, Codes, Codes]:
 
 
 def _if_independent(model: Model, asked: Event) -> float:
-    # A query is a few items and comes thousands of times a second: plain Python is quicker than arrays.
+    # Queries have few items, and thousands come in a second: plain Python is quicker than arrays.
     code, probability = model.items.code, model.item_probabilities
     present = {code(name) for name in asked.present} - {code(name) for name in asked.given}
     absent = {code(name) for name in asked.absent} - {code(name) for name in asked.given_absent}
@@ -184,7 +184,7 @@ def _if_independent(model: Model, asked: Event) -> float:
 
 
 def _in_data(data: Transactions, asked: Event) -> dict[str, Any]:
-    """Count an event in the data: of the few items that are asked for, few transactions are different."""
+    """Count an event in the data; with only the items asked for, few transactions are different."""
     counted = Mixture.from_transactions(data.select_items(_names_of(asked)).merge_identical())
     condition = counted.probability(asked.given, absent=asked.given_absent)
     of = round(condition * data.n_transactions)

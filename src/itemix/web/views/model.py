@@ -1,4 +1,4 @@
-"""The components of a mixture: how large they are, what is typical of them, and one of them in detail."""
+"""Views of a model: what it is, its items, its components, and one component in detail."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from itemix.web.questions import Question, Text
 from itemix.web.views.patterns import matching_items
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from itemix.core.items import Label
     from itemix.models.base import Model
     from itemix.web.served import Served
 
-
-# What is served: the models, and the items of one.
-
 _LOWEST_THRESHOLD = 1e-4
+_ITEMS_RANKED = 40
+_TINY = 1e-3
 
 
 class AboutQuestion(Question):
@@ -71,16 +73,12 @@ def items(served: Served, asked: ItemsQuestion) -> dict[str, Any]:
 
 
 def lowest_threshold(served: Served) -> float:
-    """Return the lowest threshold that makes sense: that of a single transaction, where there is data."""
+    """Return the lowest threshold that makes sense: that of a single transaction, if there is data."""
     return _LOWEST_THRESHOLD if served.data is None else 1 / max(served.data.n_transactions, 1)
 
 
-_ITEMS_RANKED = 40
-_TINY = 1e-3
-
-
 class ComponentsQuestion(Question):
-    """How many components, how many items of each, and how large the heat map."""
+    """The components of a mixture: how many, how many items of each, and how large the heat map is."""
 
     limit: int = Field(default=100, ge=1, le=1_000, description="The most rows to return.")
     items: int = Field(default=6, ge=0, le=100, description="How many items to name.")
@@ -164,7 +162,7 @@ def _largest_first(mixture: Mixture) -> npt.NDArray[np.int64]:
 
 
 def _telling_items(mixture: Mixture, order: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
-    """Return the items that tell most in the components, each that is not tiny having its say in turn."""
+    """Return the most characteristic items; every component that is not tiny names one in turn."""
     telling = order[mixture.weights[order] >= min(_TINY, float(mixture.weights.max()))]
     by_component = [
         [mixture.items.code(entry.item) for entry in characteristic_items(mixture, int(k), _ITEMS_RANKED)]
@@ -178,6 +176,7 @@ def _telling_items(mixture: Mixture, order: npt.NDArray[np.int64], n: int) -> np
     return np.array(list(chosen), dtype=np.int64)
 
 
-def _most_telling(mixture: Mixture, k: int) -> Any:  # noqa: ANN401 - a key for sorted
+def _most_telling(mixture: Mixture, k: int) -> Callable[[Label], float]:
+    """Return the key that sorts the items of a component by their lift, the highest first."""
     lift = mixture.probs[k] / np.maximum(mixture.item_probabilities, np.finfo(float).tiny)
-    return lambda name: -lift[mixture.items.code(name)]
+    return lambda name: -float(lift[mixture.items.code(name)])

@@ -1,4 +1,4 @@
-"""Itemsets of at least a probability: how many, how they are distributed, and a page of them."""
+"""Views of patterns: itemsets, association rules, and pairs of items that depend on each other."""
 
 from __future__ import annotations
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from itemix.core.itemsets import Itemsets
     from itemix.mining.ruleset import Rules
     from itemix.web.served import Family, Served
-
-
-# Arrays as JSON has them.
 
 
 def as_list(values: npt.NDArray[Any]) -> list[Any]:
@@ -68,7 +65,7 @@ class ItemsetsChosen(Question):
 
 
 class ItemsetsQuestion(ItemsetsChosen):
-    """A page of them."""
+    """A page of itemsets."""
 
     offset: int = Field(default=0, ge=0, le=10**9, description="How many rows to skip.")
     limit: int = Field(default=50, ge=0, le=MAX_ROWS, description="The most rows to return.")
@@ -115,7 +112,7 @@ def matching_items(items: Items, word: str) -> list[Label]:
 
 
 def page_of(found: Found, asked: ItemsetsChosen, start: int, stop: int) -> npt.NDArray[np.int64]:
-    """Return the positions in the family of what stands from start up to stop in the order asked for."""
+    """Return the positions in the family of the sets from start up to stop in the order asked for."""
     family, positions = found
     keys = _column(family, asked.sort)[positions]
     return positions[ranked_part(keys, start, stop, descending=asked.order == "descending")]
@@ -160,8 +157,6 @@ def _by_support(support: npt.NDArray[np.float64], lowest: float) -> list[dict[st
     return [{"from": low, "to": high, "count": n} for low, high, n in zip(*columns, strict=True)]
 
 
-# Association rules of a model: a page of them by any measure, and points to draw.
-
 Measure = Literal[
     "antecedent support",
     "consequent support",
@@ -176,7 +171,7 @@ Measure = Literal[
     "certainty",
     "kulczynski",
 ]
-"""What rules of a model can be chosen and sorted by; other measures need a number of transactions."""
+"""The measures that choose and sort the rules of a model; others need a number of transactions."""
 
 _MAX_POINTS = 2_000
 
@@ -196,7 +191,7 @@ class RulesChosen(Question):
 
 
 class RulesQuestion(RulesChosen):
-    """A page of them, and some as points."""
+    """A page of rules, and some as points."""
 
     offset: int = Field(default=0, ge=0, le=10**9, description="How many rows to skip.")
     limit: int = Field(default=50, ge=0, le=MAX_ROWS, description="The most rows to return.")
@@ -223,7 +218,7 @@ def rules(served: Served, asked: RulesQuestion) -> dict[str, Any]:
 def choose_rules(served: Served, asked: RulesChosen) -> tuple[Rules, npt.NDArray[np.int64]]:
     """Return rules, and the positions of those that meet all conditions of a question."""
     key = "rules", asked.min_support, asked.metric, asked.min_threshold, asked.max_left, asked.max_right
-    found = served.remember(key, lambda: _made(served, asked))
+    found = served.remember(key, lambda: _all_rules(served, asked))
     kept = np.ones(len(found), dtype=bool)
     for sets, wanted in ((found.antecedents, asked.left), (found.consequents, asked.right)):
         if wanted:
@@ -239,7 +234,7 @@ def ranked(
     return positions[ranked_part(keys, start, stop, descending=asked.order == "descending")]
 
 
-def _made(served: Served, asked: RulesChosen) -> Rules:
+def _all_rules(served: Served, asked: RulesChosen) -> Rules:
     family, positions = served.searches.at(asked.min_support)
     try:
         return make_rules(
@@ -276,15 +271,13 @@ def _rule_rows(chosen: Rules) -> list[dict[str, Any]]:
     return rows_of(columns)
 
 
-# Pairs of items that attract or avoid each other.
-
 _MAX_PAIRS = 2_000
 _USUAL_PAIRS = 300
 _NOISE = 1e-9
 
 
 class DependenciesQuestion(Question):
-    """How many pairs, of which sign and strength, and of which items."""
+    """Pairs of items that depend on each other: how many, of which sign and strength, and of which items."""
 
     sign: query.Sign = Field(
         default="both", description="Pairs that attract each other, that avoid each other, or both."
