@@ -1,4 +1,4 @@
-"""The house stays one that people find their way in: how many rooms, how they are named, which way imports point."""
+"""The house stays one that people find their way in: its rooms, their names, which way imports point."""
 
 import ast
 import tomllib
@@ -53,7 +53,7 @@ def test_no_cycles():
     """No module imports itself by way of others, local imports counted; saving is named, not imported."""
     asks = {}
     for name, tree in MODULES.items():
-        types = [statement for statement in for_types_only(tree)]
+        types = list(for_types_only(tree))
         hidden = {other for statement in types for other in imports(statement)}
         shown = Counter(imports(tree))
         for statement in types:

@@ -116,7 +116,7 @@ def test_a_limit_of_this_process_counts():
     """What `ulimit -v` allows is the most that is free, and a search is stopped at half of it."""
     script = """
         import resource
-        from itemix.memory import free_memory
+        from itemix._runtime import free_memory
         resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
         print(free_memory())
     """

@@ -142,7 +142,7 @@ def test_a_file_is_on_disk_before_it_has_its_name(tmp_path, monkeypatch):
 
 KILLED = """
     import os, signal, sys
-    from itemix.files import replacing
+    from itemix._files import replacing
     with replacing(sys.argv[1]) as temporary:
         temporary.write_text("half")
         print("writing", flush=True)
@@ -190,7 +190,7 @@ def test_many_writers_of_one_name(tmp_path):
     """Processes that write the same name at once never take each other's files for left over ones."""
     script = """
         import sys
-        from itemix.files import replacing
+        from itemix._files import replacing
         for number in range(150):
             with replacing(sys.argv[1]) as temporary:
                 temporary.write_text(sys.argv[2] * 1000)
