@@ -75,7 +75,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _relief(error: MemoryError) -> str:
     """Say what takes less memory than what was done when it ended."""
     frames = traceback.extract_tb(error.__traceback__)
-    if any("/itemix/data/" in frame.filename.replace(os.sep, "/") for frame in frames):
+    if any("/itemix/io/" in frame.filename.replace(os.sep, "/") for frame in frames):
         return "try a part of the file, or mine a model with --verify, which reads in chunks"
     return "try a higher --min-support, or --max-len"
 
