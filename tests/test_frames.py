@@ -17,6 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import itemix
 from itemix.mining.verification import verify
+from itemix.web.served import Served
+from itemix.web.views.patterns import ItemsetsQuestion, itemsets
 
 warnings.simplefilter("ignore")
 rows = [["a", "b", "c"], ["a", "b"], ["a", "c"], ["b", "c"], ["a"], ["a", "b", "c"]] * 3
@@ -63,9 +65,12 @@ def fitted(**options):
     return itemix.BernoulliMixture(2, random_state=0, n_jobs=1, max_iter=3, n_init=1, **options)
 
 model, corrected = fitted().fit(dense), fitted(correction=2).fit(dense)
+served = Served("a", model, data=dense), Served("b", corrected, data=dense)
+asked = ItemsetsQuestion(min_support=0.2)
 flat = itemix.IndependentModel().fit(sparse)
 SEARCHES = {"search"}
 COUNTS = {"search", "count_dense", "count_projected", "count_pairs", "add_pairs", "deliver", "join_level"}
+VIEWED = SEARCHES | {"itemset_probabilities", "count_sets"}
 print(json.dumps({
     "mine dense": longest(lambda: itemix.mine(dense, 0.2, n_jobs=2), SEARCHES),
     "mine sparse": longest(lambda: itemix.mine(sparse, 0.01, n_jobs=2), SEARCHES),
@@ -77,6 +82,8 @@ print(json.dumps({
     "verify dense": longest(lambda: itemix.mine(model, 0.2, verify=dense), COUNTS),
     "verify sparse": longest(lambda: itemix.mine(flat, 0.01, verify=sparse), COUNTS),
     "verify corrected": longest(lambda: verify(corrected, dense, 0.2), COUNTS),
+    "GET /itemsets": longest(lambda: itemsets(served[0], asked), VIEWED),
+    "GET /itemsets corrected": longest(lambda: itemsets(served[1], asked), VIEWED),
 }))
 """
 
@@ -91,6 +98,8 @@ LIMITS = {
     "verify dense": 10,
     "verify sparse": 10,
     "verify corrected": 10,
+    "GET /itemsets": 10,
+    "GET /itemsets corrected": 10,
 }
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 HERE = Path(__file__).parent
 # All of them pass without Numba, but it takes minutes: these are the quick ones.
 QUICK = (
-    "kernels/test_intrinsics.py",
+    "kernels/test_jit_intrinsics.py",
     "kernels/test_bitsets.py",
-    "kernels/mining/test_prepare.py",
+    "kernels/mining/test_projection_rows.py",
     "kernels/mining/test_projection.py::test_pairs",
     "kernels/mining/test_projection.py::test_many_rows",
     "kernels/mining/test_eclat.py::test_equal_to_counting",
-    "kernels/mining/test_assemble.py::test_records_are_placed",
-    "kernels/test_sorting.py",
+    "kernels/mining/test_records.py::test_records_are_placed",
+    "kernels/test_lattice_sorting.py",
     "mining/test_mine.py::test_edges",
     "mining/test_mine.py::test_items_that_always_come_together",
 )

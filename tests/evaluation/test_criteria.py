@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from naive import evaluation as naive
+from naive import criteria as naive
 from naive.models import OnlyProbabilities
 from sklearn.exceptions import NotFittedError
 

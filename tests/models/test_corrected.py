@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive.corrected import all_probabilities
 from naive.models import random_mixture
-from naive.residuals import all_probabilities
 
 import itemix
 from itemix.core.sets import Sets

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import scaling as naive
+from naive import maxent as naive
 from naive.trees import event, random_trees, states
 
 import itemix

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive.moments import itemset_moments
+from naive.posterior import itemset_moments
 
 from itemix.errors import InvalidInputError
 from itemix.models.posterior import Posterior

@@ -60,3 +60,12 @@ def group_equal_rows(rows):
     distinct = list(dict.fromkeys(map(tuple, rows)))
     groups = [distinct.index(tuple(row)) for row in rows]
     return groups, [groups.index(g) for g in range(len(distinct))]
+
+
+def nearest_seeds(matrix, seeds):
+    """Return the Hamming distance of each row to its nearest seed, a row, and the number of that seed."""
+    found = []
+    for row in matrix:
+        distances = [sum(x != y for x, y in zip(row, matrix[seed], strict=True)) for seed in seeds]
+        found.append((min(distances), distances.index(min(distances))))
+    return [distance for distance, _ in found], [number for _, number in found]

@@ -49,6 +49,10 @@ class RuleRecommendation(NamedTuple):
     rule: int
 
 
+# The name that was documented first.
+Recommendation = RuleRecommendation
+
+
 class Recommendations(Immutable):
     """Recommendations for many baskets, best first: an immutable, columnar value.
 

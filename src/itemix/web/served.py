@@ -119,7 +119,12 @@ class Searches:
         TooSlowError
             If the search takes longer than allowed.
         """
-        family = self._down_to(threshold)
+        family = self._deepest
+        if family is None or _depth(family) > threshold:
+            family = self._search(threshold)
+        if family is None:
+            with held(self._closing_in):
+                raise ThresholdTooLowError(threshold, self._limits.max_itemsets, self._find_lowest())
         if target == "closed":
             family = family.closed
         elif target == "maximal":
@@ -135,27 +140,21 @@ class Searches:
     def read_ahead(self, threshold: float) -> None:
         """Search down to a threshold, or to the lowest that is possible, before anybody asks for it."""
         with contextlib.suppress(TooManyItemsetsError, TooSlowError), deadline(self._ahead):
-            self._down_to(threshold)
+            self.at(threshold)
 
     def end(self) -> None:
         """Stop reading ahead: nobody will ask any more."""
         self._ahead.call_off()
 
-    def _down_to(self, threshold: float) -> Family:
-        """Return the itemsets of at least a probability, and perhaps more."""
-        deepest = self._deepest
-        if deepest is not None and _depth(deepest) <= threshold:
-            return deepest
-        if threshold > self._too_low:
-            try:
-                return self._search(threshold)
-            except TooManyItemsetsError:
-                self._too_low = max(self._too_low, threshold)
-        with held(self._closing_in):
-            raise ThresholdTooLowError(threshold, self._limits.max_itemsets, self._find_lowest())
-
-    def _search(self, threshold: float) -> Family:
-        found = mine(self._model, threshold, max_itemsets=self._limits.max_itemsets)
+    def _search(self, threshold: float) -> Family | None:
+        """Return the itemsets of at least a probability, or None if there are more than allowed."""
+        if threshold <= self._too_low:
+            return None
+        try:
+            found = mine(self._model, threshold, max_itemsets=self._limits.max_itemsets)
+        except TooManyItemsetsError:
+            self._too_low = max(self._too_low, threshold)
+            return None
         family = Family(found, self._model.item_probabilities)
         if threshold < _depth(self._deepest):
             self._deepest = family
@@ -168,10 +167,7 @@ class Searches:
             middle = rounded_up(math.sqrt(high * low), 3)
             if not low < middle < high:
                 break
-            try:
-                self._search(middle)
-            except TooManyItemsetsError:
-                self._too_low = max(self._too_low, middle)
+            self._search(middle)
         self._lowest_possible = _depth(self._deepest)
         return self._lowest_possible
 

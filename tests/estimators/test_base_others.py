@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from estimators.test_estimators_api import FAILS_ON_BINARY, binary
+from estimators.test_base_sklearn import FAILS_ON_BINARY, binary
 from naive.trees import random_trees, states
 from scipy import sparse
 from sklearn.base import clone

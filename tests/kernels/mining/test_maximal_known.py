@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from naive import known as naive
+from naive import maximal as naive
 
 from itemix.kernels.mining import maximal as kernels
 

@@ -1,8 +1,8 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from naive import corrected_monotone as naive
 from naive import lattice
-from naive import monotone as naive
 from naive.records import colex
 
 from itemix.models.corrected import lower_to_subsets

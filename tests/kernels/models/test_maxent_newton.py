@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import scaling as naive
+from naive import maxent as naive
 from naive.trees import event, states
 
 from itemix.kernels.models.maxent import refine_states

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import shifts as naive
-from naive.residuals import tilted
+from naive import corrected_shifts as naive
+from naive.corrected import tilted
 
 from itemix.kernels.models import corrected
 

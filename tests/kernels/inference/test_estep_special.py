@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from naive.seeding import nearest_seeds
+from naive.csr import nearest_seeds
 from scipy.special import gammaln, psi
 
 from itemix import Transactions

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import scaling as naive
+from naive import maxent as naive
 from naive.trees import random_trees, states
 
 from itemix import Transactions

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import residuals as naive
+from naive import corrected as naive
 
 from itemix.kernels.models.corrected import further_shifts, least_probabilities
 from itemix.models.corrected import Residuals, ResidualTrie

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from naive.residuals import tilted
+from naive.corrected import tilted
 
 FARTHEST = 40.0
 
