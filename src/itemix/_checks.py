@@ -6,13 +6,10 @@ Each error says what was expected, what was got and one thing to try.
 from __future__ import annotations
 
 import difflib
-import errno
 import math
-import os
 import re
 from itertools import islice
 from numbers import Integral, Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,31 +141,6 @@ def check_counts(
             f"expected supports that are count / n_transactions, got support {support[first]:.6g} with count "
             f"{count[first]:,} of {n:,} at position {first:,}; correct one of them, or make the file again"
         )
-
-
-def as_path(path: Any) -> Path:  # noqa: ANN401 - checked here
-    """Return the path of a file.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is not a name, or one that no file can have: too long, or with a zero byte.
-    """
-    if not isinstance(path, str | os.PathLike):
-        raise InvalidInputError(f"expected the name of a file, got {path!r}; try 'baskets.csv'")
-    try:
-        os.lstat(path)
-    except ValueError:
-        raise InvalidInputError(
-            f"expected a name that a file can have, got {os.fspath(path)!r:.60}; try 'baskets.csv'"
-        ) from None
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            raise InvalidInputError(
-                f"expected a name that a file can have, got one of {len(os.fspath(path)):,} letters; "
-                "try a shorter one"
-            ) from None
-    return Path(path)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:  # noqa: ANN401 - checked here

@@ -10,6 +10,7 @@ write to the same name can tell what is left over from what another process is w
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -20,7 +21,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from itemix._checks import as_path
 from itemix.errors import InvalidInputError, ItemixError, OutputError
 
 if sys.platform != "win32":  # Windows has no such locks: there, what a killed process has left stays
@@ -45,6 +45,31 @@ class Held(NamedTuple):
 
     name: str
     data: bytes
+
+
+def as_path(path: Any) -> Path:  # noqa: ANN401 - checked here
+    """Return the path of a file.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not a name, or one that no file can have: too long, or with a zero byte.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInputError(f"expected the name of a file, got {path!r}; try 'baskets.csv'")
+    try:
+        os.lstat(path)
+    except ValueError:
+        raise InvalidInputError(
+            f"expected a name that a file can have, got {os.fspath(path)!r:.60}; try 'baskets.csv'"
+        ) from None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidInputError(
+                f"expected a name that a file can have, got one of {len(os.fspath(path)):,} letters; "
+                "try a shorter one"
+            ) from None
+    return Path(path)
 
 
 def is_standard_input(path: object) -> bool:

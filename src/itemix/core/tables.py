@@ -27,8 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix._arrays import Immutable, as_arrow, joined, lists_joined, names_as_arrow
-from itemix._checks import as_path
-from itemix._files import Held, checked_target, hold, is_stream, replacing
+from itemix._files import Held, as_path, checked_target, hold, is_stream, replacing
 from itemix.core.display import ROWS_SHOWN
 from itemix.core.items import Items, as_labels
 from itemix.core.sets import Sets

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from itemix._checks import as_path
-from itemix._files import Held, hold, is_regular, is_stream, replacing
+from itemix._files import Held, as_path, hold, is_regular, is_stream, replacing
 from itemix.errors import InvalidInputError, MissingFileError, ModelFileError
 
 if TYPE_CHECKING:

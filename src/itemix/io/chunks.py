@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix._arrays import GrowingArray
-from itemix._checks import as_path, check_flag, check_whole
-from itemix._files import is_standard_input, is_stream
+from itemix._checks import check_flag, check_whole
+from itemix._files import as_path, is_standard_input, is_stream
 from itemix._runtime import interruptible
 from itemix.core.encoding import Encoded
 from itemix.core.items import Items

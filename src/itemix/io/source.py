@@ -18,8 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from itemix._checks import as_path
-from itemix._files import is_regular, is_standard_input, standard_input, wait_for
+from itemix._files import as_path, is_regular, is_standard_input, standard_input, wait_for
 from itemix.errors import InvalidInputError, MissingFileError
 
 if TYPE_CHECKING:

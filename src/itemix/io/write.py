@@ -13,8 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 
 from itemix._arrays import as_arrow
-from itemix._checks import as_path
-from itemix._files import checked_target, is_regular, replacing
+from itemix._files import as_path, checked_target, is_regular, replacing
 from itemix._runtime import interruptible
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
