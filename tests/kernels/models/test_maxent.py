@@ -102,11 +102,11 @@ def test_rows_are_sums_over_parts(seed):
 def test_events_of_items_that_hang_together_through_others():
     """What is not known of a part's items is a sum over the states of the whole part."""
     known = KnownSets.checked([0.5] * 3, Sets.from_names([(0, 1), (1, 2)], Items(range(3))), [0.4, 0.4])
-    whole = maxent.state_probabilities(*known.trie, np.arange(3, dtype=np.int32))
+    whole = maxent.state_probabilities(known.trie, np.arange(3, dtype=np.int32))
     joint = maxent.Joint(np.zeros(3, np.int32), np.array([1, 2, 4]), np.array([0, 8]), whole)
     asked = maxent.Asked(np.array([0, 2]), np.array([0, 2], dtype=np.int32), np.array([0, 2], dtype=np.int8))
     out = np.empty((1, 2))
-    maxent.part_probabilities(*known.trie, joint, asked, np.array([0]), np.array([0]), out)
+    maxent.part_probabilities(known.trie, joint, asked, np.array([0]), np.array([0]), out)
     np.testing.assert_allclose(out, [[0.34, 0.5]])
 
 
