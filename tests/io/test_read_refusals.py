@@ -128,7 +128,7 @@ def test_names_that_are_no_text(tmp_path):
 def test_declared_items_that_are_none(declared, tmp_path):
     """The list of items in a Parquet file's metadata may be damaged, or lack an item of the column."""
     column = pa.array([["milk"], ["bread"]])
-    field = pa.field("items", column.type, metadata={"itemix.core.items": declared})
+    field = pa.field("items", column.type, metadata={"itemix.items": declared})
     pq.write_table(pa.table([column], schema=pa.schema([field])), tmp_path / "x.parquet")
     for read_it in (read_transactions, lambda path: list(read_chunks(path))):
         with pytest.raises(ItemixError, match=r"expected [^\n]*, got [^\n]*; "):

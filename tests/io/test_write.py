@@ -1,6 +1,7 @@
 import gzip
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -87,6 +88,13 @@ def test_integers_come_back(folder, ending, lists):
     """Integers stay integers in every format."""
     transactions = Transactions.from_lists(lists)
     assert there_and_back(transactions, folder, ending) == transactions
+
+
+def test_the_key_of_declared_items_stays(tmp_path):
+    """Files of earlier versions have all items under this key of the column's metadata."""
+    path = tmp_path / "x.parquet"
+    write_transactions(Transactions([0, 1], [1], ["beer", "milk"]), path)
+    assert b"itemix.items" in pq.read_schema(path).field("items").metadata
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".arrow"])

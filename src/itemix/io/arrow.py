@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Batches = Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
 
 LAYOUTS = {"list": "lists", "long": "long", "onehot": "one-hot"}
-ITEMS_KEY = b"itemix.core.items"
+ITEMS_KEY = b"itemix.items"
 """Metadata of a list column: the names of all items, those that do not occur included, as JSON."""
 
 _INDEX_PREFIX = "__index_level_"
