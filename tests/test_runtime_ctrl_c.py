@@ -120,7 +120,7 @@ def test_only_the_main_thread_checks():
     """A thread of somebody else's does not take an interrupt away from the main thread."""
     with interruptible():
         foreign(signal.raise_signal, signal.SIGINT)
-        thread = threading.Thread(target=_runtime.check)
+        thread = threading.Thread(target=_runtime.still_wanted)
         thread.start()
         thread.join()
         with pytest.raises(KeyboardInterrupt):
