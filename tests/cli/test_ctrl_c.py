@@ -1,6 +1,7 @@
 """Ctrl-C at any moment of a command: code 130, one line, within a second, and no file half written."""
 
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -17,6 +18,8 @@ pytestmark = pytest.mark.skipif(
 
 N_MOMENTS = 8
 LONGEST_S = 1.0
+# Where other processes take the cores, everything takes longer.
+LONGEST_IF_BUSY_S = 4.0
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +60,21 @@ def seconds_of(arguments):
     return time.perf_counter() - began
 
 
+def is_busy():
+    """Whether a command of one thread waits for a core: it takes clearly longer than its processor time."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    wall = seconds_of(["--help"])
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    worked = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return wall > 1.15 * worked
+
+
 @pytest.mark.parametrize("name", ["mine", "rules", "fit", "--help"])
 def test_at_random_moments(name, data, tmp_path):
     """A command ends as interrupted, or it was done; a fit that has something to keep has kept it."""
     arguments = commands(data, tmp_path)[name]
     seconds_of(arguments)  # it may have to compile
     whole = seconds_of(arguments)
-    longest = max(LONGEST_S, seconds_of(["--help"]))  # where the machine is busy, nothing takes less
     rng = random.Random(1)  # noqa: S311 - as above
     for _ in range(N_MOMENTS):
         for file in tmp_path.iterdir():
@@ -76,7 +87,7 @@ def test_at_random_moments(name, data, tmp_path):
             _, err = process.communicate(timeout=60)
             took = time.perf_counter() - began
         told = f"{moment:.3f} s: {process.returncode} after {took:.2f} s, {err}"
-        assert took < longest, told
+        assert took < LONGEST_S or (took < LONGEST_IF_BUSY_S and is_busy()), told
         assert process.returncode in (0, 130, -signal.SIGINT), told
         assert "Traceback" not in err, told
         assert "Exception ignored" not in err, told
