@@ -19,6 +19,7 @@ import operator
 import os
 import signal
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+# When free memory was last measured, and how much there was.
+_free: list[tuple[float, int]] = []
+_SECONDS_IT_HOLDS = 0.1
 _IF_UNKNOWN = 4 << 30
 # Version 1 of control groups writes a number near 2^63 for "no limit".
 _NO_LIMIT = 1 << 60
@@ -62,8 +66,19 @@ def require_memory(n_bytes: float, what: str, advice: str) -> None:
         )
 
 
-def free_memory(root: Path = Path("/")) -> int:
-    """Return about how many bytes of memory this process may still take.
+def free_memory() -> int:
+    """Return about how many bytes of memory this process may still take; asked at most ten times a second.
+
+    A dozen files say it, and to read them takes as long as a small search.
+    """
+    now = time.monotonic()
+    if not _free or now - _free[0][0] > _SECONDS_IT_HOLDS:
+        _free[:] = [(now, measured_free_memory())]
+    return _free[0][1]
+
+
+def measured_free_memory(root: Path = Path("/")) -> int:
+    """Return about how many bytes of memory this process may still take, by the files below a root.
 
     It is the least of three: what the machine has free, what ``ulimit`` leaves, and what the control groups
     of the process leave. Files that are cached in memory count as free: the system gives them up when asked.

@@ -332,7 +332,7 @@ def csv_parts(source: Source, encoding: str, delimiter: str) -> Iterator[tuple[l
             # A part ends with a delimiter, and the reader sees one more empty cell after it.
             yield (cells, True) if parts.is_end_of_line else (cells[:-1], False)
     except csv.Error as error:
-        where = f"in line {parts.n_lines:,} of {source.label}"
+        where = f"in line {rows.line_num - parts.n_cuts:,} of {source.label}"
         if "field limit" in str(error):
             raise InvalidInputError(
                 f"expected cells of at most {csv.field_size_limit():,} characters, got a longer one {where}; "
@@ -347,33 +347,32 @@ def csv_parts(source: Source, encoding: str, delimiter: str) -> Iterator[tuple[l
 class _Parts:
     """Lines of text; a long line comes in several parts that each end with a delimiter.
 
-    The cells of a row are all in memory at once, and a part has far fewer of them.
+    The cells of a row are all in memory at once, and a part has far fewer of them. `is_end_of_line` says
+    whether the last part was the end of its line.
     """
 
     def __init__(self, lines: Iterator[str], delimiter: str) -> None:
         self._lines = lines
         self._delimiter = delimiter
-        self._line = ""
-        self._start = 0
-        self.n_lines = 0
-
-    @property
-    def is_end_of_line(self) -> bool:
-        """Whether the last part was the end of its line."""
-        return self._start == len(self._line)
+        self.n_cuts = 0
+        self.is_end_of_line = True
 
     def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        if self.is_end_of_line:
-            self._line, self._start = next(self._lines), 0
-            self.n_lines += 1
-        start, self._start = self._start, len(self._line)
-        if len(self._line) - start > _LONGEST_PART:
-            cut = self._line.find(self._delimiter, start + _LONGEST_PART) + 1
-            self._start = cut or len(self._line)
-        return self._line[start : self._start]
+        for line in self._lines:
+            if len(line) <= _LONGEST_PART:
+                yield line
+                continue
+            self.is_end_of_line = False
+            start = 0
+            while len(line) - start > _LONGEST_PART:
+                end = line.find(self._delimiter, start + _LONGEST_PART) + 1
+                if not 0 < end < len(line):
+                    break
+                self.n_cuts += 1
+                yield line[start:end]
+                start = end
+            self.is_end_of_line = True
+            yield line[start:]
 
 
 def decoder_of(encoding: str) -> codecs.IncrementalDecoder:
