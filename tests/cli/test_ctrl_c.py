@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="looks into /proc to know when the program runs"
 )
 
-N_MOMENTS = 8
+N_MOMENTS = 6
 LONGEST_S = 1.0
 # Where other processes take the cores, everything takes longer.
 LONGEST_IF_BUSY_S = 4.0
