@@ -92,7 +92,8 @@ def test_at_random_moments(name, data, tmp_path):
         assert "Traceback" not in err, told
         assert "Exception ignored" not in err, told
         if process.returncode == 130:
-            assert err.splitlines()[-1] == "itemix: interrupted", told
+            # While Python still imports the program, it ends without a word.
+            assert err == "" or err.endswith("itemix: interrupted\n"), told
             assert list(tmp_path.iterdir()) == [], told
         elif name == "fit" and process.returncode == 0:
             assert load(tmp_path / "out.itemix").mixture_.n_components > 0, told
@@ -109,6 +110,7 @@ def test_a_fit_keeps_what_it_has(data, tmp_path):
             _, err = process.communicate(timeout=60)
         if process.returncode == 0:
             break
-        assert (process.returncode, err) == (130, "itemix: interrupted\n")  # it had nothing to keep yet
+        assert process.returncode == 130  # it had nothing to keep yet
+        assert err.endswith("itemix: interrupted\n")
     assert "was interrupted; the best state so far is kept" in err
     assert load(path).n_components_ == 10
