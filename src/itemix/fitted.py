@@ -99,7 +99,7 @@ class FittedModel(Immutable):
     value : Model
         The fitted model without its correction.
     corrected : CorrectedMixture or None
-        The same mixture with its correction.
+        The same model with its correction.
     posteriors : tuple of Posterior
         The distribution of the parameters, one for each sample of a sampler; empty if the method has none.
     method : str or None
@@ -138,7 +138,7 @@ class FittedModel(Immutable):
             return found
         model = as_model(source)
         if isinstance(model, CorrectedMixture):
-            return cls(model.mixture, corrected=model)
+            return cls(model.base, corrected=model)
         if model is not None:
             return cls(model)
         if hasattr(source, "fit"):

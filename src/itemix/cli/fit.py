@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import re
 import sys
 import warnings
@@ -58,7 +59,6 @@ _PARAMETER_OF = {
     "seed": "random_state",
     "threads": "n_jobs",
 }
-_CORRECTIONS: dict[str, str | int | None] = {"none": None, "auto": "auto", "2": 2, "3": 3, "4": 4, "5": 5}
 _ONLY_SAMPLING = ("samples", "thin")
 # Defaults for all methods; a method that has no such parameter does without it.
 _DEFAULTS = {"correction": "auto", "threads": -1}
@@ -133,8 +133,8 @@ class Fitting:
             "--correction",
             panel=_MODEL,
             metavar="auto|none|N",
-            help="Correct the model by the counts of itemsets of up to N items (2 to 5); auto, the default, "
-            "chooses how on held-out data, or not at all.",
+            help="Correct the model by the transactions themselves, beside which it is worth N of them; "
+            "auto, the default, finds out on held-out data how many.",
         ),
     ] = "auto"
     smoothing: Annotated[
@@ -306,13 +306,16 @@ def in_parameters(message: str) -> str:
     return re.sub(rf"\b({'|'.join(own)})\b", lambda match: own[match[1]], message)
 
 
-def _correction(text: str) -> str | int | None:
+def _correction(text: str) -> float | str | None:
     """Return the parameter of an estimator that --correction stands for."""
-    if text in _CORRECTIONS:
-        return _CORRECTIONS[text]
-    raise InvalidInputError(
-        f"expected --correction as auto, none or a number from 2 to 5, got {text!r}; try --correction auto"
-    )
+    if text == "none":
+        return None
+    found = _number_or("--correction", text, "auto", float)
+    if isinstance(found, float) and not 0 < found < math.inf:
+        raise InvalidInputError(
+            f"expected --correction as auto, none or a positive number, got {text!r}; try --correction auto"
+        )
+    return found
 
 
 def _number_or(

@@ -275,13 +275,13 @@ def _structure(model: Model) -> str:
 
 
 def _correction(model: FittedModel) -> str:
-    """Say by how much a model is corrected, or that no correction was chosen; nothing if none was wanted."""
+    """Say how a model is corrected; nothing if it is not."""
     if model.corrected is None:
-        return "" if model.choice is None else "no correction was found to be better"
+        return ""
     from itemix.core.display import plural
 
-    residuals = model.corrected.correction.residuals
-    return f"corrected by {plural(residuals.size, 'itemset')} of up to {residuals.order} items"
+    n = plural(model.corrected.transactions.n_transactions, "transaction")
+    return f"corrected by {n}, worth {model.corrected.worth:,.0f} of them"
 
 
 # Data sets by name: where they are, and how to get them.

@@ -20,7 +20,7 @@ from itemix.errors import InvalidInputError
 from itemix.kernels import csr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from types import EllipsisType
 
     import pandas as pd
@@ -246,6 +246,34 @@ class Transactions:
         self._items = items
         self._keep(indptr, indices, multiplicities, source)
         return self
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Transactions]) -> Transactions:
+        """Put transactions over the same items one after another.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are none, or the items differ; `align_items` makes them the same.
+        """
+        if not parts:
+            raise InvalidInputError("expected transactions to put together, got none; pass at least one part")
+        for part in parts[1:]:
+            if part.items != parts[0].items:
+                raise InvalidInputError(
+                    "expected transactions over the same items, got others; try align_items() first"
+                )
+        starts = np.cumsum([0, *(len(part.indices) for part in parts)])
+        pointers = [part.indptr[1:] + start for part, start in zip(parts, starts[:-1], strict=True)]
+        multiplicities = None
+        if any(part.multiplicities is not None for part in parts):
+            multiplicities = np.concatenate([part._repeats() for part in parts])  # noqa: SLF001 - of the same class
+        return cls.from_canonical(
+            np.concatenate([[0], *pointers]).astype(np.int64),
+            np.concatenate([part.indices for part in parts]),
+            parts[0].items,
+            multiplicities,
+        )
 
     def _keep(
         self,
@@ -489,7 +517,7 @@ class Transactions:
 
     def drop_empty(self) -> Transactions:
         """Leave out the transactions without any item."""
-        return self._subset(np.flatnonzero(self.lengths()))
+        return self.of_rows(np.flatnonzero(self.lengths()))
 
     def rename_items(self, items: Iterable[Label]) -> Transactions:
         """Give the items other names, in the order of their codes."""
@@ -512,7 +540,7 @@ class Transactions:
             If an item is not one of `items`.
         """
         wanted = protected(self._items.codes(itemset))
-        return self._subset(np.flatnonzero(csr.rows_with_all(self._indptr, self._indices, wanted)))
+        return self.of_rows(np.flatnonzero(csr.rows_with_all(self._indptr, self._indices, wanted)))
 
     @interruptible()
     def merge_identical(self) -> Transactions:
@@ -561,7 +589,8 @@ class Transactions:
     def _row_of_each_transaction(self) -> npt.NDArray[np.int64]:
         return each_transaction(self, np.arange(self.n_rows))
 
-    def _subset(self, rows: npt.NDArray[np.int64]) -> Transactions:
+    def of_rows(self, rows: npt.NDArray[np.int64]) -> Transactions:
+        """Return some rows, each with all the identical transactions that it stands for."""
         indptr, indices = csr.gather_rows(self._indptr, self._indices, protected(rows))
         multiplicities = None if self._multiplicities is None else self._multiplicities[rows]
         return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)

@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from itemix._checks import check_whole
 from itemix._runtime import Workers, count_threads, interruptible, require_memory
 from itemix.core.display import plural
-from itemix.correction import Choice, check_order, choose, correct
+from itemix.correction import Choice, choose, correct
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators.answers import Answers, Learned, MixtureAnswers, read_input
 from itemix.fitted import FittedModel, Training
@@ -31,6 +31,7 @@ from itemix.inference.loop import Callback, Settings, run, tell_stage
 from itemix.inference.priors import DataTotals
 from itemix.inference.selection import COMPONENTS, select_components
 from itemix.inference.start import starter
+from itemix.models.corrected import check_worth
 from itemix.models.counts import Rows, tables_of_mixture
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         """
         transactions = read_input(self, X)
         if not (self.correction is None or (isinstance(self.correction, str) and self.correction == "auto")):
-            check_order(self.correction)
+            check_worth(self.correction)
         observers = [*printers(self.verbose), *callbacks]
         with interruptible(), Workers(count_threads(self.n_jobs)) as workers:
             n_components, selection = self._chosen_components(transactions, observers)
@@ -313,20 +314,18 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         return training
 
     def _correct(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
-        """Correct the mixture by the counts of short itemsets, as far as that helps and Ctrl-C lets it."""
-        order, corrected = self.correction, None
+        """Correct the mixture by the transactions, unless Ctrl-C comes before that is done."""
+        worth = self.correction
         try:
-            if order == "auto":
-                tell_stage(callbacks, "choosing the correction")
+            if worth == "auto":
+                tell_stage(callbacks, "finding out on held-out data what the mixture is worth")
                 rng = np.random.default_rng(as_seed(self.random_state))
-                order = choose(self.mixture_, transactions, rng)
-            if not isinstance(order, Choice) or order.best.order > 0:
-                tell_stage(callbacks, "correcting by the counts of itemsets")
-                corrected = correct(self.mixture_, transactions, order)
+                worth = choose(self._refitted, transactions, rng)
+            corrected = correct(self.mixture_, transactions, worth)
         except KeyboardInterrupt:
             warn(f"the correction of {type(self).__name__} was interrupted; the model is kept without one")
             return
-        choice = order if isinstance(order, Choice) else None
+        choice = worth if isinstance(worth, Choice) else None
         self.fitted_ = replace(self.fitted_, corrected=corrected, choice=choice)
 
     def _partial_fit(self, X: TransactionsLike) -> Self:
@@ -340,7 +339,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         if self.correction is not None:
             raise InvalidInputError(
                 f"expected correction=None for data in batches, got {self.correction!r}; correct the mixture "
-                "when all of it has been seen, with itemix.correction.correct(model.mixture_, batches, 3)"
+                "when all of it has been seen, with itemix.correction.correct(model.mixture_, batches, 100)"
             )
         if not hasattr(self, "mixture_"):
             return self.fit(X)
@@ -417,14 +416,29 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
 
     def _candidate(self, transactions: Transactions, n_components: int) -> Mixture:
         """Fit a copy with some number of components, for the selection."""
-        changes = {"n_components": n_components, "verbose": 0, "warm_start": False, "correction": None}
-        model: Self = clone(self).set_params(**changes)
+        model = self._copy_fitted_to(transactions, n_components=n_components)
+        return model._predictive()  # noqa: SLF001 - of the same class
+
+    def _refitted(self, transactions: Transactions) -> Mixture:
+        """Fit a copy to a part of the data, for the correction."""
+        changes: dict[str, Any] = {}
+        if self.n_components is not None:
+            chosen = self._training.selection
+            wanted = self.n_components if chosen is None else chosen.best
+            changes["n_components"] = min(wanted, transactions.n_transactions)
+        if not isinstance(self.init, str | None):
+            changes["init"] = type(self)().init  # what was given is for all of the data
+        return self._copy_fitted_to(transactions, **changes).mixture_
+
+    def _copy_fitted_to(self, transactions: Transactions, **changes: object) -> Self:
+        quiet = {"verbose": 0, "warm_start": False, "correction": None}
+        model: Self = clone(self).set_params(**quiet, **changes)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore")
             model.fit(transactions)
         if model._training.interrupted:
             raise KeyboardInterrupt
-        return model._predictive()
+        return model
 
     def _predictive(self) -> Mixture:
         """Return the mixture to score unseen transactions with."""

@@ -71,10 +71,10 @@ verbose : int
     Print every so many iterations; 0 prints nothing.
 n_jobs : int or None
     Threads: None is one, -1 all processors. The result does not depend on it.
-correction : None, "auto" or int
-    Whether to correct the mixture by the counts of short itemsets (see docs/correction.md): None leaves it as
-    it is, "auto" chooses how on held-out halves of the data, a number from 2 to 5 counts itemsets of up to
-    that many items at full strength."""
+correction : None, "auto" or float
+    Whether to correct the mixture by the transactions themselves (see docs/correction.md): None leaves it as
+    it is, a number says how many transactions the mixture is worth beside them, "auto" finds that out on
+    held-out halves of the data."""
 
 _ATTRIBUTES = """\
 mixture_ : Mixture
@@ -153,7 +153,7 @@ class _Bayesian(MixtureEstimator):
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
-        correction: int | str | None = None,
+        correction: float | str | None = None,
     ) -> None:
         self.n_components = n_components
         self.inference = inference
@@ -329,7 +329,7 @@ class BayesianMixture(_Bayesian):
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
-        correction: int | str | None = None,
+        correction: float | str | None = None,
     ) -> None:
         super().__init__(
             n_components,

@@ -143,9 +143,9 @@ class Record(NamedTuple):
 def encode_fitted(fitted: FittedModel) -> Parts:
     """Return the header's fields and the arrays of a fitted model, or of a model alone."""
     header, tensors = models.encode_model(fitted.value)
-    correction, shifts = models.encode_correction(fitted.corrected)
-    header |= correction
-    tensors |= shifts | models.encode_choice(fitted.choice)
+    for fields, arrays in (models.encode_correction(fitted.corrected), models.encode_choice(fitted.choice)):
+        header |= fields
+        tensors |= arrays
     training = fitted.training
     if fitted.method is None or training is None:
         return header, tensors
@@ -179,7 +179,7 @@ def decode_fitted(content: Content) -> FittedModel:
     n_transactions = content.whole("training", "n_transactions", low=1)
     return FittedModel(
         value,
-        corrected=models.decode_correction(content, value) if isinstance(value, Mixture) else None,
+        corrected=models.decode_correction(content, value),
         posteriors=kept.posteriors,
         method=name,
         training=Training(n_transactions, **climb, **kept.training),

@@ -7,13 +7,13 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from itemix._typing import Array
 from itemix.core.items import Items
 from itemix.core.sets import Sets
+from itemix.core.transactions import Transactions, weights_of
 from itemix.errors import InvalidInputError
-from itemix.models.corrected import CorrectedMixture, Correction, Residuals, ResidualTrie
+from itemix.models.corrected import CorrectedMixture
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
@@ -167,97 +167,68 @@ def decode_model(content: Content, name: str) -> Model | None:
     return model
 
 
-# The odds of larger shifts of log-odds overflow.
-_MOST_SHIFT = 700.0
-
-
 def encode_correction(corrected: CorrectedMixture | None) -> Parts:
     """Return the header's fields and the arrays of a correction; none if there is none."""
     if corrected is None:
         return {}, {}
-    correction = corrected.correction
-    header = {
-        "n_transactions": correction.n_transactions,
-        "excess_variance": correction.excess_variance,
+    data = corrected.transactions
+    tensors = {
+        "correction.lengths": np.diff(data.indptr),
+        "correction.codes": data.indices.astype(np.int64),
+        "correction.multiplicities": weights_of(data),
     }
-    return {"correction": header}, {
-        "correction.item_shift": correction.item_shift,
-        "correction.first": correction.residuals.trie.first,
-        "correction.item": correction.residuals.trie.item.astype(np.int64),
-        "correction.shift": correction.residuals.shift,
-    }
+    return {"correction": {"worth": corrected.worth, "base": type(corrected.base).__name__}}, tensors
 
 
-def decode_correction(content: Content, mixture: Mixture) -> CorrectedMixture | None:
-    """Return the corrected mixture, or None if the file holds no correction."""
-    if "correction.shift" not in content:
+def decode_correction(content: Content, base: Model) -> CorrectedMixture | None:
+    """Return the corrected model, or None if the file holds no correction."""
+    if "correction.shift" in content:
+        raise content.damaged("it was corrected in a way that this version does not know; fit it again")
+    if "correction.lengths" not in content:
         return None
-    item_shift = content.take("correction.item_shift", np.float64, mixture.n_items)
-    shift = content.take("correction.shift", np.float64, None)
-    first = content.take("correction.first", np.int64, len(shift) + 1)
-    item = content.take("correction.item", np.int64, len(shift))
-    if not _is_trie(first, item, mixture.n_items):
-        raise content.damaged("its correction is no trie of the model's items")
-    if not (np.abs(item_shift) < _MOST_SHIFT).all() or (np.abs(shift) > _MOST_SHIFT).any():
-        raise content.damaged("its correction shifts an item by too much")
-    excess = content.field(float, "correction", "excess_variance")
-    if not 0.0 <= excess < np.inf:
-        raise content.damaged(f"correction.excess_variance in its header is {excess}")
-    n_transactions = content.whole("correction", "n_transactions", low=1)
-    residuals = Residuals(ResidualTrie(first, item.astype(np.int32)), shift)
-    return CorrectedMixture(mixture, Correction(item_shift, residuals, n_transactions, excess))
+    lengths = content.take("correction.lengths", np.int64, None)
+    codes = content.take("correction.codes", np.int64, int(lengths.sum()) if (lengths >= 0).all() else -1)
+    multiplicities = content.take("correction.multiplicities", np.int64, len(lengths))
+    try:
+        data = Transactions(
+            np.concatenate([[0], np.cumsum(lengths)]), codes, base.items, multiplicities=multiplicities
+        )
+        return CorrectedMixture(base, data, content.field(float, "correction", "worth"))
+    except InvalidInputError as error:
+        raise content.damaged(f"its correction is none: {error}") from None
 
 
 def decode_corrected(content: Content) -> CorrectedMixture:
-    """Return a corrected mixture that a file holds alone."""
-    mixture = decode_model(content, Mixture.__name__)
-    corrected = decode_correction(content, mixture) if isinstance(mixture, Mixture) else None
+    """Return a corrected model that a file holds alone."""
+    base = decode_model(content, content.field(str, "correction", "base"))
+    corrected = None if base is None else decode_correction(content, base)
     if corrected is None:
-        raise content.damaged("it has no array correction.shift")
+        raise content.damaged("it has no correction")
     return corrected
 
 
-def encode_choice(choice: Choice | None) -> dict[str, Array]:
-    """Return how a correction was chosen, as arrays; none if it was not chosen."""
+def encode_choice(choice: Choice | None) -> Parts:
+    """Return how a correction was chosen: fields of the header and arrays; none if it was not chosen."""
     if choice is None:
-        return {}
-    return {
-        "choice.orders": np.array([way.order for way in choice.ways], dtype=np.int64),
-        "choice.shrinkages": np.array([way.shrinkage for way in choice.ways], dtype=np.float64),
+        return {}, {}
+    return {"choice": {"n_errors": choice.n_errors}}, {
+        "choice.worths": choice.worths,
         "choice.errors": choice.errors,
-        "choice.excess": choice.excess,
+        "choice.standard_errors": choice.standard_errors,
     }
 
 
 def decode_choice(content: Content) -> Choice | None:
     """Return how the correction was chosen, or None if the file does not say."""
-    if "choice.orders" not in content:
+    if "choice.worths" not in content:
         return None
-    from itemix.correction import Choice, Way
+    from itemix.correction import Choice
 
-    orders = content.take("choice.orders", np.int64, None)
-    n = len(orders)
-    shrinkages, errors, excess = (
-        content.take(f"choice.{name}", np.float64, n) for name in ("shrinkages", "errors", "excess")
+    worths = content.take("choice.worths", np.float64, None)
+    errors, standard_errors = (
+        content.take(f"choice.{name}", np.float64, len(worths)) for name in ("errors", "standard_errors")
     )
-    checked = orders, shrinkages, errors
-    if n == 0 or not all((np.isfinite(values) & (values >= 0)).all() for values in checked):
+    found = worths, errors, standard_errors
+    if len(worths) == 0 or not all(np.isfinite(values).all() for values in found) or (worths <= 0).any():
         raise content.damaged("its choice of a correction is no such choice")
-    ways = zip(orders.tolist(), shrinkages.tolist(), strict=True)
-    return Choice(tuple(Way(*way) for way in ways), errors, excess)
-
-
-def _is_trie(first: npt.NDArray[np.int64], item: npt.NDArray[np.int64], n_items: int) -> bool:
-    """Whether nodes are numbered level by level, single items first, children ascending and below parents."""
-    n = len(item)
-    if n < n_items + 1 or first[0] != 1 or first[1] != n_items + 1 or first[-1] != n:
-        return False
-    if (np.diff(first) < 0).any() or (first[1:] <= np.arange(n)).any() or item[0] != -1:
-        return False
-    parent = np.repeat(np.arange(n), np.diff(first))
-    own = item[1:]
-    is_below = (parent == 0) | (own < item[parent])
-    is_after = np.ones(n - 1, dtype=bool)
-    is_after[1:] = (parent[1:] != parent[:-1]) | (own[1:] > own[:-1])
-    in_order = np.array_equal(own[:n_items], np.arange(n_items))
-    return bool(in_order and is_below.all() and is_after.all() and (own >= 0).all())
+    return Choice(*found, content.field(float, "choice", "n_errors"))

@@ -378,3 +378,17 @@ def gather_sets(
             codes[at + k] = code_of[ranks[start + k]]
         offsets[j + 1] = at + ends[s] - start
     return offsets, codes
+
+
+@inlined
+def child_of(first: np.ndarray, item: np.ndarray, node: int, wanted: int) -> int:
+    """Return the child of a node that adds an item, or -1."""
+    low, high = first[node], first[node + 1]
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if item[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and item[low] == wanted else -1

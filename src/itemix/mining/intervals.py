@@ -83,8 +83,8 @@ def intervals(
     Beta distribution with that mean and variance, moved if they must be to hold the mean. The variance of a
     conditional probability is that of the ratio to first order. It is never more than the variance of the
     item's probability in a component that is known only as far as the condition tells. A corrected mixture is
-    as sure as the counts behind it: its variance is that of a frequency in so many transactions, and in
-    addition what its estimates of held-out data were off beyond that.
+    as sure as its transactions and what the mixture is worth: its probabilities have exactly the Beta
+    distribution of a Dirichlet process.
 
     Parameters
     ----------
@@ -200,10 +200,10 @@ def _of_counts(
     given: Names,
     given_absent: Names,
 ) -> tuple[Floats, Floats]:
-    """Return probabilities and their relative variances as frequencies where the condition is met."""
+    """Return probabilities and their relative variances: those of a Beta distribution."""
     mean = model.probabilities(itemsets, absent=absent, given=given, given_absent=given_absent)
-    n = max(model.correction.n_transactions * model.probability(given, absent=given_absent), 1.0)
-    return mean, _of_one_transaction(mean) * (1 + model.correction.excess_variance) / n
+    n = model.n_seen * model.probability(given, absent=given_absent)
+    return mean, _of_one_transaction(mean) / (n + 1)
 
 
 def _of_posteriors(

@@ -1,12 +1,15 @@
 """The search in a model: the sets that are probable enough under it.
 
 Any model can be searched level by level, by asking it for the probabilities of many sets at once. In a
-mixture, corrected or not, kernels search depth first, with a vector of products at each level.
+mixture, kernels search depth first, with a vector of products at each level. A corrected mixture is
+searched in its transactions and in its base.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,11 +18,12 @@ import numpy as np
 from itemix._arrays import ranks_by, without_noise
 from itemix._runtime import still_wanted
 from itemix.core.itemsets import Itemsets
+from itemix.core.sets import Sets
 from itemix.errors import TooManyItemsetsError
 from itemix.kernels.mining import prefix
-from itemix.kernels.mining.prefix import PathShifts, RankedMixture
+from itemix.kernels.mining.prefix import RankedMixture
 from itemix.kernels.mining.records import SearchLimits
-from itemix.kernels.models.corrected import ShiftTrie
+from itemix.mining.exact import ExactSearch
 from itemix.mining.options import UNBOUNDED
 from itemix.mining.search import (
     Records,
@@ -40,7 +44,6 @@ if TYPE_CHECKING:
     from itemix.kernels.mining.records import ThreadRecords
     from itemix.mining.options import SearchOptions
     from itemix.models.base import Model
-    from itemix.models.corrected import Residuals
 
 # A probability that is below the threshold by no more than this part still counts: sums of products round.
 ROUNDING = 1e-9
@@ -49,6 +52,8 @@ _LOWEST = 1e-12
 _CLOSE_ENOUGH = 1 + 1e-6
 # The model is asked for so many sets at a time.
 _BLOCK = 1 << 18
+# A search in the transactions of a corrected mixture alone may go down to this part of the threshold.
+_NEARLY = 0.75
 
 
 def model_search(
@@ -58,13 +63,13 @@ def model_search(
     kind: type[ModelSearch] = LevelSearch
     if isinstance(model, Mixture):
         kind = MixtureSearch
-    elif isinstance(model, CorrectedMixture) and len(options.include) == 0:
+    elif isinstance(model, CorrectedMixture):
         kind = CorrectedSearch
     return kind(model, options, n_threads, on_progress)
 
 
 class ModelSearch(ABC):
-    """One search in a model, with the probability of each item together with the included ones."""
+    """One search in a model."""
 
     def __init__(
         self,
@@ -78,16 +83,10 @@ class ModelSearch(ABC):
         self._n_threads = n_threads
         self._on_progress = on_progress
         self._rank_of = ranks_by(model.item_probabilities)
-        self._own, self._item_joint = self._joint()
-        self._item_joint[np.concatenate([options.include, options.exclude])] = -1.0
 
     @abstractmethod
-    def _joint(self) -> tuple[float, Floats]:
-        """Return the probability of the included items, and that of each item with them."""
-
-    @abstractmethod
-    def _search(self, order: Codes, lowest: float, limits: SearchLimits) -> SetColumns:
-        """Return the probable sets of the items of `order`, which are sorted by probability."""
+    def _probable(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> SetColumns:
+        """Return all sets with at least this probability, with the included items."""
 
     def find(self, threshold: float, max_itemsets: int | None) -> SetColumns:
         """Return the sets of the target with at least this probability, of the lengths that were asked for.
@@ -132,8 +131,30 @@ class ModelSearch(ABC):
             high = middle
         return self.find(low, self._options.max_itemsets).best(k)
 
+
+class RootSearch(ModelSearch):
+    """One search from single items on, with the probability of each together with the included ones."""
+
+    def __init__(
+        self,
+        model: Model,
+        options: SearchOptions,
+        n_threads: int,
+        on_progress: Callable[[int, int], None] | None,
+    ) -> None:
+        super().__init__(model, options, n_threads, on_progress)
+        self._own, self._item_joint = self._joint()
+        self._item_joint[np.concatenate([options.include, options.exclude])] = -1.0
+
+    @abstractmethod
+    def _joint(self) -> tuple[float, Floats]:
+        """Return the probability of the included items, and that of each item with them."""
+
+    @abstractmethod
+    def _search(self, order: Codes, lowest: float, limits: SearchLimits) -> SetColumns:
+        """Return the probable sets of the items of `order`, which are sorted by probability."""
+
     def _probable(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> SetColumns:
-        """Return all sets with at least this probability, with the included items."""
         n_included = len(self._options.include)
         lowest = threshold * (1 - ROUNDING)
         limits = SearchLimits(
@@ -155,14 +176,12 @@ class ModelSearch(ABC):
         return found.with_items(self._options.include, self._rank_of)
 
 
-class MixtureSearch(ModelSearch):
+class MixtureSearch(RootSearch):
     """One search in a mixture."""
 
     _model: Mixture
-    _residuals: Residuals | None = None
 
     def _joint(self) -> tuple[float, Floats]:
-        self._mixture = self._model
         self._start = self._model.weights * self._model.probs[:, self._options.include].prod(axis=1)
         return float(self._start.sum()), self._start @ self._model.probs
 
@@ -175,45 +194,71 @@ class MixtureSearch(ModelSearch):
         self, search: Search, order: Codes, lowest: float, limits: SearchLimits
     ) -> list[Callable[[], ThreadRecords]]:
         """Return the jobs of the threads, which take roots from one queue and search below them."""
-        mixture, residuals = self._mixture, self._residuals
-        arrays = self._start, mixture.probs.T[order], self._item_joint[order]
+        arrays = self._start, self._model.probs.T[order], self._item_joint[order]
         ranked = RankedMixture(*map(readonly_view, arrays))
-        shifts = _path_shifts(mixture.ranks[order], residuals)
         queue = np.array([len(order)], dtype=np.int64)
-        job = partial(prefix.search, search.shared, limits, queue, lowest, ranked, shifts)
+        job = partial(prefix.search, search.shared, limits, queue, lowest, ranked)
         return [job] * self._n_threads
 
 
-class CorrectedSearch(MixtureSearch):
-    """One search in a corrected mixture, without included items."""
+class CorrectedSearch(ModelSearch):
+    """One search in a corrected mixture: in its transactions and in its base.
 
-    _model: CorrectedMixture  # type: ignore[assignment]
+    A mean of two numbers reaches the threshold only if one of them does. So the sets that are frequent among
+    the transactions and those that are probable under the base are put together, and the mean decides.
+    """
 
-    def _joint(self) -> tuple[float, Floats]:
-        self._mixture, self._residuals = self._model.tilted, self._model.correction.residuals
-        self._start = self._mixture.weights
-        return 1.0, self._model.item_probabilities.copy()
+    _model: CorrectedMixture
 
-    def _search(self, order: Codes, lowest: float, limits: SearchLimits) -> SetColumns:
-        search = Search(self._n_threads, self._on_progress)
-        # Each set is lowered to the least of its subsets, so the short ones are needed too.
-        every = limits._replace(min_len=1)
-        parts = search.run(self._jobs(search, order, lowest, every), len(order))
-        if self._model.n_pivots > 0:
-            parts = Records.of(parts, len(order), min_len=1).lowered(search, self._model.n_pivots, lowest)
-        return Records.of(parts, len(order), limits.min_len).columns(search, order)
+    def _probable(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> SetColumns:
+        model, lowest = self._model, threshold * (1 - ROUNDING)
+        options = replace(self._options, target="all", min_len=min_len, max_len=max_len, top_k=None)
+        if max_itemsets < UNBOUNDED:
+            self._stop_early(lowest, max_itemsets, options)
+        families = [
+            Sets(found.offsets, found.codes, model.items, check=False)
+            for found in self._candidates(lowest, options)
+        ]
+        sets = Sets.concatenate(families).unique()
+        values = model.probabilities_of_codes(sets.offsets, sets.codes)
+        kept = np.flatnonzero(values >= lowest)
+        if len(kept) > max_itemsets:
+            raise SearchStopped(len(kept))
+        found = sets.take(kept)
+        columns = SetColumns(found.offsets, found.codes, values[kept])
+        return columns.with_items(options.include[:0], self._rank_of)
+
+    def _stop_early(self, lowest: float, max_itemsets: int, options: SearchOptions) -> None:
+        """Raise if the sets that reach the threshold by the transactions or the base alone are too many."""
+        seen = lowest * self._model.n_seen
+        self._frequent(seen, options, max_itemsets)
+        if seen < self._model.worth:
+            self._under_base(seen / self._model.worth, options, max_itemsets)
+
+    def _candidates(self, lowest: float, options: SearchOptions) -> Iterator[SetColumns]:
+        """Yield sets among which are all that reach the threshold."""
+        model, n = self._model, self._model.transactions.n_transactions
+        # No set is more probable under the base than its most probable item.
+        most = float(model.base.item_probabilities.max(initial=0.0))
+        least = lowest * model.n_seen - model.worth * most
+        if least >= _NEARLY * lowest * n:
+            yield self._frequent(least, options)
+        else:
+            yield self._frequent(lowest * n, options)
+            yield self._under_base(lowest, options)
+
+    def _frequent(self, count: float, options: SearchOptions, most: int | None = None) -> SetColumns:
+        """Return the sets that so many of the transactions hold."""
+        search = ExactSearch(self._model.transactions, options, self._n_threads, self._on_progress)
+        return search.find(max(math.ceil(count), 1), most)
+
+    def _under_base(self, threshold: float, options: SearchOptions, most: int | None = None) -> SetColumns:
+        """Return the sets that are probable under the base."""
+        search = model_search(self._model.base, options, self._n_threads, self._on_progress)
+        return search.find(threshold, most)
 
 
-def _path_shifts(ranks: Codes, residuals: Residuals | None) -> PathShifts:
-    """Return the ranks of the items and the residuals as the kernel takes them."""
-    if residuals is None:
-        trie, n_pivots = ShiftTrie(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1)), 0
-    else:
-        trie, n_pivots = residuals.shift_trie, residuals.order - 1
-    return PathShifts(readonly_view(ranks), ShiftTrie(*map(readonly_view, trie)), n_pivots)
-
-
-class LevelSearch(ModelSearch):
+class LevelSearch(RootSearch):
     """One search level by level, in any model: it only has to know the probabilities of sets.
 
     A set of ranks is a row in falling order: its first column is its root, the least probable item. Rows

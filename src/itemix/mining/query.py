@@ -419,10 +419,7 @@ def _joint(model: Model, rows: Codes, columns: Codes) -> Floats:
         found: Floats = (model.probs[:, rows] * model.weights[:, None]).T @ model.probs[:, columns]
         return found
     if isinstance(model, CorrectedMixture):
-        # The model is asked for each pair by itself, and so only for these.
-        pairs = np.stack(np.broadcast_arrays(rows[:, None], columns), axis=-1).astype(np.int32)
-        offsets = 2 * np.arange(pairs[..., 0].size + 1, dtype=np.int64)
-        return model.probabilities_of_codes(offsets, pairs.ravel()).reshape(len(rows), len(columns))
+        return model.blend(model.count_pairs(rows, columns), _joint(model.base, rows, columns))
     return model.pair_probabilities(rows)[:, columns]
 
 

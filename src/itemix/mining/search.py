@@ -17,13 +17,12 @@ from itemix._runtime import still_wanted
 from itemix.errors import TooManyItemsetsError
 from itemix.kernels import csr, lattice
 from itemix.kernels.mining import records
-from itemix.kernels.mining.records import ThreadRecords
-from itemix.models.corrected import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from itemix._typing import Array, Codes, Ints
+    from itemix.kernels.mining.records import ThreadRecords
 
 R = TypeVar("R")
 
@@ -213,22 +212,6 @@ class Records:
         places = self.positions, self.length_start, self.code_start, code_of
         self._run(search, [partial(records.place_records, part, *places, *out) for part in self.parts])
         return SetColumns(*out)
-
-    def lowered(self, search: Search, n_pivots: int, least: float) -> list[ThreadRecords]:
-        """Lower all sets to their subsets (see `Tree.lower`), and return the records of at least `least`.
-
-        There must be records of all lengths.
-        """
-        tree = Tree.unlinked(self.length_start)
-        low = np.empty(int(self.length_start[-1]))
-        out = tree.tail, tree.first, low
-        self._run(search, [partial(records.link_records, part, self.positions, *out) for part in self.parts])
-        tree.lower(low, n_pivots)
-        kept = [partial(records.keep_records, part, self.positions, low, least) for part in self.parts]
-        return [
-            ThreadRecords(part.keys[:n], part.values[:n], part.segments)
-            for part, n in zip(self.parts, self._run(search, kept), strict=True)
-        ]
 
     def _run(self, search: Search, jobs: Sequence[Callable[[], R]]) -> list[R]:
         """Run jobs in threads; a single job runs in this thread."""

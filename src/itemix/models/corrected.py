@@ -1,346 +1,154 @@
-"""CorrectedMixture: a mixture corrected by the counts of short itemsets (see docs/correction.md).
+"""CorrectedMixture: a mixture and the transactions that it was fitted to, as one distribution.
 
-`Residuals` are shifts of log-odds in a trie of itemsets. `Correction` is these and the shifts of single
-items. No itemset may be more probable than a subset of it: `Tree` lowers the estimates of a family of sets
-so.
+The mixture is the base measure of a Dirichlet process, and the transactions are what was drawn from it
+(see docs/correction.md). The probability of an event is then a mean of its frequency and of what the mixture
+says, and all laws of probability hold.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 from functools import cached_property
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from itemix._arrays import Immutable, owned, protected
+from itemix._arrays import protected
+from itemix._checks import check_number
 from itemix._runtime import still_wanted
+from itemix.core.transactions import weights_of
 from itemix.errors import InvalidInputError
-from itemix.kernels import csr, lattice
+from itemix.kernels import csr
+from itemix.kernels.csr import RowArrays
+from itemix.kernels.mining import candidates
 from itemix.kernels.models import corrected
-from itemix.kernels.models.corrected import ShiftTrie
-from itemix.models.base import NEAR_THE_LEAST, Model
-from itemix.models.mixture import Mixture
+from itemix.models.base import Model, no_sets, one_set, require_same_items
 
 if TYPE_CHECKING:
     from itemix._typing import Codes, Floats, Ints
     from itemix.core.items import Items
     from itemix.core.transactions import Transactions
-    from itemix.models.base import SetArrays
 
-# From this many sets on it pays to look for subsets among them, if there are single items to start from.
-_FEWEST_IN_A_FAMILY = 512
-_WORK_AT_A_TIME = 1 << 15
-_MOST_ABSENT = 10
-
-
-class ResidualTrie(NamedTuple):
-    """Itemsets as paths of ranks from the rarest item to the most probable one, as kernels read them.
-
-    Node 0 is the empty set, node 1 + r the item of rank r. The children of node v are the nodes first[v] to
-    first[v + 1]; they add the ranks `item`, ascending.
-    """
-
-    first: npt.NDArray[np.int64]
-    item: npt.NDArray[np.int32]
-
-    @property
-    def n_nodes(self) -> int:
-        """The number of nodes, including the empty set."""
-        return len(self.item)
-
-
-class Residuals(Immutable):
-    """Shifts of log-odds for the itemsets of a trie: an immutable value.
-
-    Parameters
-    ----------
-    trie : ResidualTrie
-        The itemsets, by rank.
-    shift : array of float, shape (n_nodes,)
-        The shift of the log-odds of the last item of each path, given the items before it.
-    """
-
-    def __init__(self, trie: ResidualTrie, shift: npt.ArrayLike) -> None:
-        self.trie = ResidualTrie(owned(trie.first, np.int64), owned(trie.item, np.int32))
-        self.shift = owned(shift, np.float64)
-        n = self.trie.n_nodes
-        if len(self.trie.first) != n + 1 or self.shift.shape != (n,) or n == 0:
-            raise InvalidInputError(
-                f"expected a trie of {n} nodes with a shift each, got {len(self.trie.first) - 1} and "
-                f"{self.shift.shape}; give each node its first child and its shift"
-            )
-        if not np.isfinite(self.shift).all():
-            raise InvalidInputError("expected finite shifts of log-odds, got infinity or NaN; leave them out")
-
-    @classmethod
-    def of_nothing(cls, n_items: int) -> Residuals:
-        """Return residuals that shift nothing."""
-        first = np.full(n_items + 2, n_items + 1)
-        first[0] = 1
-        return cls(ResidualTrie(first, np.arange(-1, n_items, dtype=np.int32)), np.zeros(n_items + 1))
-
-    @property
-    def shift_trie(self) -> ShiftTrie:
-        """The trie with its shifts, as kernels read them."""
-        return ShiftTrie(*self.trie, self.shift)
-
-    @cached_property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """The number of items of each node's set, shape (n_nodes,)."""
-        lengths = np.zeros(self.trie.n_nodes, dtype=np.int64)
-        first, start, stop, length = self.trie.first, 0, 1, 0
-        while start < stop:
-            lengths[start:stop] = length
-            start, stop, length = int(first[start]), int(first[stop]), length + 1
-        return protected(lengths)
-
-    @cached_property
-    def order(self) -> int:
-        """The number of items of the longest set that has a shift."""
-        return int(self.lengths[self.shift != 0].max(initial=1))
-
-    @property
-    def size(self) -> int:
-        """The number of itemsets that have a shift."""
-        return int(np.count_nonzero(self.shift))
-
-    def pruned(self) -> Residuals:
-        """Return the same residuals without the nodes that have no shift and nothing below them."""
-        first, item = self.trie
-        parent = np.repeat(np.arange(len(item)), np.diff(first))
-        kept = (self.shift != 0) | (self.lengths <= 1)
-        for node in range(len(item) - 1, 0, -1):
-            if kept[node]:
-                kept[parent[node - 1]] = True
-        counts = np.bincount(parent[kept[1:]], minlength=len(item))[kept]
-        starts = 1 + np.concatenate([[0], np.cumsum(counts)])
-        return Residuals(ResidualTrie(starts, item[kept]), self.shift[kept])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Residuals):
-            return NotImplemented
-        return (
-            np.array_equal(self.shift, other.shift)
-            and np.array_equal(self.trie.first, other.trie.first)
-            and np.array_equal(self.trie.item, other.trie.item)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"Residuals({self.size:,} itemsets of up to {self.order} items)"
-
-
-@dataclass(frozen=True)
-class Tree:
-    """Parents and children in a family of sets, which is sorted by length and then colexicographically.
-
-    Attributes
-    ----------
-    tail : array of int32, shape (n_sets,)
-        The lowest rank of each set, which its parent lacks.
-    first : array of int32, shape (n_sets + 1,)
-        The first child of each set. Its children stop where those of the next set start.
-    length_start : array of int64, shape (longest + 2,)
-        The first set of each length; the last entry is the number of sets.
-    """
-
-    tail: npt.NDArray[np.int32]
-    first: npt.NDArray[np.int32]
-    length_start: npt.NDArray[np.int64]
-
-    @classmethod
-    def unlinked(cls, length_start: npt.NDArray[np.int64]) -> Self:
-        """Return a tree that is still to be filled."""
-        n = int(length_start[-1])
-        return cls(np.empty(n, dtype=np.int32), np.full(n + 1, n, dtype=np.int32), length_start)
-
-    def lower(self, low: npt.NDArray[np.float64], n_pivots: int) -> None:
-        """Lower estimates in place to those of the parents and of the sets without one of their pivots.
-
-        Pivots are the items of the `n_pivots` highest ranks of a set. Equivalent to low[I] = min(low[I],
-        low[I - {p}] for each pivot p of I), the shorter sets first. That is enough, because leaving out
-        another item cannot lower an estimate. A set gets -1 if such a subset, or its parent, is not in the
-        family.
-        """
-        n_single = int(self.length_start[min(2, len(self.length_start) - 1)])
-        corrected.lower(self.tail, self.first, n_single, len(self.length_start) - 2, n_pivots, low)
-
-
-def lower_to_subsets(
-    offsets: npt.NDArray[np.int64],
-    codes: npt.NDArray[np.int32],
-    rank_of: npt.NDArray[np.int32],
-    values: npt.NDArray[np.float64],
-    n_pivots: int,
-) -> npt.NDArray[np.float64]:
-    """Return the estimates of sets, lowered as `Tree.lower` does.
-
-    The sets are sorted by length, then colexicographically by `rank_of` their codes.
-    """
-    lengths = np.diff(offsets)
-    longest = int(lengths[-1]) if len(lengths) else 0
-    tree = Tree.unlinked(np.searchsorted(lengths, np.arange(longest + 2)))
-    low = values.copy()
-    corrected.link(offsets, codes, rank_of, tree.tail, tree.first, low)
-    tree.lower(low, n_pivots)
-    return low
-
-
-@dataclass(frozen=True, eq=False)
-class Correction(Immutable):
-    """The shifts of log-odds that correct a mixture: those of items, and those of longer itemsets.
-
-    Parameters
-    ----------
-    item_shift : array of float, shape (n_items,)
-        The shift of the log-odds of each item that makes its probability its frequency.
-    residuals : Residuals
-        The shifts of longer itemsets, by the items' ranks in the mixture that `item_shift` makes.
-    n_transactions : int
-        How many transactions were counted.
-    excess_variance : float
-        How much larger the variance of an estimate is than that of a counted frequency, as a part of the
-        latter.
-    """
-
-    item_shift: Floats
-    residuals: Residuals
-    n_transactions: int
-    excess_variance: float = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "item_shift", owned(self.item_shift, np.float64))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Correction):
-            return NotImplemented
-        return (
-            np.array_equal(self.item_shift, other.item_shift)
-            and self.residuals == other.residuals
-            and (self.n_transactions, self.excess_variance) == (other.n_transactions, other.excess_variance)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def tilted(self, mixture: Mixture) -> Mixture:
-        """Return a mixture with the log-odds of its items shifted."""
-        probs = mixture.probs.copy()
-        odds = np.exp(self.item_shift)
-        shifted = self.item_shift != 0
-        own = probs[:, shifted]
-        product = own * odds[shifted]
-        probs[:, shifted] = product / (1 - own + product)
-        return Mixture(mixture.weights, np.clip(probs, 0.0, 1.0), mixture.items)
+# A step of the search in rows takes about as long as so many words of bitsets.
+_WORDS_A_STEP = 4
+# So many steps are done before it is asked whether they are still wanted.
+_STEPS_AT_A_TIME = 1 << 24
 
 
 class CorrectedMixture(Model):
-    """A mixture whose itemset probabilities are corrected: an immutable value.
+    """A model corrected by the transactions themselves: an immutable value.
 
-    The probability of an itemset is that of the mixture with the log-odds of its items shifted, as far as the
-    correction knows its rarest items. It is never larger than that of a subset. Whole transactions have the
-    probability that the mixture gives them.
+    The probability of any event, of present and of absent items, is (count + worth p) / (n + worth): p is
+    what the model says, and the model is worth as much as so many transactions. Whole transactions have the
+    probability that the model gives them.
 
     Parameters
     ----------
-    mixture : Mixture
-        The mixture to correct.
-    correction : Correction
-        The shifts.
+    base : Model
+        The model to correct, usually a mixture.
+    transactions : Transactions
+        What was seen, over the same items. Identical transactions are kept once, with their number.
+    worth : float
+        How many transactions the model is worth; above 0.
+
+    Raises
+    ------
+    InvalidInputError
+        If the items differ, there are no transactions, or the worth is not a positive number.
     """
 
-    def __init__(self, mixture: Mixture, correction: Correction) -> None:
-        n_items = int(correction.residuals.trie.first[1]) - 1
-        if not n_items == len(correction.item_shift) == mixture.n_items:
-            raise InvalidInputError(
-                f"expected a correction of the mixture's {mixture.n_items} items, got one of {n_items}; "
-                "correct the mixture again"
-            )
-        self._mixture = mixture
-        self._correction = correction
-        self._residuals = correction.residuals
+    def __init__(self, base: Model, transactions: Transactions, worth: float) -> None:
+        require_same_items(base.items, transactions.items)
+        if transactions.n_transactions == 0:
+            raise InvalidInputError("expected transactions to count, got none; pass those of the fit")
+        self._base = base
+        self._transactions = transactions.merge_identical()
+        self._worth = check_worth(worth)
 
     @property
-    def mixture(self) -> Mixture:
-        """The mixture that is corrected."""
-        return self._mixture
+    def base(self) -> Model:
+        """The model that is corrected."""
+        return self._base
 
     @property
-    def correction(self) -> Correction:
-        """The shifts that correct it."""
-        return self._correction
-
-    @cached_property
-    def tilted(self) -> Mixture:
-        """The mixture with the log-odds of its items shifted, without the residuals."""
-        return self._correction.tilted(self._mixture)
+    def transactions(self) -> Transactions:
+        """The transactions that correct it, identical ones as one row."""
+        return self._transactions
 
     @property
-    def prefers_families(self) -> bool:
-        """Whether many sets are answered much faster with all their subsets, to which they are lowered."""
-        return True
+    def worth(self) -> float:
+        """How many transactions the model is worth."""
+        return self._worth
+
+    @property
+    def n_seen(self) -> float:
+        """The transactions and what the model is worth, together: how sure an answer is."""
+        return self._transactions.n_transactions + self._worth
 
     @property
     def items(self) -> Items:
         """The name of each item code."""
-        return self._mixture.items
+        return self._base.items
 
     @property
     def n_parameters(self) -> int:
-        """The number of free parameters: the mixture's, and one for each shift."""
-        n_shifts = int(np.count_nonzero(self._correction.item_shift)) + self._residuals.size
-        return self._mixture.n_parameters + n_shifts
+        """The number of free parameters: the model's, and one for each distinct transaction."""
+        return self._base.n_parameters + self._transactions.n_rows
 
     @property
-    def n_pivots(self) -> int:
-        """How many of the rarest items of a set determine how the others are shifted."""
-        return self._residuals.order - 1
+    def has_likelihood(self) -> bool:
+        """Whether the model can tell how probable whole transactions are."""
+        return self._base.has_likelihood
 
     @cached_property
     def item_probabilities(self) -> Floats:
         """The probability of each item on its own, shape (n_items,)."""
-        return self.tilted.item_probabilities
+        return protected(self.blend(self._transactions.item_counts(), self._base.item_probabilities))
 
     @cached_property
-    def ranks(self) -> npt.NDArray[np.int32]:
-        """The rank of each item code: 0 is the most probable item."""
-        return self.tilted.ranks
+    def _rows(self) -> RowArrays:
+        return RowArrays(self._transactions.indptr, self._transactions.indices)
 
     @cached_property
-    def _table(self) -> Floats:
-        by_rank = np.empty((self.n_items, self._mixture.n_components))
-        by_rank[self.ranks] = self.tilted.probs.T
-        return by_rank
-
-    @cached_property
-    def _further_shifts(self) -> Floats:
-        return corrected.further_shifts(self._residuals.shift_trie)
+    def _columns(self) -> RowArrays:
+        """The rows that hold each item."""
+        data = self._transactions
+        rows = np.repeat(np.arange(data.n_rows, dtype=np.int32), np.diff(data.indptr))
+        return RowArrays(*map(protected, csr.rows_of_pairs(data.indices, rows, data.n_items)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CorrectedMixture):
             return NotImplemented
-        return self._mixture == other._mixture and self._correction == other._correction
+        return (
+            self._base == other._base
+            and self._transactions == other._transactions
+            and self._worth == other._worth
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        size, order = self._residuals.size, self._residuals.order
-        return f"CorrectedMixture({self._mixture!r}, {size:,} residuals of up to {order} items)"
+        return (
+            f"CorrectedMixture({self._base!r}, {self._transactions.n_transactions:,} transactions, "
+            f"worth {self._worth:,.4g})"
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the cached tables out of pickles."""
-        return {name: self.__dict__[name] for name in ("_mixture", "_correction", "_residuals")}
+        return {name: self.__dict__[name] for name in ("_base", "_transactions", "_worth")}
+
+    def blend(self, counts: Ints | Floats, probabilities: Floats) -> Floats:
+        """Return the probabilities of events, from how often each was seen and what the model says."""
+        blended: Floats = (counts + self._worth * probabilities) / self.n_seen
+        return blended
 
     def log_likelihood(self, transactions: Transactions) -> Floats:
-        """Return the log-probability of each transaction under the mixture, shape (n_transactions,)."""
-        return self._mixture.log_likelihood(transactions)
+        """Return the log-probability of each transaction under the base model, shape (n_transactions,)."""
+        return self._base.log_likelihood(transactions)
 
     def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
-        """Draw n transactions from the mixture."""
-        return self._mixture.sample(n, random_state=random_state)
+        """Draw n transactions from the base model."""
+        return self._base.sample(n, random_state=random_state)
 
     def probabilities_of_codes(
         self,
@@ -349,99 +157,116 @@ class CorrectedMixture(Model):
         absent_offsets: Ints | None = None,
         absent_codes: Codes | None = None,
     ) -> Floats:
-        """Return the probabilities of sets of item codes in compressed form, shape (n,).
-
-        With absent items it is the inclusion-exclusion sum over the subsets of the absent items.
-        """
-        if absent_offsets is None or absent_codes is None or len(absent_codes) == 0:
-            return self._of_present(*self._as_ranks(offsets, codes))
-        return self._with_absent((offsets, codes), (absent_offsets, absent_codes))
+        """Return the probabilities of sets of item codes in compressed form, shape (n,)."""
+        expected = self._base.probabilities_of_codes(offsets, codes, absent_offsets, absent_codes)
+        return self.blend(self.count(offsets, codes, absent_offsets, absent_codes), expected)
 
     def log_probability_of_codes(self, held: Codes, missing: Codes) -> float:
         """Return the log-probability that some items are present and others absent; -inf if impossible.
 
-        Near underflow it is that of the mixture: nothing so rare was counted.
+        If it was never seen, this is exact also if the probability itself would be rounded to zero.
         """
-        found = super().log_probability_of_codes(held, missing)
-        return found if found > NEAR_THE_LEAST else self._mixture.log_probability_of_codes(held, missing)
+        n = int(self.count(*one_set(held), *one_set(missing))[0])
+        expected = math.log(self._worth) + self._base.log_probability_of_codes(held, missing)
+        return float(np.logaddexp(math.log(n) if n else -math.inf, expected)) - math.log(self.n_seen)
 
-    def _with_absent(self, present: SetArrays, absent: SetArrays) -> Floats:
-        out = np.empty(len(present[0]) - 1)
-        for s in range(len(out)):
-            held = np.unique(present[1][present[0][s] : present[0][s + 1]])
-            missing = np.unique(absent[1][absent[0][s] : absent[0][s + 1]])
-            if len(missing) > _MOST_ABSENT:
-                raise InvalidInputError(
-                    f"expected at most {_MOST_ABSENT} absent items of a corrected mixture, got "
-                    f"{len(missing)}; name fewer, or ask a model that was fitted without correction"
-                )
-            chosen = [
-                held[:0],
-                *(np.array(c) for n in range(len(missing)) for c in combinations(missing, n + 1)),
-            ]
-            offsets = np.concatenate([[0], np.cumsum([len(held) + len(c) for c in chosen])])
-            codes = np.concatenate([part for c in chosen for part in (held, c)]).astype(np.int32)
-            signs = np.array([(-1.0) ** len(c) for c in chosen])
-            out[s] = signs @ self._of_present(*self._as_ranks(offsets, codes))
-        return np.clip(out, 0.0, 1.0)
-
-    def _as_ranks(self, offsets: Ints, codes: Codes) -> SetArrays:
-        """Return sets of codes as sets of ranks, ascending, each once."""
-        owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        ranks = self.ranks[codes]
-        by_set = np.lexsort((ranks, owner))
-        ranks = ranks[by_set]
-        kept = np.ones(len(ranks), dtype=bool)
-        kept[1:] = (ranks[1:] != ranks[:-1]) | (owner[1:] != owner[:-1])
-        lengths = np.bincount(owner[kept], minlength=len(offsets) - 1)
-        return np.concatenate([[0], np.cumsum(lengths)]), ranks[kept]
-
-    def _of_present(self, offsets: Ints, ranks: Codes) -> Floats:
-        if self.n_pivots == 0:
-            return self._of_paths(offsets, ranks)
-        lengths = np.diff(offsets)
-        if len(offsets) <= _FEWEST_IN_A_FAMILY or lengths.min() != 1:
-            return self._lowered_alone(offsets, ranks)
-        order = lattice.colex_order(offsets[1:], ranks, self.n_items)
-        everything = np.arange(self.n_items, dtype=np.int32)
-        sorted_offsets, sorted_ranks = lattice.gather_sets(offsets[1:], ranks, order, everything)
-        estimates = self._of_paths(sorted_offsets, sorted_ranks)
-        out = np.empty(len(order))
-        out[order] = lower_to_subsets(sorted_offsets, sorted_ranks, everything, estimates, self.n_pivots)
-        alone = np.flatnonzero(out < 0)
-        out[alone] = self._lowered_alone(*csr.gather_rows(offsets, ranks, alone))
-        return out
-
-    def _of_paths(self, offsets: Ints, ranks: Codes) -> Floats:
-        out = np.empty(len(offsets) - 1)
-        corrected.path_probabilities(
-            offsets,
-            ranks,
-            self._mixture.weights,
-            self._table,
-            self._residuals.shift_trie,
-            self.n_pivots,
-            out,
-        )
-        return out
-
-    def _lowered_alone(self, offsets: Ints, ranks: Codes) -> Floats:
-        """Return the least estimate of each set and its subsets, found by a search for each set."""
-        n = len(offsets) - 1
-        out = np.empty(n)
-        # Ctrl-C waits for a kernel to return, so long sets are given to it in small batches.
-        step = max(1, _WORK_AT_A_TIME // max(1, int(np.diff(offsets).max(initial=0))) ** 2)
-        for first in range(0, n, step):
+    def count(
+        self,
+        offsets: Ints,
+        codes: Codes,
+        absent_offsets: Ints | None = None,
+        absent_codes: Codes | None = None,
+    ) -> Ints:
+        """Return how many transactions hold each set, and none of its absent items, shape (n,)."""
+        data, n = self._transactions, len(offsets) - 1
+        if absent_offsets is None or absent_codes is None:
+            absent_offsets, absent_codes = no_sets(n)
+        present, absent = _canonical(offsets, codes), _canonical(absent_offsets, absent_codes)
+        steps = self._steps(present, absent)
+        n_words = (data.n_rows + 63) // 64 * (len(present.indices) + n)
+        if len(absent.indices) == 0 and _WORDS_A_STEP * steps.sum() > n_words + len(data.indices):
+            return candidates.count_sets(*self._rows, weights_of(data), *present, data.n_items)
+        counts = np.empty(n, dtype=np.int64)
+        found = np.empty(data.n_rows, dtype=np.int64)
+        ends = np.searchsorted(np.cumsum(steps), np.arange(0, steps.sum(), _STEPS_AT_A_TIME), side="right")
+        for first, last in zip(ends, [*ends[1:], n], strict=True):
             still_wanted()
-            ends = offsets[first : first + step + 1]
-            corrected.least_probabilities(
-                ends,
-                ranks,
-                self._mixture.weights,
-                self._table,
-                self._residuals.shift_trie,
-                self._further_shifts,
-                self.n_pivots,
-                out[first : first + step],
+            corrected.count_events(
+                self._rows,
+                self._columns,
+                weights_of(data),
+                RowArrays(protected(present.indptr[first : last + 1]), present.indices),
+                RowArrays(protected(absent.indptr[first : last + 1]), absent.indices),
+                found,
+                counts[first:last],
             )
-        return out
+        return counts
+
+    def _steps(self, present: RowArrays, absent: RowArrays) -> Floats:
+        """Return about how many steps it takes to count each event row by row."""
+        n = len(present.indptr) - 1
+        sizes = np.diff(self._columns.indptr)
+        looked_at = np.full(n, self._transactions.n_rows, dtype=np.float64)
+        owner = np.repeat(np.arange(n), np.diff(present.indptr))
+        np.minimum.at(looked_at, owner, sizes[present.indices])
+        return looked_at * (np.diff(present.indptr) + np.diff(absent.indptr) + 1.0) + 1.0
+
+    def count_pairs(self, rows: Codes, columns: Codes) -> Ints:
+        """Return how many transactions hold each of some items with each of others."""
+        data = self._transactions
+        from scipy import sparse
+
+        weights = np.ones(data.n_rows, dtype=np.int64) if data.multiplicities is None else data.multiplicities
+        shape = data.n_rows, data.n_items
+        held = sparse.csr_array((np.repeat(weights, np.diff(data.indptr)), data.indices, data.indptr), shape)
+        ones = sparse.csr_array((np.ones(data.n_ones, dtype=np.int64), data.indices, data.indptr), shape)
+        found: Ints = (held[:, rows].T @ ones[:, columns]).toarray()
+        return found
+
+    def pair_probabilities(self, codes: Codes) -> Floats:
+        """Return the probability of some items with each of all items, shape (len(codes), n_items)."""
+        everything = np.arange(self.n_items, dtype=np.int32)
+        return self.blend(self.count_pairs(codes, everything), self._base.pair_probabilities(codes))
+
+    def items_given(self, held: Codes, missing: Codes) -> Floats:
+        """Return the probability of each item given some present and others absent, shape (n_items,).
+
+        Raises
+        ------
+        InvalidInputError
+            If the model rules the condition out.
+        """
+        present, absent = _canonical(*one_set(held)), _canonical(*one_set(missing))
+        found = np.empty(self._transactions.n_rows, dtype=np.int64)
+        n_rows = corrected.matching_rows(self._rows, self._columns, present, absent, 0, found)
+        if n_rows == 0:
+            return self._base.items_given(held, missing)
+        matching = self._transactions.of_rows(found[:n_rows])
+        expected = self._worth * math.exp(self._base.log_probability_of_codes(held, missing))
+        counts = matching.item_counts().astype(np.float64)
+        if expected > 0:
+            counts += expected * self._base.items_given(held, missing)
+        given: Floats = counts / (matching.n_transactions + expected)
+        given[held], given[missing] = 1.0, 0.0
+        return given
+
+
+def _canonical(offsets: Ints, codes: Codes) -> RowArrays:
+    """Return sets with ascending codes, each once."""
+    return RowArrays(*map(protected, csr.canonical_rows(protected(offsets.view()), protected(codes.view()))))
+
+
+def check_worth(worth: object) -> float:
+    """Return how many transactions a model is worth.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not a positive number.
+    """
+    number = check_number("worth", worth, 100.0)
+    if not 0 < number < math.inf:
+        raise InvalidInputError(
+            f"expected a model that is worth a positive number of transactions, got {worth!r}; try 100"
+        )
+    return number

@@ -104,8 +104,8 @@ def _origin(findings: Findings) -> list[Child]:
         words += [f"was fitted{_how(findings)} to ", count(findings.fitted.n_transactions)]
         words += [" transactions of ", count(findings.model.n_items), " items"]
     if isinstance(findings.model, CorrectedMixture):
-        order = findings.model.correction.residuals.order
-        words.append(f", and corrected by how often itemsets of up to {order} items were counted")
+        words.append(", and corrected by the transactions themselves, beside which it is worth ")
+        words += [count(round(findings.model.worth)), " of them"]
     return [*words, ". This is what it has found."]
 
 

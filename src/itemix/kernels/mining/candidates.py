@@ -31,9 +31,9 @@ import numpy as np
 
 from itemix.kernels.bitsets import Bitsets, count_common, grown, intersect
 from itemix.kernels.jit import inlined, kernel, popcount
+from itemix.kernels.lattice import child_of
 from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
 from itemix.kernels.mining.records import RUNNING, STOP
-from itemix.kernels.models.corrected import child_of
 
 UNKNOWN, RULED_OUT = -1, -2
 # Columns of the stack: a node, its row of bits, and the sibling and the child that are next.

@@ -6,10 +6,6 @@ records is that of `eclat`: from the rarest item of a set to more probable ones,
 
 F is the number of items that are probable enough, K the number of components. The value of a record is a
 probability.
-
-A corrected mixture shifts the log-odds of items below each path of up to `n_pivots` items (see
-`kernels.models.corrected`). Below such a path the shifted items get new rows, on a stack. All other items
-keep the rows of the path above.
 """
 
 from __future__ import annotations
@@ -30,12 +26,9 @@ from itemix.kernels.mining.records import (
     report,
     with_room,
 )
-from itemix.kernels.models.corrected import ShiftTrie, child_of, tilt
 
 # As in `eclat`: the extensions of level d are ext[START:START + SIZE]; CURSOR is the next one to visit.
 _START, _SIZE, _CURSOR = 0, 1, 2
-# The node of the trie that the path of a level ends at (-1: none), and how many rows of the stack are in use.
-_NODE, _N_ROWS = 3, 4
 _ITEM, _ROW = 0, 1
 _DEPTH, _N_OUT = 0, 1
 _DONE, _OUT_FULL, _EXT_FULL = 0, 1, 2
@@ -63,30 +56,12 @@ class RankedMixture(NamedTuple):
     item_probabilities: np.ndarray
 
 
-class PathShifts(NamedTuple):
-    """The shifts of the log-odds of items below paths; none if `n_pivots` is 0.
-
-    Attributes
-    ----------
-    rank : array of int32, shape (F,)
-        The rank in the trie of each of the F items.
-    trie : ShiftTrie
-        The shifts.
-    n_pivots : int
-        The number of items of the longest path that has shifts below it.
-    """
-
-    rank: np.ndarray
-    trie: ShiftTrie
-    n_pivots: int
-
-
 class Branch(NamedTuple):
     """The state of the search below one root. It goes on from there after an array was full.
 
     Attributes
     ----------
-    levels : array of int64, shape (n_levels, 5)
+    levels : array of int64, shape (n_levels, 3)
         The sets from the root to the current one.
     ext : array of int64, shape (n, 2)
         The extensions of all levels, one level after the other: an item and its row of phi.
@@ -115,7 +90,6 @@ def search(
     queue: np.ndarray,
     min_probability: float,
     mixture: RankedMixture,
-    shifts: PathShifts,
 ) -> ThreadRecords:
     """Find the sets of the roots this thread gets; `queue` as in `eclat.search`."""
     start, table = mixture.weights, mixture.table
@@ -127,7 +101,7 @@ def search(
     )
     ext = np.empty((4 * n_items + 16, 2), dtype=np.int64)
     ext_probability = np.empty(len(ext), dtype=np.float64)
-    levels = np.zeros((n_items + 2, 5), dtype=np.int64)
+    levels = np.zeros((n_items + 2, 3), dtype=np.int64)
     state = np.zeros(2, dtype=np.int64)
     active = np.empty(n_components, dtype=np.int64)
     smallest = _NEGLIGIBLE * min_probability / n_components
@@ -151,18 +125,17 @@ def search(
                     n_active += 1
             width = (n_active + _PAD - 1) // _PAD * _PAD
             # Only the components that can hold the root matter below it: their columns are gathered once.
-            phi = np.zeros((root * max(1, shifts.n_pivots), width), dtype=np.float64)
+            phi = np.zeros((root, width), dtype=np.float64)
             products = np.zeros((min(n_items, limits.max_len) + 1, width), dtype=np.float64)
             for a in range(n_active):
                 products[1, a] = start[active[a]] * table[root, active[a]]
             branch = Branch(levels, ext, ext_probability, phi, products, state)
-            n_first = _first_level(branch, root, table, active[:n_active], shifts, min_probability)
+            n_first = _first_level(branch, root, table, active[:n_active], min_probability)
             levels[1, _START], levels[1, _SIZE], levels[1, _CURSOR] = 0, n_first, 0
-            levels[1, _NODE], levels[1, _N_ROWS] = 1 + shifts.rank[root], n_first
             state[_DEPTH] = 1
             status = _OUT_FULL
             while status != _DONE:
-                status = _descend(branch, shifts, found, control, limits.max_len, min_probability)
+                status = _descend(branch, found, control, limits.max_len, min_probability)
                 if status == _OUT_FULL:
                     _report(found.keys[n_reported : state[_N_OUT]], control, limits)
                     n_reported = state[_N_OUT]
@@ -184,24 +157,14 @@ def _first_level(
     root: int,
     table: np.ndarray,
     active: np.ndarray,
-    shifts: PathShifts,
     min_probability: float,
 ) -> int:
     """Gather the rows of the items before a root, and list those that are probable enough with it."""
     _, ext, ext_probability, phi, products, _ = branch
-    rank = shifts.rank
-    first, item, shift = shifts.trie
-    child, last_child = 0, 0
-    if shifts.n_pivots > 0:
-        child, last_child = first[1 + rank[root]], first[2 + rank[root]]
     n_new = 0
     for i in range(root):
         for a in range(len(active)):
             phi[n_new, a] = table[i, active[a]]
-        while child < last_child and item[child] < rank[i]:
-            child += 1
-        if child < last_child and item[child] == rank[i] and shift[child] != 0.0:
-            tilt(phi[n_new], shift[child], phi[n_new])
         probability = _dot(products, 1, phi, n_new)
         if probability >= min_probability:
             ext[n_new, _ITEM], ext[n_new, _ROW], ext_probability[n_new] = i, n_new, probability
@@ -212,7 +175,6 @@ def _first_level(
 @kernel
 def _descend(
     branch: Branch,
-    shifts: PathShifts,
     found: ThreadRecords,
     control: np.ndarray,
     max_len: int,
@@ -244,10 +206,7 @@ def _descend(
         if j == 0 or length == max_len:
             continue
         _multiply(products, depth, phi, ext[first + j, _ROW])
-        if length <= shifts.n_pivots:
-            n_new = _extend_shifted(branch, depth, j, shifts, min_probability)
-        else:
-            n_new = _extend(branch, depth, j, min_probability)
+        n_new = _extend(branch, depth, j, min_probability)
         if n_new > 0:
             depth += 1
             levels[depth, _START], levels[depth, _SIZE], levels[depth, _CURSOR] = base, n_new, 0
@@ -268,38 +227,6 @@ def _extend(branch: Branch, depth: int, j: int, min_probability: float) -> int:
             ext[new, _ITEM], ext[new, _ROW] = ext[i, _ITEM], ext[i, _ROW]
             ext_probability[new] = probability
             n_new += 1
-    return n_new
-
-
-@kernel
-def _extend_shifted(branch: Branch, depth: int, j: int, shifts: PathShifts, min_probability: float) -> int:
-    """Do what `_extend` does; items whose log-odds are shifted below that path get new rows."""
-    levels, ext, ext_probability, phi, products, _ = branch
-    rank = shifts.rank
-    first, item, shift = shifts.trie
-    start, base = levels[depth, _START], levels[depth, _START] + levels[depth, _SIZE]
-    node = levels[depth, _NODE]
-    if node >= 0:
-        node = child_of(first, item, node, rank[ext[start + j, _ITEM]])
-    child, last_child = (first[node], first[node + 1]) if node >= 0 else (0, 0)
-    n_rows = levels[depth, _N_ROWS]
-    n_new = 0
-    for i in range(start, start + j):
-        row, wanted = ext[i, _ROW], rank[ext[i, _ITEM]]
-        while child < last_child and item[child] < wanted:
-            child += 1
-        is_shifted = child < last_child and item[child] == wanted and shift[child] != 0.0
-        if is_shifted:
-            tilt(phi[row], shift[child], phi[n_rows])
-            row = n_rows
-        probability = _dot(products, depth + 1, phi, row)
-        if probability >= min_probability:
-            new = base + n_new
-            ext[new, _ITEM], ext[new, _ROW] = ext[i, _ITEM], row
-            ext_probability[new] = probability
-            n_new += 1
-            n_rows += is_shifted
-    levels[depth + 1, _NODE], levels[depth + 1, _N_ROWS] = node, n_rows
     return n_new
 
 

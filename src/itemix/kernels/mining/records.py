@@ -159,60 +159,6 @@ def place_records(
 
 
 @kernel
-def link_records(
-    records: ThreadRecords,
-    positions: np.ndarray,
-    tail: np.ndarray,
-    first: np.ndarray,
-    out_values: np.ndarray,
-) -> None:
-    """Write the value of each set of one thread, its last item, and where its children start.
-
-    `tail` and `first` are those of `kernels.models.corrected.lower`, the others those of `place_records`,
-    with no length left out.
-    """
-    keys, values, segments = records
-    n_lengths = positions.shape[1]
-    at = np.full(n_lengths + 1, len(tail), dtype=np.int64)
-    for s in range(len(segments)):
-        at[:n_lengths] = positions[s]
-        for j in range(segments[s, 0], segments[s, 1]):
-            length = int(keys[j] >> LENGTH_SHIFT)
-            position = at[length]
-            at[length] = position + 1
-            tail[position] = keys[j] & RANK_MASK
-            first[position] = at[length + 1]
-            out_values[position] = values[j]
-
-
-@kernel
-def keep_records(records: ThreadRecords, positions: np.ndarray, low: np.ndarray, least: float) -> int:
-    """Replace the values of one thread's records by `low`, and drop those below `least`, in place.
-
-    Arguments as those of `link_records`. No set may have a higher value than its parent, so that what is left
-    are still paths. Return how many records are left.
-    """
-    keys, values, segments = records
-    at = np.empty(positions.shape[1], dtype=np.int64)
-    # A thread searches the last root first, and segments lie in that order.
-    n_kept = 0
-    for s in range(len(segments) - 1, -1, -1):
-        at[:] = positions[s]
-        start, stop = segments[s, 0], segments[s, 1]
-        if start == stop:
-            continue
-        segments[s, 0] = n_kept
-        for j in range(start, stop):
-            length = int(keys[j] >> LENGTH_SHIFT)
-            value = low[at[length]]
-            at[length] += 1
-            keys[n_kept], values[n_kept] = keys[j], value
-            n_kept += value >= least
-        segments[s, 1] = n_kept
-    return n_kept
-
-
-@kernel
 def with_room(found: ThreadRecords, needed: int) -> ThreadRecords:
     """Return the same records with room for more of them."""
     return ThreadRecords(longer(found.keys, needed), longer(found.values, needed), found.segments)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itemix.kernels.jit import inlined, kernel
-from itemix.kernels.models.corrected import child_of
+from itemix.kernels.lattice import child_of
 
 PRESENT, ABSENT, GIVEN_PRESENT, GIVEN_ABSENT = 0, 1, 2, 3
 # A pivot that has shrunk to this part of itself is zero up to rounding: the sets before determine this one.

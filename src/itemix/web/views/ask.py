@@ -156,12 +156,14 @@ def steps_of_sets(served: Served, n_sets: int, names: tuple[Label, ...], n_absen
     if any(name not in model.items for name in names):
         return math.inf
     n = len(names) + 1
-    if isinstance(model, Mixture):
-        return float(n_sets * n * model.n_components)
     if isinstance(model, CorrectedMixture):
-        # Every subset of the absent items is asked for, and the paths in it that the correction knows.
-        return float(n_sets * n ** (model.n_pivots + 1) * model.mixture.n_components * 2**n_absent)
-    return math.inf
+        return n_sets * (n + n_absent) * float(model.transactions.n_rows) + _steps(model.base, n_sets, n)
+    return _steps(model, n_sets, n)
+
+
+def _steps(model: Model, n_sets: int, n: int) -> float:
+    """Return about how many steps the probabilities of some sets of n items take; infinite if not known."""
+    return float(n_sets * n * model.n_components) if isinstance(model, Mixture) else math.inf
 
 
 def _names_of(asked: Event) -> tuple[Label, ...]:
