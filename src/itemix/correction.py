@@ -35,8 +35,9 @@ WORTHS = 10.0 ** np.arange(0, 6.25, 0.25)
 _MOST_JUDGED = 100_000
 # Sets that occur at least so often in a quarter of the data are judged; those of more than one item.
 _FEWEST = 2
-# Sets are judged in bands of frequency, each twice as high as the one before, if they are so many.
-_FEWEST_IN_A_BAND = 20
+# Sets are judged in bands of frequency, each twice as high as the one before. Bands count the same, but those
+# of fewer sets than this count less.
+_FULL_BAND = 20
 _MOST_IN_A_BAND = 1_500
 _MOST_SETS = 200_000
 # The other half is divided into a part that names the sets and one that judges, so many times.
@@ -48,6 +49,7 @@ _N_BLOCKS = 8
 # How many standard errors are added to a verdict. Few transactions tell their standard error badly.
 _N_ERRORS = 0.5
 _N_ERRORS_OF_FEW = 150.0
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,26 @@ class Choice:
     @property
     def best(self) -> float:
         """The chosen worth."""
-        return float(self.worths[np.argmin(self.errors + self.n_errors * self.standard_errors)])
+        expected = self.errors + self.n_errors * self.standard_errors
+        return float(self.worths[np.flatnonzero(expected <= expected.min() + _ROUNDING)[0]])
+
+
+def check_correction(correction: object) -> None:
+    """Check the parameter of an estimator: None, "auto", or how many transactions the model is worth.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is something else.
+    """
+    if correction is None or (isinstance(correction, str) and correction == "auto"):
+        return
+    try:
+        check_worth(correction)
+    except InvalidInputError:
+        raise InvalidInputError(
+            f"expected correction as None, 'auto' or a positive number, got {correction!r}; try 'auto'"
+        ) from None
 
 
 def correct(model: Model, transactions: ChunksLike, worth: float | Choice) -> CorrectedMixture:
@@ -167,7 +188,7 @@ class _Named(NamedTuple):
     """The sets that a part of the data names, with their weights.
 
     A weight is one over the variance of a count in one transaction, and over the number of sets in the same
-    band: so thresholds of every height count the same.
+    band: so thresholds of every height count about the same.
     """
 
     sets: Sets
@@ -180,10 +201,11 @@ class _Named(NamedTuple):
         band = np.log2(np.maximum(found.support * n / _FEWEST, 1.0) + 1e-9).astype(np.int64)
         band[found.lengths == 1] = -1
         bands = [np.flatnonzero(band == b) for b in range(band.max(initial=-1) + 1)]
-        bands = [members for members in bands if len(members) >= _FEWEST_IN_A_BAND]
         chosen = [np.sort(rng.permutation(members)[:_MOST_IN_A_BAND]) for members in bands]
         positions = np.concatenate([*chosen, np.empty(0, np.int64)])
-        share = np.repeat([1 / (len(own) * len(chosen)) for own in chosen], [len(own) for own in chosen])
+        sizes = np.array([len(own) for own in chosen], dtype=np.int64)
+        shares = np.minimum(1.0, sizes / _FULL_BAND)
+        share = np.repeat(shares / np.maximum(sizes * shares.sum(), 1e-300), sizes)
         # A set that all transactions of the part hold is not certain for that.
         support = (found.support[positions] * n + 1) / (n + 2)
         return cls(found.sets.take(positions), share / (support * (1 - support)))

@@ -1,23 +1,27 @@
-"""CorrectedMixture: what it stores is exact, what it says are probabilities, and mining finds all of them."""
+"""CorrectedMixture: one distribution, so all laws hold; and mining finds all that it says."""
 
 from __future__ import annotations
 
 import pickle
-from itertools import combinations, pairwise
+from itertools import chain, combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.corrected import all_probabilities
+from naive import corrected as naive
 from naive.models import random_mixture
 
 import itemix
-from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions
-from itemix.correction import correct, count_sets, fit_correction
+from itemix.correction import correct
 from itemix.errors import InvalidInputError
-from itemix.models.corrected import CorrectedMixture, Correction, Residuals, ResidualTrie
+from itemix.mining.query import recommend
+from itemix.models.corrected import CorrectedMixture
+from itemix.models.mixture import Mixture
+
+seeds = st.integers(0, 10_000)
+worths = st.sampled_from([1.0, 17.5, 4000.0])
 
 
 def data_of(seed, n_items=6, n=40):
@@ -27,63 +31,79 @@ def data_of(seed, n_items=6, n=40):
     return Transactions.from_matrix(held.astype(int), items=[f"i{i}" for i in range(n_items)])
 
 
-def corrected(seed, order=3, shrinkage=0.0, n_items=6):
-    """Return a mixture corrected by the counts of all itemsets of up to `order` items, and the data."""
-    data = data_of(seed, n_items)
-    families = [c for n in range(1, order + 1) for c in combinations(range(n_items), n)]
-    codes = np.array([code for c in families for code in c], dtype=np.int32)
-    sets = Sets.from_lengths(np.array([len(c) for c in families]), codes, data.items)
-    known = count_sets(sets, data)
-    mixture = random_mixture(seed, 3, n_items)
-    return fit_correction(mixture, known, shrinkage=shrinkage), data
+def corrected(seed, worth=10.0, n_items=6):
+    """Return a mixture corrected by data that did not come from it."""
+    return CorrectedMixture(random_mixture(seed, 3, n_items), data_of(seed, n_items), worth)
 
 
-seeds = st.integers(0, 10_000)
-orders = st.integers(1, 4)
-
-
-@settings(max_examples=12, deadline=None)
-@given(seeds, orders, st.sampled_from([0.0, 5.0]))
-def test_probabilities_are_those_of_the_formula(seed, order, shrinkage):
-    """One by one and as a family, sets have the probability that the slow formula gives them."""
-    model, _ = corrected(seed, order, shrinkage)
-    expected = all_probabilities(model)
-    sets = [list(codes) for codes in expected if codes]
-    names = [model.items.names(codes) for codes in sets]
-    values = [expected[frozenset(codes)] for codes in sets]
-    np.testing.assert_allclose(model.probabilities(names), values, rtol=1e-9)
-    np.testing.assert_allclose(model.probabilities(names * 6), values * 6, rtol=1e-9)
-    assert model.probability([]) == pytest.approx(1.0)
-
-
-@settings(max_examples=12, deadline=None)
-@given(seeds, orders, st.sampled_from([0.0, 5.0]))
-def test_supports_are_probabilities_and_fall(seed, order, shrinkage):
-    """Between 0 and 1, and never larger for a superset than for a subset."""
-    model, _ = corrected(seed, order, shrinkage)
+def events_of(model):
+    """Return every way in which each item is present, absent or not asked for."""
     names = list(model.items)
-    sets = [list(c) for n in range(len(names) + 1) for c in combinations(names, n)]
-    value = dict(zip(map(frozenset, sets), model.probabilities(sets), strict=True))
-    assert all(0.0 <= p <= 1.0 for p in value.values())
-    for itemset, p in value.items():
-        assert all(p <= value[itemset - {item}] * (1 + 1e-12) for item in itemset)
+    for kinds in np.ndindex(*(3,) * len(names)):
+        yield tuple([n for n, k in zip(names, kinds, strict=True) if k == kind] for kind in (1, 2))
 
 
-@settings(max_examples=12, deadline=None)
-@given(seeds, orders)
-def test_what_is_stored_is_exact(seed, order):
-    """Without shrinkage every itemset that was counted has the support that was counted."""
-    model, data = corrected(seed, order)
-    sets = [list(c) for n in range(1, order + 1) for c in combinations(model.items, n)]
-    support = np.array([data.support(names) for names in sets])
-    # No shift of log-odds makes a probability 0: what never occurs is only very improbable.
-    np.testing.assert_allclose(model.probabilities(sets), support, rtol=1e-6, atol=1e-9)
+@settings(max_examples=6, deadline=None)
+@given(seeds, worths)
+def test_every_event_has_the_probability_of_the_formula(seed, worth):
+    """Of all 3^n events, asked for one by one or all at once, in any order, with repeated names."""
+    model = corrected(seed, worth, n_items=4)
+    events = list(events_of(model))
+    values = [naive.probability(model, *event) for event in events]
+    present, absent = zip(*events, strict=True)
+    np.testing.assert_allclose(model.probabilities(present, absent=absent), values, rtol=1e-12)
+    for event, value in zip(events, values, strict=True):
+        own = model.probability([*event[0], *event[0]], absent=event[1])
+        assert own == pytest.approx(value, rel=1e-12)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seeds, worths, st.data())
+def test_the_laws_of_probability_hold(seed, worth, data):
+    """An item is there or not; what is asked for more is less probable; a condition never rules out data."""
+    model = corrected(seed, worth)
+    names = list(model.items)
+    state = data.draw(st.lists(st.sampled_from(["present", "absent", "open"]), min_size=5, max_size=5))
+    held = [n for n, s in zip(names[1:], state, strict=True) if s == "present"]
+    missing = [n for n, s in zip(names[1:], state, strict=True) if s == "absent"]
+    condition = {"given": held, "given_absent": missing}
+    with_it = model.probability([names[0]], **condition)
+    without = model.probability([], absent=[names[0]], **condition)
+    assert with_it + without == pytest.approx(1.0, abs=1e-12)
+    assert min(with_it, without) > 0
+    joint = model.probability([names[0], *held], absent=missing)
+    assert joint <= model.probability(held, absent=missing)
+    given_all = model.items_given(model.items.codes(held), model.items.codes(missing))
+    assert given_all[0] == pytest.approx(with_it, rel=1e-12)
+
+
+def test_a_hundred_thousand_questions_on_small_dense_data():
+    """No exception, nothing negative, and all cases of three items add up, whatever is known of the rest."""
+    rng = np.random.default_rng(5)
+    data = Transactions.from_matrix((rng.random((60, 8)) < 0.8).astype(int))
+    fitted = itemix.BernoulliMixture(3, random_state=0, correction="auto").fit(data)
+    model = fitted.corrected_
+    n = 12_500
+    state = rng.integers(0, 3, (n, 5))
+    known = [
+        ([3 + j for j in range(5) if row[j] == 1], [3 + j for j in range(5) if row[j] == 2]) for row in state
+    ]
+    cases = [
+        ([i for i in range(3) if case[i]] + held, [i for i in range(3) if not case[i]] + missing)
+        for held, missing in known
+        for case in np.ndindex(2, 2, 2)
+    ]
+    names = data.items.names
+    joint = model.probabilities([names(c[0]) for c in cases], absent=[names(c[1]) for c in cases])
+    condition = model.probabilities([names(c[0]) for c in known], absent=[names(c[1]) for c in known])
+    assert joint.min() >= 0
+    np.testing.assert_allclose(joint.reshape(n, 8).sum(axis=1), condition, rtol=1e-10)
 
 
 @settings(max_examples=20, deadline=None)
 @given(
     seeds,
-    orders,
+    worths,
     st.floats(0.02, 0.6),
     st.fixed_dictionaries(
         {},
@@ -93,20 +113,18 @@ def test_what_is_stored_is_exact(seed, order):
             "max_len": st.integers(2, 4),
             "include": st.just(["i1"]),
             "exclude": st.just(["i2"]),
+            "max_itemsets": st.just(64),
             "n_jobs": st.just(2),
         },
     ),
 )
-def test_mining_finds_what_the_probabilities_say(seed, order, threshold, options):
+def test_mining_finds_what_the_probabilities_say(seed, worth, threshold, options):
     """Every set of enough probability, with its probability, and nothing else, under all options."""
-    model, _ = corrected(seed, order)
+    model = corrected(seed, worth)
     found = itemix.mine(model, threshold, **options)
-    rounded = threshold * (1 - 1e-9)
-    wanted = {
-        frozenset(model.items.names(sorted(codes))): p
-        for codes, p in all_probabilities(model).items()
-        if codes and p >= rounded
-    }
+    families = chain.from_iterable(combinations(model.items, n) for n in range(1, model.n_items + 1))
+    values = {frozenset(s): naive.probability(model, s) for s in families}
+    wanted = {s: p for s, p in values.items() if p >= threshold * (1 - 1e-9)}
     for itemset in found:
         assert itemset.support == pytest.approx(wanted[frozenset(itemset.items)], rel=1e-9)
     if options.get("target", "all") == "all":
@@ -117,126 +135,104 @@ def test_mining_finds_what_the_probabilities_say(seed, order, threshold, options
         }
 
 
-def test_what_is_certain_stays_certain():
-    """Probabilities of 0 and 1 cannot be shifted, however far: data corrected by itself says what it said."""
-    data = data_of(4, n=200)
-    model = correct(itemix.Mixture.from_transactions(data), data, 3)
-    found = itemix.mine(data, 0.01)
-    np.testing.assert_allclose(model.probabilities(found), found.support, rtol=1e-9)
-    far = Correction(np.array([-60.0, 60.0]), Residuals.of_nothing(2), 10)
-    certain = itemix.Mixture([0.25, 0.75], [[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
-    assert far.tilted(certain) == certain
-
-
-def test_long_sets_fall():
-    """However long a set, it is no more probable than with an item less, whichever."""
-    model, _ = corrected(6, n_items=24)
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        names = [f"i{i}" for i in rng.permutation(24)]
-        values = model.probabilities([names[:n] for n in range(25)])
-        assert (np.diff(values) <= 1e-15).all()
-        assert model.probability(names[:20]) == values[20]
-
-
-def test_conditions_below_the_least_number():
-    """Where a condition is too rare for a number, the mixture answers: no count says more about it."""
-    mixture = itemix.Mixture([0.4, 0.6], np.random.default_rng(0).uniform(0.002, 0.02, (2, 200)), range(200))
-    model = correct(mixture, mixture.sample(2000, random_state=0), 2)
-    condition = {"given": range(190), "given_absent": [190]}
-    assert model.probability(range(190)) == 0
-    assert model.probability([195], **condition) == pytest.approx(mixture.probability([195], **condition))
-    assert 0 < model.probability([195], **condition) < 0.02
-
-
-def test_absent_items_complete_present_ones():
-    """With an item and without it are all cases; so are the four cases of two items."""
-    model, _ = corrected(3)
-    for other in ("i3", "i4"):
-        whole = model.probability(["i1"])
-        parts = model.probability(["i1", other]) + model.probability(["i1"], absent=[other])
-        assert parts == pytest.approx(whole, rel=1e-9)
-    four = [
-        model.probability(["i0", "i1"]),
-        model.probability(["i0"], absent=["i1"]),
-        model.probability(["i1"], absent=["i0"]),
-        model.probability([], absent=["i0", "i1"]),
-    ]
-    assert sum(four) == pytest.approx(1.0, rel=1e-9)
-
-
-@settings(max_examples=20, deadline=None)
-@given(seeds)
-def test_cases_add_up_where_none_is_cut_off(seed):
-    """With an item and without it are all cases, except where the sum would be below 0: that is 0."""
-    model, _ = corrected(seed)
-    for absent in (["i3"], ["i3", "i4"], ["i2", "i3", "i4"]):
-        *others, last = absent
-        before = model.probability(["i0"], absent=others)
-        without = model.probability(["i0"], absent=absent)
-        with_it = model.probability(["i0", last], absent=others)
-        assert 0 <= without <= 1
-        if without > 0 and before > 0 and with_it > 0:
-            assert with_it + without == pytest.approx(before, rel=1e-9)
-
-
-def test_too_many_absent_items():
-    """The terms double with each absent item, so there is a limit, and it is said."""
-    model, _ = corrected(3, order=2, n_items=12)
-    with pytest.raises(InvalidInputError, match=r"at most 10 absent items .*, got 11; name fewer, or"):
-        model.probability(["i0"], absent=[f"i{i}" for i in range(1, 12)])
-
-
 @settings(max_examples=10, deadline=None)
-@given(seeds, st.lists(st.integers(0, 200), max_size=4).map(sorted), st.sampled_from([10, 60, 10_000]))
-def test_chunks_are_corrected_as_all_data_at_once(seed, cuts, max_size):
-    """Sets are counted if they are frequent in all chunks together; some may be empty, or lack items."""
-    data = data_of(seed, n=200)
-    mixture = random_mixture(seed, 3, 6)
-    rows = [data.to_lists()[low:high] for low, high in pairwise([0, *cuts, 200])]
-    chunks = [Transactions.from_lists(part) for part in rows]
-    whole = correct(mixture, data, 3, max_size=max_size)
-    assert correct(mixture, chunks, 3, max_size=max_size) == whole
-    assert correct(mixture, lambda: iter(chunks), 3, max_size=max_size) == whole
-    assert correct(mixture, data.to_lists(), 3, max_size=max_size) == whole
+@given(seeds, worths, st.integers(1, 20))
+def test_the_most_probable_sets_are_the_first_of_all(seed, worth, k):
+    """The k best have the k highest probabilities."""
+    model = corrected(seed, worth)
+    everything = itemix.mine(model, 1e-9)
+    best = itemix.mine(model, top_k=k)
+    np.testing.assert_allclose(np.sort(best.support)[::-1], np.sort(everything.support)[::-1][:k], rtol=1e-12)
 
 
-def test_truncated_residuals_are_those_of_a_lower_order():
-    """Each order stores what the lower ones leave over, so that the lower ones stand on their own."""
-    high, _ = corrected(8, order=4)
-    low, _ = corrected(8, order=2)
-    (first, item), shift = high.correction.residuals.trie, high.correction.residuals.shift
-    n = int((high.correction.residuals.lengths <= 2).sum())
-    truncated = Residuals(ResidualTrie(np.minimum(first[: n + 1], n), item[:n]), shift[:n])
-    assert truncated.pruned() == low.correction.residuals
+def test_too_many_sets_are_refused_only_if_they_are_too_many():
+    """The limit is that of the sets that are returned, not of those looked at on the way."""
+    model = corrected(3, 4000.0)
+    n = len(itemix.mine(model, 0.05))
+    assert len(itemix.mine(model, 0.05, max_itemsets=n)) == n
+    with pytest.raises(itemix.TooManyItemsetsError):
+        itemix.mine(model, 0.05, max_itemsets=n - 1)
 
 
-def test_without_pivots_it_is_a_mixture():
-    """Residuals of nothing change nothing."""
-    mixture = random_mixture(4, 3, 5)
-    model = CorrectedMixture(mixture, Correction(np.zeros(5), Residuals.of_nothing(5), 10))
-    assert itemix.mine(model, 0.1) == itemix.mine(mixture, 0.1)
-    assert model.n_parameters == mixture.n_parameters
+def test_what_no_component_can_hold_is_possible_if_it_was_seen():
+    """A mixture that rules an item out is overruled by the data, and only by the data."""
+    mixture = Mixture([1.0], [[0.0, 0.5]], ["a", "b"])
+    data = Transactions.from_lists([["a", "b"], ["b"]]).align_items(mixture.items)
+    model = CorrectedMixture(mixture, data, 2.0)
+    assert model.probability(["a"]) == pytest.approx(0.25)
+    assert model.probability(["b"], given=["a"]) == pytest.approx(1.0)
+    np.testing.assert_allclose(model.items_given(np.array([0]), np.array([], dtype=np.int32)), [1.0, 1.0])
+    assert model.probability([], absent=["b"]) == pytest.approx(0.25)
+    with pytest.raises(InvalidInputError, match="rules out"):
+        CorrectedMixture(mixture, data[[1]], 2.0).probability(["b"], given=["a"])
 
 
-def test_a_value():
-    """It is equal to its pickled copy, says what it is, and refuses residuals of other items."""
-    model, data = corrected(2)
-    assert pickle.loads(pickle.dumps(model)) == model  # noqa: S301 - our own bytes
-    assert "residuals of up to 3 items" in repr(model)
-    np.testing.assert_array_equal(model.log_likelihood(data), model.mixture.log_likelihood(data))
-    with pytest.raises(InvalidInputError, match="correction of the mixture's 5 items, got one of 6"):
-        CorrectedMixture(random_mixture(0, 2, 5), model.correction)
+def test_pairs_are_those_of_single_questions():
+    """Tables of pairs, and what depends on what."""
+    model = corrected(8, 25.0)
+    codes = np.array([4, 1], dtype=np.int32)
+    table = model.pair_probabilities(codes)
+    for row, code in enumerate(codes):
+        for other in range(model.n_items):
+            pair = {model.items[int(code)], model.items[other]}
+            assert table[row, other] == pytest.approx(naive.probability(model, pair), rel=1e-12)
 
 
-@pytest.mark.data("chess/chess.dat")
-def test_real_data_falls_and_is_found(data_folder):
-    """On chess the sets that are mined have the probabilities that are asked for, and they fall."""
-    data = itemix.read_transactions(data_folder / "chess/chess.dat")
-    mixture = itemix.BayesianMixture(8, random_state=0).fit(data).mixture_
-    model = correct(mixture, data, 3, max_size=20_000)
-    found = itemix.mine(model, 0.7)
-    np.testing.assert_allclose(model.probabilities(found), found.support, rtol=1e-9)
-    one_by_one = [model.probability(found[k].items) for k in range(0, len(found), 997)]
-    np.testing.assert_allclose(one_by_one, found.support[::997], rtol=1e-9)
-    assert found.maximal().sets.lengths.max() > 5
+def test_far_below_the_smallest_number_conditions_still_hold():
+    """What was never seen is as probable as the mixture says, also where its probability underflows."""
+    names = [f"i{i}" for i in range(400)]
+    mixture = Mixture([0.5, 0.5], [[0.01] * 400, [0.02] * 400], names)
+    data = Transactions.from_lists([[names[0]]]).align_items(mixture.items)
+    model = CorrectedMixture(mixture, data, 3.0)
+    assert model.probability([names[0]], given=names[1:]) == pytest.approx(0.02, rel=1e-9)
+
+
+def test_baskets_get_recommendations_by_the_corrected_probabilities():
+    """What is most probable given the basket comes first."""
+    model = corrected(2, 5.0)
+    basket = ["i0", "i3"]
+    values = {n: model.probability([n], given=basket) for n in model.items if n not in basket}
+    found = recommend(model, basket, 3)
+    assert [entry.item for entry in found] == sorted(values, key=values.get, reverse=True)[:3]
+
+
+def test_identical_transactions_are_kept_once_and_chunks_change_nothing():
+    """However the data is divided, the model is the same, also after a round trip."""
+    mixture, data = random_mixture(4, 3, 6), data_of(4, n=300)
+    whole = correct(mixture, data, 50)
+    assert whole.transactions.n_rows < 65
+    assert whole.transactions.n_transactions == 300
+    parts = [data[np.arange(0, 100)], data[np.arange(100, 300)]]
+    assert correct(mixture, parts, 50) == whole
+    assert correct(mixture, lambda: iter(parts), 50) == whole
+    assert pickle.loads(pickle.dumps(whole)) == whole  # noqa: S301 - written here
+    assert whole != correct(mixture, data, 51)
+    assert repr(whole) == "CorrectedMixture(Mixture(3 components, 6 items), 300 transactions, worth 50)"
+    assert whole.n_parameters == mixture.n_parameters + whole.transactions.n_rows
+
+
+def test_whole_transactions_are_left_to_the_mixture():
+    """Log-likelihoods and samples are those of the mixture."""
+    model = corrected(1)
+    data = data_of(2)
+    np.testing.assert_array_equal(model.log_likelihood(data), model.base.log_likelihood(data))
+    assert model.sample(20, random_state=0) == model.base.sample(20, random_state=0)
+    assert model.has_likelihood
+
+
+@pytest.mark.parametrize("worth", [0, -1, float("inf"), float("nan"), "many", True])
+def test_the_worth_is_a_positive_number(worth):
+    """Anything else is refused."""
+    with pytest.raises(InvalidInputError, match="worth"):
+        CorrectedMixture(random_mixture(0, 3, 6), data_of(0), worth)
+
+
+def test_other_items_and_no_transactions_are_refused():
+    """A model is corrected by transactions over its own items."""
+    mixture = random_mixture(0, 3, 6)
+    with pytest.raises(InvalidInputError, match="expected the model's 6 items"):
+        CorrectedMixture(mixture, data_of(0, n_items=5), 1)
+    with pytest.raises(InvalidInputError, match="got none"):
+        CorrectedMixture(mixture, data_of(0)[np.empty(0, dtype=int)], 1)
+    with pytest.raises(InvalidInputError, match="got none"):
+        correct(mixture, [data_of(0)[np.empty(0, dtype=int)]], 1)

@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from itemix._checks import check_whole
 from itemix._runtime import Workers, count_threads, interruptible, require_memory
 from itemix.core.display import plural
-from itemix.correction import Choice, choose, correct
+from itemix.correction import Choice, check_correction, choose, correct
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators.answers import Answers, Learned, MixtureAnswers, read_input
 from itemix.fitted import FittedModel, Training
@@ -31,7 +31,6 @@ from itemix.inference.loop import Callback, Settings, run, tell_stage
 from itemix.inference.priors import DataTotals
 from itemix.inference.selection import COMPONENTS, select_components
 from itemix.inference.start import starter
-from itemix.models.corrected import check_worth
 from itemix.models.counts import Rows, tables_of_mixture
 
 if TYPE_CHECKING:
@@ -250,8 +249,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         KeyboardInterrupt.
         """
         transactions = read_input(self, X)
-        if not (self.correction is None or (isinstance(self.correction, str) and self.correction == "auto")):
-            check_worth(self.correction)
+        check_correction(self.correction)
         observers = [*printers(self.verbose), *callbacks]
         with interruptible(), Workers(count_threads(self.n_jobs)) as workers:
             n_components, selection = self._chosen_components(transactions, observers)

@@ -213,14 +213,14 @@ class CorrectedMixture(Model):
 
     def count_pairs(self, rows: Codes, columns: Codes) -> Ints:
         """Return how many transactions hold each of some items with each of others."""
-        data = self._transactions
         from scipy import sparse
 
-        weights = np.ones(data.n_rows, dtype=np.int64) if data.multiplicities is None else data.multiplicities
-        shape = data.n_rows, data.n_items
-        held = sparse.csr_array((np.repeat(weights, np.diff(data.indptr)), data.indices, data.indptr), shape)
-        ones = sparse.csr_array((np.ones(data.n_ones, dtype=np.int64), data.indices, data.indptr), shape)
-        found: Ints = (held[:, rows].T @ ones[:, columns]).toarray()
+        data = self._transactions
+        ones, shape = np.ones(len(data.indices), dtype=np.int64), (data.n_rows, data.n_items)
+        held = sparse.csr_array((ones, data.indices, data.indptr), shape)
+        weights = np.repeat(weights_of(data), np.diff(data.indptr))
+        weighted = sparse.csr_array((weights, data.indices, data.indptr), shape)
+        found: Ints = (held[:, rows].T @ weighted[:, columns]).toarray()
         return found
 
     def pair_probabilities(self, codes: Codes) -> Floats:
