@@ -36,7 +36,7 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from itemix._typing import Codes, Floats
+    from itemix._typing import Array, Codes, Floats
     from itemix.kernels.mining.records import ThreadRecords
     from itemix.mining.options import SearchOptions
     from itemix.models.base import Model
@@ -49,6 +49,10 @@ _LOWEST = 1e-12
 _CLOSE_ENOUGH = 1 + 1e-6
 # The model is asked for so many sets at a time.
 _BLOCK = 1 << 18
+# If all pairs have so many terms or more, a matrix product leaves most of them out, for some rows at a time.
+_MANY_PRODUCTS = 1 << 24
+_PAIR_ROWS = 512
+_SMALLEST_ROOT = 1e-18
 
 
 def model_search(
@@ -176,12 +180,21 @@ class MixtureSearch(ModelSearch):
     ) -> list[Callable[[], ThreadRecords]]:
         """Return the jobs of the threads, which take roots from one queue and search below them."""
         mixture, residuals = self._mixture, self._residuals
-        arrays = self._start, mixture.probs.T[order], self._item_joint[order]
+        table = np.ascontiguousarray(mixture.probs[:, order].T)
+        may_pair = self._may_pair(table, lowest, limits)
+        arrays = self._start, table, self._item_joint[order], may_pair
         ranked = RankedMixture(*map(readonly_view, arrays))
         shifts = _path_shifts(mixture.ranks[order], residuals)
         queue = np.array([len(order)], dtype=np.int64)
         job = partial(prefix.search, search.shared, limits, queue, lowest, ranked, shifts)
         return [job] * self._n_threads
+
+    def _may_pair(self, table: Floats, lowest: float, limits: SearchLimits) -> Array:
+        """Return the pairs of items that may be probable enough, as `RankedMixture` has them."""
+        F, K = table.shape
+        if F * F * K < _MANY_PRODUCTS or limits.max_len == 1:
+            return every_pair(F)
+        return probable_pairs(self._start, table, lowest)
 
 
 class CorrectedSearch(MixtureSearch):
@@ -202,6 +215,50 @@ class CorrectedSearch(MixtureSearch):
         if self._model.n_pivots > 0:
             parts = Records.of(parts, len(order), min_len=1).lowered(search, self._model.n_pivots, lowest)
         return Records.of(parts, len(order), limits.min_len).columns(search, order)
+
+    def _may_pair(self, table: Floats, lowest: float, limits: SearchLimits) -> Array:
+        return every_pair(len(table))
+
+
+def every_pair(n_items: int) -> Array:
+    """Return bits for pairs of items, as `RankedMixture` has them, all of which are 1."""
+    return np.full((n_items, (n_items + 7) // 8), 255, dtype=np.uint8)
+
+
+def probable_pairs(weights: Floats, table: Floats, lowest: float) -> Array:
+    """Return a bit for each pair of items. It is 0 only if the pair is less probable than `lowest`.
+
+    One matrix product in single precision finds almost all such pairs. Its terms are 0 or more, so that the
+    sum of K of them is wrong by fewer than K + 8 roundings. A pair that is this close gets a 1.
+
+    Parameters
+    ----------
+    weights : array of float, shape (K,)
+        The weights of the components.
+    table : array of float, shape (F, K)
+        The item probabilities, by item.
+    lowest : float
+        The least probability that is enough.
+
+    Returns
+    -------
+    array of uint8, shape (F, ceil(F / 8))
+        Bit i of row j, lowest first, for items i < j. The other bits have no meaning.
+    """
+    F, K = table.shape
+    roots = table.astype(np.float32)
+    roots *= np.sqrt(weights).astype(np.float32)
+    # Products of smaller numbers could be denormal, and such numbers are slow.
+    roots[roots < _SMALLEST_ROOT] = 0.0
+    rounding = (K + 8) * float(np.finfo(np.float32).eps)
+    enough = np.float32(lowest * (1 - rounding) - K * _SMALLEST_ROOT)
+    bits = np.zeros((F, (F + 7) // 8), dtype=np.uint8)
+    for first in range(0, F, _PAIR_ROWS):
+        still_wanted()
+        last = min(first + _PAIR_ROWS, F)
+        found = roots[first:last] @ roots[:last].T >= enough
+        bits[first:last, : (last + 7) // 8] = np.packbits(found, axis=1, bitorder="little")
+    return bits
 
 
 def _path_shifts(ranks: Codes, residuals: Residuals | None) -> PathShifts:
