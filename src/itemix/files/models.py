@@ -156,12 +156,15 @@ def encode_model(model: Model) -> Parts:
     return header, {**encode_items(model.items), **kind.encode(model)}
 
 
-def decode_model(content: Content, name: str) -> Model | None:
-    """Return the model of a file, of the kind of a name; None if that is no kind of model."""
-    kind = next((kind for kind in _KINDS if kind.cls.__name__ == name), None)
-    if kind is None:
-        return None
-    model = kind.decode(content, decode_items(content))
+def is_model(name: str) -> bool:
+    """Whether files hold models of this kind."""
+    return any(kind.cls.__name__ == name for kind in _KINDS)
+
+
+def decode_model(content: Content, name: str, items: Items) -> Model:
+    """Return the model of a file, of the kind of a name, over some items."""
+    kind = next(kind for kind in _KINDS if kind.cls.__name__ == name)
+    model = kind.decode(content, items)
     if kind.size_of(model) != content.whole(kind.size):
         raise content.damaged(f"it has {kind.size_of(model)} components, not those of its header")
     return model
@@ -210,7 +213,7 @@ def decode_correction(content: Content, mixture: Mixture) -> CorrectedMixture | 
 
 def decode_corrected(content: Content) -> CorrectedMixture:
     """Return a corrected mixture that a file holds alone."""
-    mixture = decode_model(content, Mixture.__name__)
+    mixture = decode_model(content, Mixture.__name__, decode_items(content))
     corrected = decode_correction(content, mixture) if isinstance(mixture, Mixture) else None
     if corrected is None:
         raise content.damaged("it has no array correction.shift")
