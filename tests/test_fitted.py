@@ -72,6 +72,7 @@ def test_a_file_holds_what_the_estimator_holds(method, estimators, tmp_path):
     here, there = estimators[method].fitted_, read_fitted(tmp_path / "a")
     assert there.model == here.model
     assert there.posteriors == here.posteriors
+    assert there.n_posteriors == len(there.posteriors)
     assert (there.components, there.n_components) == (here.components, here.n_components)
     assert there.n_components_of_samples == here.n_components_of_samples
     assert there.diagnostics() == here.diagnostics()

@@ -100,8 +100,8 @@ class FittedModel(Immutable):
         The fitted model without its correction.
     corrected : CorrectedMixture or None
         The same model with its correction.
-    posteriors : tuple of Posterior
-        The distribution of the parameters, one for each sample of a sampler; empty if the method has none.
+    posterior : Posterior or None
+        The distribution of the parameters; None for a sampler, which has one for each sample: `posteriors`.
     method : str or None
         The short name of the method, such as gsdpm; None for a bare model.
     training : Training or None
@@ -112,7 +112,7 @@ class FittedModel(Immutable):
 
     value: Model
     corrected: CorrectedMixture | None = None
-    posteriors: tuple[Posterior, ...] = ()
+    posterior: Posterior | None = None
     method: str | None = None
     training: Training | None = None
     choice: Choice | None = None
@@ -174,6 +174,21 @@ class FittedModel(Immutable):
         """The source of the model's uncertainty: its correction or its posteriors; empty without both."""
         return self.posteriors if self.corrected is None else self.corrected
 
+    @cached_property
+    def posteriors(self) -> tuple[Posterior, ...]:
+        """The distribution of the parameters, one for each sample of a sampler; empty if there is none.
+
+        Those of samples are large, and made of the counts when they are first asked for.
+        """
+        if self.training is not None and self.training.chains is not None:
+            return tuple(draw.posterior() for draw in self.training.chains.draws)
+        return () if self.posterior is None else (self.posterior,)
+
+    @property
+    def n_posteriors(self) -> int:
+        """How many posteriors there are."""
+        return len(self.n_components_of_samples) or int(self.posterior is not None)
+
     @property
     def last_posterior(self) -> Posterior | None:
         """The posterior, or that of the last sample of a sampler."""
@@ -182,7 +197,7 @@ class FittedModel(Immutable):
     @property
     def knows_error(self) -> bool:
         """Whether the model knows how sure it is, and so has intervals."""
-        return bool(self.error_source)
+        return self.corrected is not None or self.n_posteriors > 0
 
     @cached_property
     def components(self) -> Mixture | None:
@@ -200,6 +215,8 @@ class FittedModel(Immutable):
     @property
     def n_components(self) -> int | None:
         """How many components hold transactions; None if the model has no components."""
+        if self.n_components_of_samples:
+            return self.n_components_of_samples[-1]
         return None if self.components is None else int((self.components.weights > 0).sum())
 
     @property

@@ -131,8 +131,8 @@ def test_every_flipped_byte_and_every_cut_is_noticed(path):
         (save({}, {"itemix": '{"format":true}'}), "format in its header is no int"),
         (save({}, {"itemix": '{"format":1}'}), "its checksum does not fit"),
         (
-            save({}, {"itemix": '{"format":2,"version":"9.1"}'}),
-            "expected a model file of format 1 or older, got .* of format 2, written by itemix '9.1'",
+            save({}, {"itemix": '{"format":3,"version":"9.1"}'}),
+            "expected a model file of format 2 or older, got .* of format 3, written by itemix '9.1'",
         ),
     ],
 )
@@ -194,4 +194,4 @@ def test_the_header_says_who_wrote_it(path):
     length = int.from_bytes(data[:8], "little")
     header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["itemix"])
     assert header.keys() == {*HEADER, "format", "version", "checksum"}
-    assert header["format"] == container.FORMAT == 1
+    assert header["format"] == container.FORMAT == 2

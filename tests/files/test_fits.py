@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,9 @@ from inference.planted import planted_mixture
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from itemix import BayesianMixture, BernoulliMixture, DirichletProcessMixture
+from itemix import BayesianMixture, BernoulliMixture, DirichletProcessMixture, Mixture, Transactions
 from itemix.errors import InvalidInputError, ModelFileError
-from itemix.files import container, load, save
+from itemix.files import container, fits, load, save
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 GIBBS = {"inference": "gibbs", "max_iter": 20, "n_samples": 2, "thin": 2}
@@ -258,16 +259,29 @@ OF_BATCH = [
     ({"counts.sizes": -np.ones(3)}, "expected counts of zero or more, got a negative one"),
     ({"counts.sizes": np.ones(4)}, r"counts.sizes is float64 of shape \(4,\), not float64 of \(3,\)"),
 ]
+POSTERIOR = {
+    "posterior.rho": np.ones(3),
+    "posterior.rest": np.array([1.0, 1.0, 0.0]),
+    "posterior.eta": np.ones((3, 9)),
+    "posterior.nu": np.ones((3, 9)),
+}
 OF_VARIATIONAL = [
     ({"parameters.inference": "gibbs"}, "its parameters are not those of the method 'vfbm'"),
     ({"method": "vdpm"}, "this version knows no 'BayesianMixture' by the method 'vdpm'"),
-    ({"posterior.eta": np.zeros((3, 9))}, "expected positive, finite parameters and a last rest of 0"),
-    ({"posterior.rest": np.ones(3)}, "expected positive, finite parameters and a last rest of 0"),
     (
-        {"posterior.nu": np.ones((9, 3))},
+        POSTERIOR | {"posterior.eta": np.zeros((3, 9))},
+        "expected positive, finite parameters and a last rest of 0",
+    ),
+    (
+        {**POSTERIOR, "posterior.rest": np.ones(3)},
+        "expected positive, finite parameters and a last rest of 0",
+    ),
+    (
+        POSTERIOR | {"posterior.nu": np.ones((9, 3))},
         r"posterior.nu is float64 of shape \(9, 3\), not float64 of \(3, 9\)",
     ),
-    ({"posterior.rho": None}, "it has no array posterior.rho"),
+    ({"posterior.rho": np.ones(3)}, "it has no array posterior.rest"),
+    ({"prior.beta": None}, "it has no array posterior.rho"),
     ({"prior.beta": np.zeros(9)}, "its hyperparameters are not all above 0"),
     ({"training.alpha": -1.0}, "its hyperparameters are not all above 0"),
 ]
@@ -281,7 +295,7 @@ OF_SAMPLED = [
     ),
     ({"draws.n_components": np.array([6, 6])}, r"draws.alpha is float64 of shape \(4,\), not"),
     ({"draws.sizes": np.zeros(12, int)}, "holds an item more often than transactions"),
-    ({"draws.item_counts": np.full((12, 9), -1, np.int32)}, "expected counts of zero or more"),
+    ({"draws.item_counts": np.full((12, 9), -1, np.int32)}, "holds an item less often than never"),
     ({"draws.alpha": np.array([1, 1, 0, 1.0])}, "the hyperparameters of its draws are not all above 0"),
     ({"draws.gamma": np.full((4, 9), np.inf)}, "the hyperparameters of its draws are not all above 0"),
     ({"chains.n_draws": np.array([2, 1])}, "its chains do not fit their draws and iterations"),
@@ -328,6 +342,87 @@ def test_what_is_no_model_is_refused(method, changes, reason, fitted, tmp_path):
         load(path)
 
 
+@pytest.fixture(scope="module")
+def wide():
+    """Fit a sampler to many items, of which each transaction holds a few."""
+    rng = np.random.default_rng(0)
+    rows = [rng.choice(20, 4, replace=False) + 20 * (row % 16) for row in range(800)]
+    data = Transactions.from_lists([row.tolist() for row in rows])
+    return fit(DirichletProcessMixture(16, random_state=0, **GIBBS), data)
+
+
+def test_files_of_wide_models_are_small(wide, tmp_path):
+    """Counts that are mostly 0 are kept by rows, and what follows from them is not kept; nothing is lost."""
+    loaded = through_file(wide, tmp_path)
+    in_memory = wide.mixture_.probs.nbytes + sum(draw.item_counts.nbytes for draw in wide.chains_.draws)
+    assert 4 * (tmp_path / "model.itemix").stat().st_size < in_memory
+    assert loaded.mixture_ == wide.mixture_
+    assert loaded.posteriors_ == wide.posteriors_
+    for ours, theirs in zip(loaded.chains_.draws, wide.chains_.draws, strict=True):
+        np.testing.assert_array_equal(ours.item_counts, theirs.item_counts)
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model.itemix").read_bytes()
+
+
+def test_what_does_not_follow_is_kept(fitted, data, tmp_path):
+    """A mixture that is not that of its draws, or of its posterior, is written in full."""
+    for method in ("gsfbm", "vdpm"):
+        model = fit(MAKERS[method](), data)
+        value = model.fitted_.value
+        model.fitted_ = replace(model.fitted_, value=Mixture(value.weights, value.probs**2, value.items))
+        assert through_file(model, tmp_path).mixture_ == model.mixture_ != fitted[method].mixture_
+
+
+def changed(array, place, value):
+    """Return a copy with one value changed."""
+    copy = array.copy()
+    copy[place] = value
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("first", lambda a: changed(a, 1, 10**9), "the rows of its counts do not fit them"),
+        ("first", lambda a: changed(a, 0, 1), "the rows of its counts do not fit them"),
+        ("first", lambda a: changed(a, -1, a[-1] + 1), "the rows of its counts do not fit them"),
+        ("first", lambda a: a[:-1], r"draws.item_counts.first is int64 of shape"),
+        ("item", lambda a: changed(a, 0, -1), "the items of its counts are not in order"),
+        ("item", lambda a: changed(a, -1, 320), "the items of its counts are not in order"),
+        ("item", lambda a: changed(a, 1, a[0]), "the items of its counts are not in order"),
+        ("item", lambda a: a[:-1], r"draws.item_counts.count is int32 of shape"),
+        ("count", lambda a: changed(a, 0, -1), "holds an item less often than never"),
+        ("count", lambda a: changed(a, 0, 2**31 - 1), "holds an item more often than transactions"),
+    ],
+)
+def test_compressed_counts_are_checked(name, change, reason, wide, tmp_path):
+    """Rows of counts that are no such rows are damage, even where the checksum fits."""
+    path = tmp_path / "model.itemix"
+    wide.save(path)
+    content = container.read(path)
+    key = f"draws.item_counts.{name}"
+    container.write(path, content._header, {**content._tensors, key: change(content._tensors[key])})
+    with pytest.raises(ModelFileError, match=f"which is damaged \\(.*{reason}"):
+        load(path)
+
+
+def test_a_small_file_does_not_ask_for_much_memory(wide, tmp_path):
+    """Rows of counts are not spread over a table beyond all bounds; such a table is written in full."""
+    path = tmp_path / "model.itemix"
+    wide.save(path)
+    content = container.read(path)
+    n = 200_000
+    content._header |= {"n_items": n}
+    tensors = {**content._tensors, "items.integers": np.arange(n)}
+    tensors |= {f"draws.{name}": np.ones((4, n)) for name in ("beta", "gamma")}
+    container.write(path, content._header, tensors)
+    with pytest.raises(ModelFileError, match=r"it has too few counts for \d+ x 200,000 of them"):
+        load(path)
+    spread = np.zeros((30, 3000), dtype=np.int32)
+    spread[0, 0] = 1
+    assert fits._of_table(spread).keys() == {"draws.item_counts"}
+
+
 @pytest.mark.parametrize("name", ["correction.item_shift", "correction.shift"])
 def test_shifts_that_have_no_odds_are_refused(name, tmp_path):
     """A correction whose odds are beyond all numbers is damage, even where the checksum fits."""
@@ -340,10 +435,11 @@ def test_shifts_that_have_no_odds_are_refused(name, tmp_path):
         load(path)
 
 
-@pytest.mark.parametrize("method", MAKERS)
-def test_damaged_files_are_refused(method, fitted, tmp_path):
+@pytest.mark.parametrize("method", [*MAKERS, "wide"])
+def test_damaged_files_are_refused(method, fitted, wide, tmp_path):
     """Files with a changed byte or a missing end give ModelFileError and nothing else."""
     path = tmp_path / "model.itemix"
+    fitted = {**fitted, "wide": wide}
     fitted[method].save(path)
     whole = path.read_bytes()
     rng = np.random.default_rng(0)
@@ -374,10 +470,13 @@ def test_golden_files_answer_as_when_they_were_written(path):
 def test_golden_files_cover_every_kind():
     """There is a golden file for every method, and for a mixture, in the present format.
 
-    Another is of a variational method that says how sure its counts are, which files were without at first.
+    Another is of a variational method that says how sure its counts are, which files were without at first,
+    and one of a sampler whose counts are compressed rows.
     """
     folder = GOLDEN / f"format-{container.FORMAT}"
-    assert {path.stem for path in folder.glob("*.itemix")} == {"mixture", "vdpm-unsure", *MAKERS, *OTHERS}
+    assert {path.stem for path in folder.glob("*.itemix")} == {
+        "mixture", "vdpm-unsure", "gsdpm-wide", *MAKERS, *OTHERS
+    }  # fmt: skip
 
 
 def test_every_array_and_field_is_documented():

@@ -40,6 +40,7 @@ def golden_models():
     numbered = Transactions.from_matrix(matrix, items=[10, -2, 2**40, 0])
     trees = ChowLiuMixture("auto", pooling="auto", random_state=0).fit(pd.DataFrame(matrix, columns=names))
     start = ChowLiuMixture(2, edge_cost=0, random_state=0).fit(data).trees_
+    baskets = Transactions.from_lists([[i, 20 + (7 * i) % 20] for i in range(20)])
     max_entropy = MaxEntropyModel(min_support=0.2, max_len=2).fit(data)
     return {
         "independent": IndependentModel().fit(data),
@@ -59,6 +60,7 @@ def golden_models():
         "vdpm": DirichletProcessMixture(4, init=np.arange(80) % 4, random_state=0).fit(data),
         "vdpm-unsure": DirichletProcessMixture(3, random_state=0).fit(data).partial_fit(data),
         "gsdpm": DirichletProcessMixture(2, alpha="learn", beta="learn", init="one", **GIBBS).fit(data),
+        "gsdpm-wide": DirichletProcessMixture(5, **GIBBS).fit(baskets),
     }
 
 

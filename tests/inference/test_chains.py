@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from dataclasses import replace
 
 import arviz_base
 import arviz_stats
@@ -76,11 +77,23 @@ def test_the_fit_is_the_average_of_the_draws(sampler):
     """The mixture is the stack of the draws' predictive mixtures."""
     chains = sample(sampler, SHORT, 0)
     fit = chains.finish()
-    assert fit.mixture == Mixture.stack([posterior.mixture() for posterior in fit.posteriors])
-    assert fit.posterior == fit.posteriors[-1]
+    mixtures = [draw.posterior().mixture() for draw in chains.draws]
+    assert fit.mixture == Mixture.stack(mixtures)
     assert fit.counts == chains.draws[-1].counts()
-    mean = np.mean([posterior.mixture().probability([0, 1]) for posterior in fit.posteriors])
+    mean = np.mean([mixture.probability([0, 1]) for mixture in mixtures])
     assert fit.mixture.probability([0, 1]) == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("weights", ["dirichlet", "sticks"])
+def test_means_of_draws_need_no_posterior(sampler, weights):
+    """Means straight from the counts are those of the posterior, to the last bit."""
+    for draw in sample(sampler, SHORT, 0).draws:
+        own = replace(draw, prior=replace(draw.prior, weights=weights))
+        expected = own.posterior().mean_probs()
+        found = np.empty_like(expected)
+        own.write_mean_probs(found)
+        assert len(found) == own.n_components_of_posterior
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_a_trace_settles_when_it_stops_rising():

@@ -1,11 +1,16 @@
 """Mining a model: the same call, options, order and errors as for data."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naive.prefix import probable_sets
 
 from itemix import BernoulliMixture, InvalidInputError, Mixture, TooManyItemsetsError, Transactions, mine
+from itemix.mining import model as model_module
+from itemix.mining.model import ROUNDING, probable_pairs
 
 
 def random_transactions(seed, n_rows=60, n_items=9, density=0.5):
@@ -103,3 +108,69 @@ def test_too_many_itemsets_of_a_model():
         TooManyItemsetsError, match=r"at most max_itemsets=10,000.*min_support than 0.1.*top_k"
     ):
         mine(mixture, 0.1, max_itemsets=10_000)
+
+
+@st.composite
+def wide_mixtures(draw):
+    """Draw a mixture with weights and probabilities of 0, tiny ones, and others."""
+    n_components, n_items = draw(st.integers(1, 12)), draw(st.integers(2, 7))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    weights = rng.dirichlet(np.full(n_components, 0.3))
+    weights[rng.random(n_components) < 0.2] *= draw(st.sampled_from([0.0, 1e-12, 1e-40, 1e-300]))
+    probs = rng.beta(0.2, 1.0, (n_components, n_items))
+    probs[rng.random(probs.shape) < 0.2] *= draw(st.sampled_from([0.0, 1e-20, 1e-45, 1e-200]))
+    probs[rng.random(probs.shape) < 0.1] = 1.0
+    return Mixture((weights + 1e-300) / (weights + 1e-300).sum(), probs, range(n_items))
+
+
+@given(wide_mixtures(), st.data())
+def test_wide_mixtures_give_what_the_products_say(mixture, data):
+    """Where a matrix product leaves pairs out, no set is missing, also at thresholds that are supports."""
+    every = probable_sets(mixture.weights, mixture.probs, 1e-320)
+    factor = data.draw(st.sampled_from([1.0, 1 + 2e-9, 1 - 2e-9, 1 + 1e-5, 0.5]))
+    threshold = min(1.0, factor * data.draw(st.sampled_from(sorted(every.values()))))
+    with patch.object(model_module, "_MANY_PRODUCTS", 0), patch.object(model_module, "_PAIR_ROWS", 3):
+        found = mine(mixture, threshold, n_jobs=1)
+    expected = {codes: p for codes, p in every.items() if p >= threshold * (1 - ROUNDING)}
+    assert {frozenset(items): p for items, p, _ in found} == pytest.approx(expected, rel=1e-12, abs=0)
+    assert found == mine(mixture, threshold, n_jobs=1)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.25]), st.sampled_from(OPTIONS))
+def test_wide_mixtures_keep_all_options(seed, threshold, options):
+    """Leaving pairs out changes no result to the last bit, whatever else is asked."""
+    rng = np.random.default_rng(seed)
+    mixture = Mixture(rng.dirichlet(np.ones(7)), rng.beta(0.5, 0.5, (7, 9)), range(9))
+    with patch.object(model_module, "_MANY_PRODUCTS", 0):
+        found = mine(mixture, threshold, n_jobs=1, **options)
+    assert found == mine(mixture, threshold, n_jobs=1, **options)
+
+
+@pytest.fixture(scope="module")
+def wide_mixture():
+    """Return a mixture of many components and items, of which each component favours a few."""
+    rng = np.random.default_rng(5)
+    probs = np.full((300, 700), 1e-4)
+    for favoured in probs:
+        favoured[rng.choice(700, 12)] = rng.random(12)
+    return Mixture(rng.dirichlet(np.ones(300)), probs, range(700))
+
+
+def test_wide_mixtures_with_threads(wide_mixture):
+    """A mixture wide enough for the matrix product gives the same to the last bit with two threads."""
+    one, two = mine(wide_mixture, 1e-4, n_jobs=1), mine(wide_mixture, 1e-4, n_jobs=2)
+    assert one == two
+    with patch.object(model_module, "_MANY_PRODUCTS", 10**12):
+        assert one == mine(wide_mixture, 1e-4, n_jobs=1)
+    assert len(one) > 10_000
+
+
+def test_few_pairs_are_left(wide_mixture):
+    """Of the pairs of a wide mixture, those in question are hardly more than the probable ones."""
+    table = np.ascontiguousarray(wide_mixture.probs.T)
+    bits = np.unpackbits(probable_pairs(wide_mixture.weights, table, 1e-3), axis=1, bitorder="little")
+    exact = (table * wide_mixture.weights) @ table.T
+    asked = np.tril(np.ones((700, 700), dtype=bool), -1)
+    found = bits[:, :700].astype(bool) & asked
+    assert found[asked & (exact >= 1e-3)].all()
+    assert not found[asked & (exact < 1e-3 * (1 - 1e-4))].any()

@@ -1,6 +1,7 @@
 """Mixture: its probabilities against the naive twin, and the laws that hold models together."""
 
 import itertools
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from naive import estep as naive
 
 from itemix import Transactions
 from itemix.errors import InvalidInputError, UnknownItemError
+from itemix.models import mixture as mixture_module
 from itemix.models.mixture import Mixture
 
 NAMES = ["bread", "butter", "milk", "tea"]
@@ -76,6 +78,20 @@ def test_bulk_probabilities_are_the_single_ones():
     np.testing.assert_allclose(bulk, singles)
     assert bulk[1] == pytest.approx(1)
     assert bulk[2] == pytest.approx(model.probability(["milk", "tea"], given=["butter"]))
+
+
+@given(st.integers(0, 1000), st.integers(1, 30))
+def test_a_large_table_answers_the_same(seed, n_sets):
+    """Whether rows of some items are made or the whole table is transposed, no bit of an answer differs."""
+    rng = np.random.default_rng(seed)
+    model = random_mixture(seed, names=range(40))
+    lengths = rng.integers(0, 4, (2, n_sets))
+    offsets = np.concatenate([np.zeros((2, 1), dtype=np.int64), lengths.cumsum(axis=1)], axis=1)
+    present, absent = (rng.integers(low, low + 20, n, dtype=np.int32) for low, n in enumerate(offsets[:, -1]))
+    asked = offsets[0], present, offsets[1], absent + np.int32(19)
+    with patch.object(mixture_module, "_LARGE_TABLE", 0):
+        found = random_mixture(seed, names=range(40)).probabilities_of_codes(*asked)
+    np.testing.assert_array_equal(found, model.probabilities_of_codes(*asked))
 
 
 def test_conditioning_is_bayes_rule():

@@ -259,7 +259,7 @@ def _components(model: FittedModel) -> str:
 
     if not model.n_components:
         return ""
-    components, n_samples = plural(model.n_components, "component"), len(model.posteriors)
+    components, n_samples = plural(model.n_components, "component"), model.n_posteriors
     return f"{components} in the last of {n_samples} samples" if n_samples > 1 else components
 
 

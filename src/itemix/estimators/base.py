@@ -300,9 +300,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
 
     def _fitted_of(self, ended: Fitted, training: Training) -> FittedModel:
         """Return the fitted model of an algorithm's end."""
-        posteriors = () if ended.posterior is None else (ended.posterior,)
         training = replace(training, counts=ended.counts, prior=ended.prior)
-        return FittedModel(ended.mixture, posteriors=posteriors, method=self._method, training=training)
+        return FittedModel(ended.mixture, posterior=ended.posterior, method=self._method, training=training)
 
     @property
     def _training(self) -> Training:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
@@ -236,7 +235,7 @@ class _Bayesian(MixtureEstimator):
             interrupted=result.interrupted,
             stopped=result.stopped,
         )
-        return replace(self._fitted_of(ended, training), posteriors=ended.posteriors)
+        return self._fitted_of(ended, training)
 
     def _sampler(self, transactions: Transactions, n_components: int) -> GibbsSampler:
         start = self._start(n_components)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from itemix._files import PathLike
     from itemix._typing import Array
 
-FORMAT = 1
+FORMAT = 2
 
 T = TypeVar("T")
 
@@ -97,6 +97,10 @@ class Content:
                 f"{name} is {array.dtype.name} of shape {array.shape}, not {np.dtype(dtype).name} of {wanted}"
             )
         return array
+
+    def put(self, name: str, array: Array) -> None:
+        """Add an array that the file leaves out, since it follows from others."""
+        self._tensors[name] = array
 
     def require_nothing_left(self) -> None:
         """Refuse a file with arrays that were not taken: they might change what the model answers."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from itemix._arrays import protected
 from itemix.errors import InvalidInputError
 from itemix.files import models
 from itemix.fitted import FittedModel, Training
@@ -25,14 +26,13 @@ from itemix.models.trees import TreeMixture
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from itemix._typing import Array
+    from itemix._typing import Array, Floats
     from itemix.core.items import Items
     from itemix.estimators.base import MixtureEstimator
     from itemix.files.container import Content
     from itemix.files.models import Parts
     from itemix.inference.methods import Method
     from itemix.inference.priors import Weights
-    from itemix.models.base import Model
 
 
 # Parameters of a constructor. A number, a word or None stands in the header as it is. An array or a mixture
@@ -127,17 +127,17 @@ def _place(name: str) -> str:
 
 
 class Kept(NamedTuple):
-    """The part of a fit that depends on what its method keeps: fields of `Training`, and the posteriors."""
+    """The part of a fit that depends on what its method keeps: fields of `Training`, and the posterior."""
 
     training: dict[str, Any]
-    posteriors: tuple[Posterior, ...] = ()
+    posterior: Posterior | None = None
 
 
 class Record(NamedTuple):
     """The pair of functions that write and read what a method keeps of a fit."""
 
     encode: Callable[[FittedModel, Training], Parts]
-    decode: Callable[[Content, Any, Method], Kept]
+    decode: Callable[[Content, Items, Method], Kept]
 
 
 def encode_fitted(fitted: FittedModel) -> Parts:
@@ -156,6 +156,9 @@ def encode_fitted(fitted: FittedModel) -> Parts:
     ):
         summary |= fields
         tensors |= arrays
+    means = _mean_probs(training.chains, fitted.posterior)
+    if means is not None and isinstance(fitted.value, Mixture) and np.array_equal(means, fitted.value.probs):
+        del tensors["mixture.probs"]
     criterion, scores = _encode_selection(training.selection)
     return {**header, **criterion, "training": summary}, {**tensors, **scores}
 
@@ -165,26 +168,40 @@ def decode_fitted(content: Content) -> FittedModel:
     kind = content.field(str, "kind")
     if kind == CorrectedMixture.__name__:
         return FittedModel.of(models.decode_corrected(content))
-    alone = models.decode_model(content, kind)
-    if alone is not None:
-        return FittedModel(alone)
+    items = models.decode_items(content)
+    if models.is_model(kind):
+        return FittedModel(models.decode_model(content, kind, items))
     name = content.field(str, "method")
     method = METHODS.get(name)
     if method is None or method.estimator != kind:
         raise content.damaged(f"this version knows no {kind!r} by the method {name!r}")
-    value = models.decode_model(content, method.model)
-    assert value is not None  # noqa: S101 - the table names kinds of models
     climb = {} if method.keeps == "nothing" else _decode_climb(content)
-    kept = _RECORDS[method.keeps].decode(content, value, method)
+    kept = _RECORDS[method.keeps].decode(content, items, method)
+    means = None if "mixture.probs" in content else _mean_probs(kept.training.get("chains"), kept.posterior)
+    if means is not None:
+        content.put("mixture.probs", means)
+    value = models.decode_model(content, method.model, items)
     n_transactions = content.whole("training", "n_transactions", low=1)
     return FittedModel(
         value,
         corrected=models.decode_correction(content, value),
-        posteriors=kept.posteriors,
+        posterior=kept.posterior,
         method=name,
         training=Training(n_transactions, **climb, **kept.training),
         choice=models.decode_choice(content),
     )
+
+
+def _mean_probs(chains: Chains | None, posterior: Posterior | None) -> Floats | None:
+    """Return the item probabilities of a mixture that follow from its draws or its posterior, if any do."""
+    if chains is None:
+        return None if posterior is None else protected(posterior.mean_probs())
+    draws = chains.draws
+    ends = list(accumulate((draw.n_components_of_posterior for draw in draws), initial=0))
+    means = np.empty((ends[-1], len(draws[0].items)))
+    for draw, (start, end) in zip(draws, pairwise(ends), strict=True):
+        draw.write_mean_probs(means[start:end])
+    return protected(means)
 
 
 def _encode_climb(training: Training) -> Parts:
@@ -237,7 +254,7 @@ def _encode_nothing(fitted: FittedModel, training: Training) -> Parts:
     return {}, {}
 
 
-def _decode_nothing(content: Content, value: Model, method: Method) -> Kept:
+def _decode_nothing(content: Content, items: Items, method: Method) -> Kept:
     return Kept({})
 
 
@@ -248,7 +265,7 @@ def _encode_pooling(fitted: FittedModel, training: Training) -> Parts:
     return {"pooling": training.pooling}, {}
 
 
-def _decode_pooling(content: Content, value: Model, method: Method) -> Kept:
+def _decode_pooling(content: Content, items: Items, method: Method) -> Kept:
     pooling = content.field(float, "training", "pooling")
     if not 0 <= pooling < np.inf:
         raise content.damaged(f"training.pooling in its header is {pooling}")
@@ -270,20 +287,21 @@ def _encode_counts(fitted: FittedModel, training: Training) -> Parts:
     if counts.squares is not None:
         tensors["counts.squares.sizes"] = counts.squares.sizes
         tensors["counts.squares.item_counts"] = counts.squares.item_counts
-    for posterior in fitted.posteriors:
-        tensors |= {f"posterior.{name}": getattr(posterior, name) for name in ("rho", "rest", "eta", "nu")}
     if prior is not None:
         header |= _summary_of_prior(prior)
         tensors |= {"prior.beta": prior.beta, "prior.gamma": prior.gamma}
+    posterior = fitted.posterior
+    if posterior is not None and (prior is None or posterior != prior.posterior(counts, posterior.items)):
+        tensors |= {f"posterior.{name}": getattr(posterior, name) for name in ("rho", "rest", "eta", "nu")}
     return header, tensors
 
 
-def _decode_counts(content: Content, mixture: Mixture, method: Method) -> Kept:
-    item_totals = content.take("item_totals", np.int64, mixture.n_items)
+def _decode_counts(content: Content, items: Items, method: Method) -> Kept:
+    item_totals = content.take("item_totals", np.int64, len(items))
     n_transactions = content.whole("training", "n_transactions", low=1)
     if item_totals.min(initial=0) < 0 or item_totals.max(initial=0) > n_transactions:
         raise content.damaged("its item_totals do not fit its number of transactions")
-    counts = _read_counts(content, mixture)
+    counts = _read_counts(content, len(items))
     training = {
         "counts": counts,
         "n_batches": content.whole("training", "n_batches", low=1),
@@ -292,8 +310,10 @@ def _decode_counts(content: Content, mixture: Mixture, method: Method) -> Kept:
     if method.weights is None:
         return Kept(training)
     if "prior.beta" in content:  # older files have none
-        training["prior"] = _read_prior(content, mixture.n_items, method.weights)
-    return Kept(training, (_read_posterior(content, mixture, counts),))
+        training["prior"] = prior = _read_prior(content, len(items), method.weights)
+        if "posterior.rho" not in content:
+            return Kept(training, prior.posterior(counts, items))
+    return Kept(training, _read_posterior(content, items, counts))
 
 
 def _summary_of_prior(prior: Prior) -> dict[str, float]:
@@ -301,11 +321,12 @@ def _summary_of_prior(prior: Prior) -> dict[str, float]:
     return {"alpha": prior.alpha, "strength": prior.strength}
 
 
-def _read_counts(content: Content, mixture: Mixture) -> Counts:
+def _read_counts(content: Content, n_items: int) -> Counts:
+    K = content.whole("n_components", low=1)
+
     def read(name: str, squares: Counts | None = None) -> Counts:
-        K, D = mixture.n_components, mixture.n_items
         sizes = content.take(f"{name}.sizes", np.float64, K)
-        return Counts(sizes, content.take(f"{name}.item_counts", np.float64, K, D), squares)
+        return Counts(sizes, content.take(f"{name}.item_counts", np.float64, K, n_items), squares)
 
     return read("counts", read("counts.squares") if "counts.squares.sizes" in content else None)
 
@@ -318,16 +339,18 @@ def _read_prior(content: Content, n_items: int, weights: Weights) -> Prior:
     return prior
 
 
-def _read_posterior(content: Content, mixture: Mixture, counts: Counts) -> Posterior:
-    K, D = mixture.n_components, mixture.n_items
+def _read_posterior(content: Content, items: Items, counts: Counts) -> Posterior:
+    K, D = counts.n_components, len(items)
     shapes: dict[str, tuple[int, ...]] = {"rho": (K,), "rest": (K,), "eta": (K, D), "nu": (K, D)}
     arrays = {name: content.take(f"posterior.{name}", np.float64, *shape) for name, shape in shapes.items()}
     known = known_shares(counts, arrays["eta"], arrays["nu"])
-    return Posterior(**arrays, items=mixture.items, known=known)
+    return Posterior(**arrays, items=items, known=known)
 
 
 # The draws of Gibbs sampling, those of all chains one after the other, and the chains' traces.
 
+# A table of counts in memory has at most so many times the size of its compressed rows in a file.
+_MOST_TIMES_AS_LARGE = 256
 _TRACES = {"log_joint": np.float64, "n_components": np.int64, "alpha": np.float64}
 
 
@@ -342,11 +365,10 @@ def _encode_draws(fitted: FittedModel, training: Training) -> Parts:
     return header, {**_of_chains(chains.chains), **_of_draws(chains.draws)}
 
 
-def _decode_draws(content: Content, mixture: Mixture, method: Method) -> Kept:
+def _decode_draws(content: Content, items: Items, method: Method) -> Kept:
     assert method.weights is not None  # noqa: S101 - sampling is Bayesian
-    draws = _read_draws(content, mixture, method.weights)
-    posteriors = tuple(draw.posterior() for draw in draws)
-    if sum(posterior.n_components for posterior in posteriors) != mixture.n_components:
+    draws = _read_draws(content, items, method.weights)
+    if sum(draw.n_components_of_posterior for draw in draws) != content.whole("n_components"):
         raise content.damaged("its mixture is not that of its draws")
     counts = draws[-1].counts()
     if counts.n_transactions != content.whole("training", "n_transactions"):
@@ -359,32 +381,67 @@ def _decode_draws(content: Content, mixture: Mixture, method: Method) -> Kept:
         "interrupted": interrupted,
         "stopped": stopped,
     }
-    return Kept(training, posteriors)
+    return Kept(training)
 
 
 def _of_draws(draws: Sequence[Draw]) -> dict[str, Array]:
     return {
         "draws.n_components": np.array([draw.n_components for draw in draws], dtype=np.int64),
         "draws.sizes": np.concatenate([draw.sizes for draw in draws], dtype=np.int64),
-        "draws.item_counts": np.concatenate([draw.item_counts for draw in draws], dtype=np.int32),
+        **_of_table(np.concatenate([draw.item_counts for draw in draws], dtype=np.int32)),
         "draws.alpha": np.array([draw.prior.alpha for draw in draws], dtype=np.float64),
         "draws.beta": np.array([draw.prior.beta for draw in draws], dtype=np.float64),
         "draws.gamma": np.array([draw.prior.gamma for draw in draws], dtype=np.float64),
     }
 
 
-def _read_draws(content: Content, mixture: Mixture, weights: Weights) -> tuple[Draw, ...]:
-    D = mixture.n_items
+def _of_table(item_counts: Array) -> dict[str, Array]:
+    """Return the counts of items, as compressed rows where that is smaller: most are 0 in wide models."""
+    rows, item = np.nonzero(item_counts)
+    first = np.searchsorted(rows, np.arange(len(item_counts) + 1))
+    compressed: dict[str, Array] = {
+        "draws.item_counts.first": first.astype(np.int64),
+        "draws.item_counts.item": item.astype(np.int32),
+        "draws.item_counts.count": item_counts[rows, item],
+    }
+    n_bytes = sum(array.nbytes for array in compressed.values())
+    if n_bytes < item_counts.nbytes <= _MOST_TIMES_AS_LARGE * n_bytes:
+        return compressed
+    return {"draws.item_counts": item_counts}
+
+
+def _read_table(content: Content, n_components: int, n_items: int) -> Array:
+    """Return the counts of items, as a table; a small file does not ask for one beyond all bounds."""
+    if "draws.item_counts" in content:
+        return content.take("draws.item_counts", np.int32, n_components, n_items)
+    first = content.take("draws.item_counts.first", np.int64, n_components + 1)
+    item = content.take("draws.item_counts.item", np.int32, None)
+    count = content.take("draws.item_counts.count", np.int32, len(item))
+    if 4 * n_components * n_items > _MOST_TIMES_AS_LARGE * (first.nbytes + item.nbytes + count.nbytes):
+        raise content.damaged(f"it has too few counts for {n_components:,} x {n_items:,} of them")
+    if first[0] != 0 or first[-1] != len(item) or (np.diff(first) < 0).any():
+        raise content.damaged("the rows of its counts do not fit them")
+    cell = np.repeat(n_items * np.arange(n_components), np.diff(first)) + item
+    if (item < 0).any() or (item >= n_items).any() or (np.diff(cell) <= 0).any():
+        raise content.damaged("the items of its counts are not in order")
+    table = np.zeros((n_components, n_items), dtype=np.int32)
+    table.reshape(-1)[cell] = count
+    return table
+
+
+def _read_draws(content: Content, items: Items, weights: Weights) -> tuple[Draw, ...]:
+    D = len(items)
     lengths = content.take("draws.n_components", np.int64, None)
     slices = _slices(content, "draws.n_components", lengths)
     S, total = len(slices), slices[-1].stop
     sizes = content.take("draws.sizes", np.int64, total)
-    item_counts = content.take("draws.item_counts", np.int32, total, D)
+    item_counts = protected(_read_table(content, total, D))
     alpha = content.take("draws.alpha", np.float64, S)
     beta, gamma = (content.take(f"draws.{name}", np.float64, S, D) for name in ("beta", "gamma"))
     if (item_counts > sizes[:, None]).any():
         raise content.damaged("a component of a draw holds an item more often than transactions")
-    Counts(sizes, item_counts)  # refuses negative ones
+    if item_counts.min(initial=0) < 0:
+        raise content.damaged("a component of a draw holds an item less often than never")
     if not all(((values > 0) & np.isfinite(values)).all() for values in (alpha, beta, gamma)):
         raise content.damaged("the hyperparameters of its draws are not all above 0")
     return tuple(
@@ -392,7 +449,7 @@ def _read_draws(content: Content, mixture: Mixture, weights: Weights) -> tuple[D
             sizes[part],
             item_counts[part],
             Prior(float(alpha[s]), beta[s], gamma[s], weights),
-            mixture.items,
+            items,
         )
         for s, part in enumerate(slices)
     )

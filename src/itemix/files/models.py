@@ -11,7 +11,7 @@ import numpy as np
 from itemix._typing import Array
 from itemix.core.items import Items
 from itemix.core.sets import Sets
-from itemix.core.transactions import Transactions, weights_of
+from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.maxent import MaxEntropy
@@ -156,12 +156,15 @@ def encode_model(model: Model) -> Parts:
     return header, {**encode_items(model.items), **kind.encode(model)}
 
 
-def decode_model(content: Content, name: str) -> Model | None:
-    """Return the model of a file, of the kind of a name; None if that is no kind of model."""
-    kind = next((kind for kind in _KINDS if kind.cls.__name__ == name), None)
-    if kind is None:
-        return None
-    model = kind.decode(content, decode_items(content))
+def is_model(name: str) -> bool:
+    """Whether files hold models of this kind."""
+    return any(kind.cls.__name__ == name for kind in _KINDS)
+
+
+def decode_model(content: Content, name: str, items: Items) -> Model:
+    """Return the model of a file, of the kind of a name, over some items."""
+    kind = next(kind for kind in _KINDS if kind.cls.__name__ == name)
+    model = kind.decode(content, items)
     if kind.size_of(model) != content.whole(kind.size):
         raise content.damaged(f"it has {kind.size_of(model)} components, not those of its header")
     return model
@@ -175,8 +178,9 @@ def encode_correction(corrected: CorrectedMixture | None) -> Parts:
     tensors = {
         "correction.lengths": np.diff(data.indptr),
         "correction.codes": data.indices.astype(np.int64),
-        "correction.multiplicities": weights_of(data),
     }
+    if data.multiplicities is not None:
+        tensors["correction.multiplicities"] = data.multiplicities
     return {"correction": {"worth": corrected.worth, "base": type(corrected.base).__name__}}, tensors
 
 
@@ -188,7 +192,9 @@ def decode_correction(content: Content, base: Model) -> CorrectedMixture | None:
         return None
     lengths = content.take("correction.lengths", np.int64, None)
     codes = content.take("correction.codes", np.int64, int(lengths.sum()) if (lengths >= 0).all() else -1)
-    multiplicities = content.take("correction.multiplicities", np.int64, len(lengths))
+    multiplicities = None
+    if "correction.multiplicities" in content:
+        multiplicities = content.take("correction.multiplicities", np.int64, len(lengths))
     try:
         data = Transactions(
             np.concatenate([[0], np.cumsum(lengths)]), codes, base.items, multiplicities=multiplicities
@@ -200,7 +206,7 @@ def decode_correction(content: Content, base: Model) -> CorrectedMixture | None:
 
 def decode_corrected(content: Content) -> CorrectedMixture:
     """Return a corrected model that a file holds alone."""
-    base = decode_model(content, content.field(str, "correction", "base"))
+    base = decode_model(content, content.field(str, "correction", "base"), decode_items(content))
     corrected = None if base is None else decode_correction(content, base)
     if corrected is None:
         raise content.damaged("it has no correction")

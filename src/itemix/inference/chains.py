@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from itemix._typing import Floats
     from itemix.inference.gibbs import Draw, GibbsSampler, GibbsState
-    from itemix.models.posterior import Posterior
 
 _FEWEST_DRAWS = 4
 _FEWEST = 40
@@ -209,25 +208,14 @@ class Chains:
         """Return the traces in the form of ArviZ's ``from_dict``, under the group "posterior"."""
         return {"posterior": self.traces()}
 
-    def finish(self) -> SampledFit:
-        """Return the average of the posterior samples, which is their mixtures stacked."""
-        posteriors = tuple(draw.posterior() for draw in self.draws)
-        mixture = Mixture.stack([posterior.mixture() for posterior in posteriors])
+    def finish(self) -> Fitted:
+        """Return the average of the posterior samples, which is their mixtures stacked.
+
+        The counts and the prior are those of the last sample. Each sample has a posterior of its own.
+        """
+        mixture = Mixture.stack([draw.posterior().mixture() for draw in self.draws])
         last = self.draws[-1]
-        return SampledFit(mixture, last.counts(), posteriors[-1], last.prior, posteriors)
-
-
-@dataclass(frozen=True)
-class SampledFit(Fitted):
-    """The result of chains; `counts`, `posterior` and `prior` are those of the last draw.
-
-    Attributes
-    ----------
-    posteriors : tuple of Posterior
-        The distribution of the parameters given each draw; moments of a probability are averages over these.
-    """
-
-    posteriors: tuple[Posterior, ...] = ()
+        return Fitted(mixture, last.counts(), prior=last.prior)
 
 
 @dataclass(frozen=True)

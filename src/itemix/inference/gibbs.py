@@ -64,6 +64,8 @@ _SPLITS = 0.5  # the share of splits among the moves
 _MOST_COMPONENTS = 50, 500
 _MOST_CELLS = 4_000_000
 _ROOM = 16
+# Means of so many components are made at a time, so that what leads to them stays in the cache.
+_ROWS_OF_MEANS = 16
 
 
 def expanded_rows(transactions: Transactions, flipped: npt.NDArray[np.bool_] | None = None) -> RowArrays:
@@ -323,6 +325,11 @@ class Draw:
         """How many components it has; in the Dirichlet process, all of them hold transactions."""
         return len(self.sizes)
 
+    @property
+    def n_components_of_posterior(self) -> int:
+        """How many components its posterior has: in the process, one stands for all empty ones."""
+        return self.n_components + (self.prior.weights == "sticks")
+
     def counts(self) -> Counts:
         """Return the counts as a `Counts`."""
         return Counts(self.sizes, self.item_counts)
@@ -340,6 +347,16 @@ class Draw:
         eta = np.vstack([self.item_counts + beta, beta])
         nu = np.vstack([self.sizes[:, None] - self.item_counts + gamma, gamma])
         return Posterior.dirichlet(np.append(self.sizes, self.prior.alpha), eta, nu, self.items)
+
+    def write_mean_probs(self, out: Floats) -> None:
+        """Write ``posterior().mean_probs()`` to an array, without making that posterior: it is large."""
+        beta, gamma = self.prior.beta, self.prior.gamma
+        for first in range(0, self.n_components, _ROWS_OF_MEANS):
+            rows = slice(first, min(first + _ROWS_OF_MEANS, self.n_components))
+            eta = self.item_counts[rows] + beta
+            nu = self.sizes[rows, None] - self.item_counts[rows] + gamma
+            out[rows] = eta / (eta + nu)
+        out[self.n_components :] = beta / (beta + gamma)
 
 
 @dataclass(frozen=True)

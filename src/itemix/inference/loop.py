@@ -67,7 +67,7 @@ class Fitted:
     counts : Counts
         The expected (or sampled) counts behind it, to which those of more data can be added.
     posterior : Posterior or None
-        The distribution of the parameters; EM has none.
+        The distribution of the parameters; EM has none, and a sampler has one for each sample.
     prior : Prior or None
         The hyperparameters behind it, learned or given.
     """

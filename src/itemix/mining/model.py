@@ -40,7 +40,7 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from itemix._typing import Codes, Floats
+    from itemix._typing import Array, Codes, Floats
     from itemix.kernels.mining.records import ThreadRecords
     from itemix.mining.options import SearchOptions
     from itemix.models.base import Model
@@ -54,6 +54,10 @@ _CLOSE_ENOUGH = 1 + 1e-6
 _BLOCK = 1 << 18
 # A search in the transactions of a corrected mixture alone may go down to this part of the threshold.
 _NEARLY = 0.75
+# If all pairs have so many terms or more, a matrix product leaves most of them out, for some rows at a time.
+_MANY_PRODUCTS = 1 << 24
+_PAIR_ROWS = 512
+_SMALLEST_ROOT = 1e-18
 
 
 def model_search(
@@ -82,6 +86,7 @@ class ModelSearch(ABC):
         self._options = options
         self._n_threads = n_threads
         self._on_progress = on_progress
+        self._running = n_threads, on_progress
         self._rank_of = ranks_by(model.item_probabilities)
 
     @abstractmethod
@@ -194,11 +199,20 @@ class MixtureSearch(RootSearch):
         self, search: Search, order: Codes, lowest: float, limits: SearchLimits
     ) -> list[Callable[[], ThreadRecords]]:
         """Return the jobs of the threads, which take roots from one queue and search below them."""
-        arrays = self._start, self._model.probs.T[order], self._item_joint[order]
+        table = np.ascontiguousarray(self._model.probs[:, order].T)
+        may_pair = self._may_pair(table, lowest, limits)
+        arrays = self._start, table, self._item_joint[order], may_pair
         ranked = RankedMixture(*map(readonly_view, arrays))
         queue = np.array([len(order)], dtype=np.int64)
         job = partial(prefix.search, search.shared, limits, queue, lowest, ranked)
         return [job] * self._n_threads
+
+    def _may_pair(self, table: Floats, lowest: float, limits: SearchLimits) -> Array:
+        """Return the pairs of items that may be probable enough, as `RankedMixture` has them."""
+        F, K = table.shape
+        if F * F * K < _MANY_PRODUCTS or limits.max_len == 1:
+            return every_pair(F)
+        return probable_pairs(self._start, table, lowest)
 
 
 class CorrectedSearch(ModelSearch):
@@ -213,49 +227,83 @@ class CorrectedSearch(ModelSearch):
     def _probable(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> SetColumns:
         model, lowest = self._model, threshold * (1 - ROUNDING)
         options = replace(self._options, target="all", min_len=min_len, max_len=max_len, top_k=None)
+        n, exact = model.transactions.n_transactions, ExactSearch(model.transactions, options, *self._running)
+        base = model_search(model.base, options, *self._running)
         if max_itemsets < UNBOUNDED:
-            self._stop_early(lowest, max_itemsets, options)
-        families = [
-            Sets(found.offsets, found.codes, model.items, check=False)
-            for found in self._candidates(lowest, options)
-        ]
-        sets = Sets.concatenate(families).unique()
-        values = model.probabilities_of_codes(sets.offsets, sets.codes)
-        kept = np.flatnonzero(values >= lowest)
-        if len(kept) > max_itemsets:
-            raise SearchStopped(len(kept))
-        found = sets.take(kept)
-        columns = SetColumns(found.offsets, found.codes, values[kept])
-        return columns.with_items(options.include[:0], self._rank_of)
-
-    def _stop_early(self, lowest: float, max_itemsets: int, options: SearchOptions) -> None:
-        """Raise if the sets that reach the threshold by the transactions or the base alone are too many."""
-        seen = lowest * self._model.n_seen
-        self._frequent(seen, options, max_itemsets)
-        if seen < self._model.worth:
-            self._under_base(seen / self._model.worth, options, max_itemsets)
-
-    def _candidates(self, lowest: float, options: SearchOptions) -> Iterator[SetColumns]:
-        """Yield sets among which are all that reach the threshold."""
-        model, n = self._model, self._model.transactions.n_transactions
+            # Sets that reach the threshold by the transactions or the base alone may be too many already.
+            exact.find(_least_count(lowest * model.n_seen), max_itemsets)
+            if lowest * model.n_seen < model.worth:
+                base.find(lowest * model.n_seen / model.worth, max_itemsets)
         # No set is more probable under the base than its most probable item.
         most = float(model.base.item_probabilities.max(initial=0.0))
         least = lowest * model.n_seen - model.worth * most
         if least >= _NEARLY * lowest * n:
-            yield self._frequent(least, options)
+            found = self._corrected(exact.find(_least_count(least), None), lowest)
         else:
-            yield self._frequent(lowest * n, options)
-            yield self._under_base(lowest, options)
+            found = self._corrected(
+                exact.find(_least_count(lowest * n), None), lowest, base.find(lowest, None)
+            )
+        if found.n_sets > max_itemsets:
+            raise SearchStopped(found.n_sets)
+        return found.with_items(options.include[:0], self._rank_of)
 
-    def _frequent(self, count: float, options: SearchOptions, most: int | None = None) -> SetColumns:
-        """Return the sets that so many of the transactions hold."""
-        search = ExactSearch(self._model.transactions, options, self._n_threads, self._on_progress)
-        return search.find(max(math.ceil(count), 1), most)
+    def _corrected(self, seen: SetColumns, lowest: float, expected: SetColumns | None = None) -> SetColumns:
+        """Return the sets that reach the threshold, of some with their counts and others as the base has them."""
+        model = self._model
+        under_base = model.base.probabilities_of_codes(seen.offsets, seen.codes)
+        found = seen._replace(values=model.blend(seen.values, under_base))
+        if expected is not None:
+            own, others = (Sets(c.offsets, c.codes, model.items, check=False) for c in (seen, expected))
+            expected = expected.take(np.flatnonzero(own.find(others) < 0))
+            counts = model.count(expected.offsets, expected.codes)
+            found = found.join(expected._replace(values=model.blend(counts, expected.values)))
+        return found.take(np.flatnonzero(found.values >= lowest))
 
-    def _under_base(self, threshold: float, options: SearchOptions, most: int | None = None) -> SetColumns:
-        """Return the sets that are probable under the base."""
-        search = model_search(self._model.base, options, self._n_threads, self._on_progress)
-        return search.find(threshold, most)
+
+def _least_count(count: float) -> int:
+    """Return the least whole number of transactions that is enough."""
+    return max(math.ceil(count), 1)
+
+
+def every_pair(n_items: int) -> Array:
+    """Return bits for pairs of items, as `RankedMixture` has them, all of which are 1."""
+    return np.full((n_items, (n_items + 7) // 8), 255, dtype=np.uint8)
+
+
+def probable_pairs(weights: Floats, table: Floats, lowest: float) -> Array:
+    """Return a bit for each pair of items. It is 0 only if the pair is less probable than `lowest`.
+
+    One matrix product in single precision finds almost all such pairs. Its terms are 0 or more, so that the
+    sum of K of them is wrong by fewer than K + 8 roundings. A pair that is this close gets a 1.
+
+    Parameters
+    ----------
+    weights : array of float, shape (K,)
+        The weights of the components.
+    table : array of float, shape (F, K)
+        The item probabilities, by item.
+    lowest : float
+        The least probability that is enough.
+
+    Returns
+    -------
+    array of uint8, shape (F, ceil(F / 8))
+        Bit i of row j, lowest first, for items i < j. The other bits have no meaning.
+    """
+    F, K = table.shape
+    roots = table.astype(np.float32)
+    roots *= np.sqrt(weights).astype(np.float32)
+    # Products of smaller numbers could be denormal, and such numbers are slow.
+    roots[roots < _SMALLEST_ROOT] = 0.0
+    rounding = (K + 8) * float(np.finfo(np.float32).eps)
+    enough = np.float32(lowest * (1 - rounding) - K * _SMALLEST_ROOT)
+    bits = np.zeros((F, (F + 7) // 8), dtype=np.uint8)
+    for first in range(0, F, _PAIR_ROWS):
+        still_wanted()
+        last = min(first + _PAIR_ROWS, F)
+        found = roots[first:last] @ roots[:last].T >= enough
+        bits[first:last, : (last + 7) // 8] = np.packbits(found, axis=1, bitorder="little")
+    return bits
 
 
 class LevelSearch(RootSearch):

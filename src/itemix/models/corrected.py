@@ -62,7 +62,8 @@ class CorrectedMixture(Model):
         if transactions.n_transactions == 0:
             raise InvalidInputError("expected transactions to count, got none; pass those of the fit")
         self._base = base
-        self._transactions = transactions.merge_identical()
+        merged = transactions.merge_identical()
+        self._transactions = merged if merged.n_rows < transactions.n_transactions else transactions
         self._worth = check_worth(worth)
 
     @property
@@ -207,8 +208,9 @@ class CorrectedMixture(Model):
         n = len(present.indptr) - 1
         sizes = np.diff(self._columns.indptr)
         looked_at = np.full(n, self._transactions.n_rows, dtype=np.float64)
-        owner = np.repeat(np.arange(n), np.diff(present.indptr))
-        np.minimum.at(looked_at, owner, sizes[present.indices])
+        filled = np.flatnonzero(np.diff(present.indptr))
+        if len(filled):
+            looked_at[filled] = np.minimum.reduceat(sizes[present.indices], present.indptr[filled])
         return looked_at * (np.diff(present.indptr) + np.diff(absent.indptr) + 1.0) + 1.0
 
     def count_pairs(self, rows: Codes, columns: Codes) -> Ints:
@@ -218,8 +220,10 @@ class CorrectedMixture(Model):
         data = self._transactions
         ones, shape = np.ones(len(data.indices), dtype=np.int64), (data.n_rows, data.n_items)
         held = sparse.csr_array((ones, data.indices, data.indptr), shape)
-        weights = np.repeat(weights_of(data), np.diff(data.indptr))
-        weighted = sparse.csr_array((weights, data.indices, data.indptr), shape)
+        weighted = held
+        if data.multiplicities is not None:
+            weights = np.repeat(data.multiplicities, np.diff(data.indptr))
+            weighted = sparse.csr_array((weights, data.indices, data.indptr), shape)
         found: Ints = (held[:, rows].T @ weighted[:, columns]).toarray()
         return found
 

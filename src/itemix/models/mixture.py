@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _ROWS_AT_A_TIME = 16_384
 _CELLS_AT_A_TIME = 4_000_000
+_LARGE_TABLE = 1_000_000
 _NOT_QUITE_ONE = 1e-6
 _ROUNDING = 1e-12
 
@@ -335,9 +336,27 @@ class Mixture(Model):
         if absent_offsets is None or absent_codes is None:
             absent_offsets, absent_codes = no_sets(len(offsets) - 1)
         out = np.empty(len(offsets) - 1)
+        probs, place = self._rows_of(codes, absent_codes)
+        if place is not None:
+            codes, absent_codes = place[codes], place[absent_codes]
         asked = AskedSets(offsets, codes, absent_offsets, absent_codes)
-        probability.itemset_probabilities(asked, self._weights, self._by_item, out)
+        probability.itemset_probabilities(asked, self._weights, probs, out)
         return out
+
+    def _rows_of(self, *codes: npt.NDArray[np.int32]) -> tuple[Floats, npt.NDArray[np.int32] | None]:
+        """Return the probabilities by item, and the row of each item; None if rows are items.
+
+        To transpose a large table takes long, so only the rows that are asked for are made of it.
+        """
+        if self._probs.size < _LARGE_TABLE or "_by_item" in self.__dict__:
+            return self._by_item, None
+        asked = np.zeros(self.n_items, dtype=bool)
+        for some in codes:
+            asked[some] = True
+        if 4 * asked.sum() > self.n_items:
+            return self._by_item, None
+        place = np.cumsum(asked, dtype=np.int32) - np.int32(1)
+        return np.ascontiguousarray(self._probs[:, asked].T), place
 
 
 def checked_weights(weights: npt.ArrayLike) -> Floats:

@@ -49,11 +49,14 @@ class RankedMixture(NamedTuple):
         Row i is the phi of the item of rank i.
     item_probabilities : array of float64, shape (F,)
         The probability of each item.
+    may_pair : array of uint8, shape (F, ceil(F / 8))
+        Bit i of row j, lowest first, is 0 if items i < j cannot be probable enough together.
     """
 
     weights: np.ndarray
     table: np.ndarray
     item_probabilities: np.ndarray
+    may_pair: np.ndarray
 
 
 class Branch(NamedTuple):
@@ -104,6 +107,7 @@ def search(
     levels = np.zeros((n_items + 2, 3), dtype=np.int64)
     state = np.zeros(2, dtype=np.int64)
     active = np.empty(n_components, dtype=np.int64)
+    partners = np.empty(n_items, dtype=np.int64)
     smallest = _NEGLIGIBLE * min_probability / n_components
 
     while control[STOP] == RUNNING:
@@ -117,7 +121,8 @@ def search(
         found.keys[n_before] = (1 << LENGTH_SHIFT) + root
         found.values[n_before] = mixture.item_probabilities[root]
         state[_N_OUT] += 1
-        if limits.max_len > 1 and root > 0:
+        n_partners = _list_partners(mixture.may_pair, root, partners)
+        if limits.max_len > 1 and n_partners > 0:
             n_active = 0
             for k in range(n_components):
                 if start[k] * table[root, k] > smallest:
@@ -125,12 +130,14 @@ def search(
                     n_active += 1
             width = (n_active + _PAD - 1) // _PAD * _PAD
             # Only the components that can hold the root matter below it: their columns are gathered once.
-            phi = np.zeros((root, width), dtype=np.float64)
-            products = np.zeros((min(n_items, limits.max_len) + 1, width), dtype=np.float64)
+            phi = np.zeros((n_partners, width), dtype=np.float64)
+            products = np.zeros((min(n_partners + 1, limits.max_len) + 1, width), dtype=np.float64)
             for a in range(n_active):
                 products[1, a] = start[active[a]] * table[root, active[a]]
             branch = Branch(levels, ext, ext_probability, phi, products, state)
-            n_first = _first_level(branch, root, table, active[:n_active], min_probability)
+            n_first = _first_level(
+                branch, root, partners[:n_partners], table, active[:n_active], min_probability
+            )
             levels[1, _START], levels[1, _SIZE], levels[1, _CURSOR] = 0, n_first, 0
             state[_DEPTH] = 1
             status = _OUT_FULL
@@ -152,17 +159,29 @@ def search(
 
 
 @kernel
+def _list_partners(may_pair: np.ndarray, root: int, out: np.ndarray) -> int:
+    """List the items before a root that may be probable enough with it. Return how many there are."""
+    n = 0
+    for i in range(root):
+        if (may_pair[root, i >> 3] >> (i & 7)) & 1:
+            out[n] = i
+            n += 1
+    return n
+
+
+@kernel
 def _first_level(
     branch: Branch,
     root: int,
+    partners: np.ndarray,
     table: np.ndarray,
     active: np.ndarray,
     min_probability: float,
 ) -> int:
-    """Gather the rows of the items before a root, and list those that are probable enough with it."""
+    """Gather the rows of a root's partners, and list those that are probable enough with it."""
     _, ext, ext_probability, phi, products, _ = branch
     n_new = 0
-    for i in range(root):
+    for i in partners:
         for a in range(len(active)):
             phi[n_new, a] = table[i, active[a]]
         probability = _dot(products, 1, phi, n_new)

@@ -12,6 +12,8 @@ import numpy as np
 from itemix.kernels.jit import inlined, kernel
 
 _LARGEST_EXPONENT = 600.0
+# Products of so many items of a set are kept for the next set.
+_MOST_KEPT = 64
 
 
 class AskedSets(NamedTuple):
@@ -38,38 +40,72 @@ def itemset_probabilities(
     """Write the probability of every set into `out`.
 
     Equivalent to sum(weights * prod(probs[present], 0) * prod(1 - probs[absent], 0)) for every set.
+
+    Sets that follow one another often end in the same items, as mined ones do: products are kept from the
+    last item on, and those of the common end are used again.
     """
     present_ptr, present, absent_ptr, absent = asked
-    K = len(weights)
-    product = np.empty(K, dtype=np.float64)
-    stamp = np.full(len(probs), -1, dtype=np.int64)
+    K, longest = len(weights), 0
     for s in range(len(present_ptr) - 1):
-        for k in range(K):
-            product[k] = weights[k]
-        for j in range(present_ptr[s], present_ptr[s + 1]):
-            i = present[j]
-            if stamp[i] != 2 * s:
-                stamp[i] = 2 * s
-                for k in range(K):
-                    product[k] *= probs[i, k]
+        longest = max(longest, present_ptr[s + 1] - present_ptr[s])
+    n_kept = min(longest, _MOST_KEPT)
+    products = np.empty((n_kept + 2, K), dtype=np.float64)
+    products[0] = weights
+    depth = 0
+    for s in range(len(present_ptr) - 1):
+        first, last = present_ptr[s], present_ptr[s + 1]
+        if s > 0:
+            before = present_ptr[s] - present_ptr[s - 1]
+            most = min(depth, before, last - first)
+            depth = 0
+            while depth < most and present[last - 1 - depth] == present[first - 1 - depth]:
+                depth += 1
+        row = depth
+        for j in range(last - 1 - depth, first - 1, -1):
+            source, row = row, min(row + 1, n_kept + 1)
+            _multiply(products, source, row, probs, _new_item(present, j, last))
+        depth = min(row, n_kept)
         for j in range(absent_ptr[s], absent_ptr[s + 1]):
-            i = absent[j]
-            if stamp[i] != 2 * s + 1:
-                stamp[i] = 2 * s + 1
+            i = _new_item(absent, j, absent_ptr[s + 1])
+            if i >= 0:
                 for k in range(K):
-                    product[k] *= 1.0 - probs[i, k]
-        a = b = c = d = 0.0
-        k = 0
-        while k + 4 <= K:
-            a += product[k]
-            b += product[k + 1]
-            c += product[k + 2]
-            d += product[k + 3]
-            k += 4
-        while k < K:
-            a += product[k]
-            k += 1
-        out[s] = (a + b) + (c + d)
+                    products[n_kept + 1, k] = products[row, k] * (1.0 - probs[i, k])
+                row = n_kept + 1
+        out[s] = _sum(products, row)
+
+
+@inlined
+def _new_item(items: np.ndarray, j: int, last: int) -> int:
+    """Return an item of a set, or -1 if it is named again after its place."""
+    for later in range(j + 1, last):
+        if items[later] == items[j]:
+            return -1
+    return int(items[j])
+
+
+@inlined
+def _multiply(products: np.ndarray, source: int, out: int, probs: np.ndarray, item: int) -> None:
+    """Write a row of products times the probabilities of an item to another row; item -1 changes nothing."""
+    for k in range(products.shape[1]):
+        products[out, k] = products[source, k] * (probs[item, k] if item >= 0 else 1.0)
+
+
+@inlined
+def _sum(products: np.ndarray, row: int) -> float:
+    """Equivalent to products[row].sum()."""
+    K = products.shape[1]
+    a = b = c = d = 0.0
+    k = 0
+    while k + 4 <= K:
+        a += products[row, k]
+        b += products[row, k + 1]
+        c += products[row, k + 2]
+        d += products[row, k + 3]
+        k += 4
+    while k < K:
+        a += products[row, k]
+        k += 1
+    return (a + b) + (c + d)
 
 
 @kernel

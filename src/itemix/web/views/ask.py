@@ -77,7 +77,7 @@ def query_steps(served: Served, asked: QueryQuestion) -> float:
     """Return about how many steps the answer to a query takes."""
     steps = steps_of_sets(served, 1, _names_of(asked), len(asked.absent) + len(asked.given_absent))
     if asked.level is not None:
-        steps += _STEPS_OF_AN_INTERVAL * max(len(served.fitted.posteriors), 1)
+        steps += _STEPS_OF_AN_INTERVAL * max(served.fitted.n_posteriors, 1)
     return steps if served.data is None else math.inf
 
 

@@ -47,7 +47,7 @@ def about(served: Served, asked: AboutQuestion) -> dict[str, Any]:
         "inference": served.fitted.inference,
         "n_items": served.model.n_items,
         "n_components": None if components is None else components.n_components,
-        "n_samples": max(len(served.fitted.posteriors), 1),
+        "n_samples": max(served.fitted.n_posteriors, 1),
         "has_intervals": served.has_intervals,
         "n_transactions": None if data is None else data.n_transactions,
         "lowest_min_support": max(lowest_threshold(served), served.searches.lowest_possible),
