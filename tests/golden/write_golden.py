@@ -59,6 +59,7 @@ def golden_models():
         "vdpm": DirichletProcessMixture(4, init=np.arange(80) % 4, random_state=0).fit(data),
         "vdpm-unsure": DirichletProcessMixture(3, random_state=0).fit(data).partial_fit(data),
         "gsdpm": DirichletProcessMixture(2, alpha="learn", beta="learn", init="one", **GIBBS).fit(data),
+        "gsfbm-labelled": BayesianMixture(3, n_init=2, **GIBBS).fit(data),
     }
 
 
@@ -79,6 +80,8 @@ def answers_of(model):
     found |= {name: getattr(model, name) for name in learned if hasattr(model, name)}
     if getattr(model, "posteriors_", ()):
         found["interval"] = list(model.interval(items[:2]))
+    if model.fitted_.component_labels is not None:
+        found["component_labels"] = model.fitted_.component_labels.tolist()
     if hasattr(model, "chains_"):
         found["n_components"] = model.chains_.traces()["n_components"].tolist()
     return found

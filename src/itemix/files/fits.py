@@ -16,6 +16,7 @@ from itemix.inference.gibbs import Draw
 from itemix.inference.methods import METHODS
 from itemix.inference.priors import DataTotals, Prior, known_shares
 from itemix.inference.selection import Selection
+from itemix.models.alignment import are_labels
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.counts import Counts
 from itemix.models.mixture import Mixture
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from itemix.files.models import Parts
     from itemix.inference.methods import Method
     from itemix.inference.priors import Weights
+    from itemix.models.alignment import Labels
     from itemix.models.base import Model
 
 
@@ -156,6 +158,8 @@ def encode_fitted(fitted: FittedModel) -> Parts:
     ):
         summary |= fields
         tensors |= arrays
+    if fitted.component_labels is not None:
+        tensors["component_labels"] = fitted.component_labels
     criterion, scores = _encode_selection(training.selection)
     return {**header, **criterion, "training": summary}, {**tensors, **scores}
 
@@ -184,7 +188,18 @@ def decode_fitted(content: Content) -> FittedModel:
         method=name,
         training=Training(n_transactions, **climb, **kept.training),
         choice=models.decode_choice(content),
+        kept_labels=_decode_labels(content, value),
     )
+
+
+def _decode_labels(content: Content, value: Model) -> Labels | None:
+    """Return the labels of the components of a mixture; files of older versions have none."""
+    if "component_labels" not in content or not isinstance(value, Mixture):
+        return None
+    labels = content.take("component_labels", np.int64, value.n_components)
+    if not are_labels(labels, value.n_components):
+        raise content.damaged("its component_labels are not 0, 1, 2 and so on")
+    return labels
 
 
 def _encode_climb(training: Training) -> Parts:
