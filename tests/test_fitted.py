@@ -7,9 +7,10 @@ import sys
 import numpy as np
 import pytest
 from fits import GIBBS
-from inference.planted import planted_mixture
+from inference.planted import planted_blocks, planted_mixture
 from naive.models import OnlyProbabilities
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
 
 import itemix
 from itemix import (
@@ -74,6 +75,7 @@ def test_a_file_holds_what_the_estimator_holds(method, estimators, tmp_path):
     assert there.posteriors == here.posteriors
     assert there.n_posteriors == len(there.posteriors)
     assert (there.components, there.n_components) == (here.components, here.n_components)
+    np.testing.assert_array_equal(there.component_labels, here.component_labels)
     assert there.n_components_of_samples == here.n_components_of_samples
     assert there.diagnostics() == here.diagnostics()
     assert (there.method, there.n_transactions) == (method, 200)
@@ -110,17 +112,73 @@ def test_what_knows_its_error(estimators, data):
 
 
 def test_components_hold_transactions(estimators):
-    """Of a sampler they are those of the last sample, without the one that stands for all unseen ones."""
+    """Of a process they are those that hold transactions; of a sampler, as many as its last sample has."""
     process = estimators["gsdpm"]
     last = process.posteriors_[-1].mixture()
     components = process.fitted_.components
     assert components.n_components == process.counts_.n_components == last.n_components - 1
-    assert components.weights.sum() == pytest.approx(1)
-    np.testing.assert_array_equal(components.probs, last.probs[:-1])
     assert process.fitted_.n_components == process.fitted_.n_components_of_samples[-1]
-    assert estimators["gsfbm"].fitted_.components == estimators["gsfbm"].posteriors_[-1].mixture()
-    assert estimators["vdpm"].fitted_.components is estimators["vdpm"].mixture_
+    truncated = estimators["vdpm"].counts_.sizes
+    assert truncated.min() < 0.01
+    assert estimators["vdpm"].n_components_ == (truncated > 0.5).sum() < len(truncated)
     assert estimators["vdpm"].fitted_.n_components_of_samples == ()
+    assert estimators["nbm"].components_ is estimators["nbm"].mixture_
+
+
+@pytest.mark.parametrize("method", ["nbm", "vfbm", "gsfbm", "vdpm", "gsdpm", "chow-liu-mixture"])
+def test_predictions_speak_of_the_components(method, estimators, data):
+    """There is a column for each component, rows sum to one, and the label is the most probable one."""
+    model = estimators[method]
+    shares = model.predict_proba(data)
+    assert shares.shape == (len(data), model.n_components_)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.predict(data), shares.argmax(axis=1))
+    np.testing.assert_array_equal(model.transform(data), shares)
+    components = model.fitted_.components
+    assert components.n_components == model.n_components_
+    np.testing.assert_allclose(components.item_probabilities, model.model_.item_probabilities)
+
+
+def test_every_draw_of_a_finite_mixture_has_every_label(data):
+    """Also where there are more components than kinds of transactions, and a few of them are empty."""
+    model = BayesianMixture(8, n_init=2, random_state=0, **GIBBS).fit(data)
+    labels = model.fitted_.component_labels.reshape(-1, 8)
+    assert len(labels) == len(model.posteriors_) == 6
+    np.testing.assert_array_equal(np.sort(labels, axis=1), np.tile(np.arange(8), (6, 1)))
+    np.testing.assert_array_equal(labels[-1], np.arange(8))
+    assert model.n_components_ == 8
+
+
+@pytest.mark.parametrize("method", ["nbm", "vfbm", "gsfbm", "vdpm", "gsdpm", "chow-liu-mixture"])
+def test_planted_components_are_recovered(method):
+    """Three well separated kinds of transactions are told apart by every method."""
+    truth = planted_blocks()
+    data = truth.sample(600, random_state=1)
+    found = MAKERS[method]().set_params(n_components=3, n_init=3).fit(data).predict(data)
+    assert adjusted_rand_score(truth.labels(data), found) > 0.95
+
+
+def test_an_explanation_speaks_of_the_components(estimators):
+    """After sampling, a basket is explained by one of the components that `predict` gives."""
+    model, basket = estimators["gsfbm"], ["item0", "item1", "item2"]
+    found = model.explain(basket)
+    row = model.predict_proba(itemix.Transactions.from_lists([basket]).align_items(model.mixture_.items))[0]
+    np.testing.assert_allclose(found.responsibilities, row, atol=1e-12)
+    assert found.component == row.argmax()
+    first = found.contributions[0]
+    code = model.mixture_.items.code(first.item)
+    probs = model.components_.probs[found.component, code], model.mixture_.item_probabilities[code]
+    inside, overall = probs if first.present else (1 - probs[0], 1 - probs[1])
+    assert first.evidence == pytest.approx(np.log(inside / overall))
+
+
+@pytest.mark.parametrize("cls", [BayesianMixture, DirichletProcessMixture])
+def test_labels_do_not_depend_on_threads(cls, data):
+    """Same seed, same labels."""
+    fits = [cls(4, n_init=3, n_jobs=n, random_state=0, **GIBBS).fit(data) for n in (1, 3)]
+    labels = [model.fitted_.component_labels for model in fits]
+    np.testing.assert_array_equal(*labels)
+    np.testing.assert_array_equal(*(model.predict(data) for model in fits))
 
 
 def test_components_of_other_models(estimators):

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from itemix._arrays import Immutable, protected
 from itemix.core.itemsets import Itemsets
 from itemix.errors import InvalidInputError
 from itemix.inference.methods import METHODS
 from itemix.mining import intervals as credible
+from itemix.models.alignment import matched_labels, nearest_labels
 from itemix.models.base import Model, as_model
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.mixture import Mixture
@@ -26,10 +29,14 @@ if TYPE_CHECKING:
     from itemix.inference.priors import DataTotals, Prior
     from itemix.inference.selection import Selection
     from itemix.mining.intervals import ErrorSource
+    from itemix.models.alignment import Labels
     from itemix.models.counts import Counts
     from itemix.models.posterior import Posterior
 
 __all__ = ["FittedModel", "Training"]
+
+# A component of variational inference that is expected to hold less than this of one transaction is not used.
+_USED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +115,8 @@ class FittedModel(Immutable):
         How the fit went; None for a bare model.
     choice : Choice or None
         How the correction was chosen.
+    kept_labels : array of int, shape (n_components,), or None
+        The `component_labels` that a file has kept; None to work them out.
     """
 
     value: Model
@@ -116,6 +125,7 @@ class FittedModel(Immutable):
     method: str | None = None
     training: Training | None = None
     choice: Choice | None = None
+    kept_labels: Labels | None = None
 
     @classmethod
     def of(cls, source: Any) -> FittedModel:  # noqa: ANN401 - anything at all
@@ -200,17 +210,39 @@ class FittedModel(Immutable):
         return self.corrected is not None or self.n_posteriors > 0
 
     @cached_property
+    def component_labels(self) -> Labels | None:
+        """The label of each component of the mixture; None if each is a component of its own.
+
+        After sampling the mixture has the components of all samples. Each has the label of a component of the
+        last sample: see `itemix.models.alignment`. In a Dirichlet process only components that hold
+        transactions are labels. The others have the label of the nearest one; after sampling, each sample has
+        one that stands for all of them.
+        """
+        if self.kept_labels is not None or self.method is None or self.training is None:
+            return self.kept_labels
+        is_process = METHODS[self.method].weights == "sticks"
+        chains, counts = self.training.chains, self.training.counts
+        if chains is not None:
+            if not is_process:
+                return matched_labels(self.posteriors)
+            return nearest_labels(self.posteriors, np.arange(chains.draws[-1].n_components))
+        if not is_process or counts is None or (counts.sizes >= _USED).all():
+            return None
+        return nearest_labels(self.posteriors, np.flatnonzero(counts.sizes >= _USED))
+
+    @cached_property
     def components(self) -> Mixture | None:
         """The components to look at, as a mixture of products; None if the model has none.
 
-        A sampler has those of its last sample that hold transactions; the one that stands for all empty ones
-        is left out. The components of trees are given by the probabilities of single items.
+        After sampling these are averages over all samples, and of a Dirichlet process only those that hold
+        transactions: see `component_labels`. The components of trees are given by the probabilities of
+        single items.
         """
-        if self.training is not None and self.training.chains is not None:
-            return _with_transactions(self.posteriors[-1], self.training.chains.draws[-1].n_components)
         if isinstance(self.value, TreeMixture) and self.value.n_components > 1:
             return Mixture(self.value.weights, self.value.component_probabilities, self.value.items)
-        return self.value if isinstance(self.value, Mixture) else None
+        if not isinstance(self.value, Mixture):
+            return None
+        return self.value if self.component_labels is None else self.value.merge(self.component_labels)
 
     @property
     def n_components(self) -> int | None:
@@ -261,12 +293,3 @@ class FittedModel(Immutable):
         """Return R-hat and effective sample size of the traces of chains; empty without chains."""
         chains = None if self.training is None else self.training.chains
         return {} if chains is None else chains.diagnostics()
-
-
-def _with_transactions(last: Posterior, n_components: int) -> Mixture:
-    """Return the first components of a sample, which hold all transactions."""
-    mixture = last.mixture()
-    if n_components == mixture.n_components:
-        return mixture
-    weights = mixture.weights[:n_components]
-    return Mixture(weights / weights.sum(), mixture.probs[:n_components], mixture.items)

@@ -11,7 +11,7 @@ from itemix.mining.characteristics import characteristic_items
 
 @pytest.mark.parametrize("method", ["nbm", "vdpm", "gsdpm"])
 def test_show_names_components(run, models, method, monkeypatch):
-    """Components come largest first with their characteristic items; of a sampler, of its last sample."""
+    """Components come largest first with their typical items; of a sampler, averages over its samples."""
     stored = read_fitted(models[method])
     rows = run("show", models[method], "-n", "3", "--items", "2").rows
     order = (-stored.components.weights).argsort(kind="stable")[:3]
@@ -94,7 +94,7 @@ def test_show_says_what_was_fitted(run, models):
     """The line on standard error says the method, the size, and of how many transactions."""
     assert run("show", models["gsdpm"]).err.startswith("gsdpm.itemix: gsdpm, ")
     assert (
-        " in the last of 2 samples, 92 items, no correction was found to be better, fitted on 600 transac"
+        " averaged over 2 samples, 92 items, no correction was found to be better, fitted on 600 transac"
         in run("show", models["gsdpm"]).err
     )
 
@@ -104,9 +104,9 @@ def test_only_components_that_hold_transactions_count(run, tmp_path):
     data, path = tmp_path / "one.csv", tmp_path / "m.itemix"
     data.write_text("bread,milk\n")
     fitted = run("fit", data, "--method", "gsdpm", "--seed", "0", "-o", path)
-    assert "gsdpm: 1 component in the last of 5 samples, " in fitted.err
+    assert "gsdpm: 1 component averaged over 5 samples, " in fitted.err
     shown = run("show", path)
-    assert "gsdpm, 1 component in the last of 5 samples, 2 items, no correction" in shown.err
+    assert "gsdpm, 1 component averaged over 5 samples, 2 items, no correction" in shown.err
     assert {row[0] for row in shown.rows} == {"1"}
 
 

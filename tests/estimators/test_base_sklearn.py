@@ -1,17 +1,19 @@
 """The estimators as scikit-learn knows them: its own checks, pipelines, searches, clones and pickles."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from inference.planted import planted_mixture
+from inference.planted import planted_blocks, planted_mixture
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.metaestimators import available_if
 
-from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
+from itemix.estimators import BayesianMixture, BernoulliMixture, ChowLiuMixture, DirichletProcessMixture
 
 NOT_BINARY = "its data is not binary; the same check runs below on data made binary"
 FAILS_ON_NUMBERS = dict.fromkeys(
@@ -42,6 +44,10 @@ FAILS_ON_NUMBERS = dict.fromkeys(
         "check_pipeline_consistency",
         "check_positive_only_tag_during_fit",
         "check_readonly_memmap_input",
+        "check_transformer_data_not_an_array",
+        "check_transformer_general",
+        "check_transformer_n_iter",
+        "check_transformer_preserve_dtypes",
     ],
     NOT_BINARY,
 )
@@ -147,6 +153,47 @@ def test_transactions_are_divided_by_scikit_learn():
     train, test = train_test_split(data, test_size=0.2, random_state=0)
     assert (len(train), len(test)) == (240, 60)
     assert train.items == test.items == data.items
+
+
+LABELLED = [
+    BernoulliMixture(3),
+    BayesianMixture(3),
+    DirichletProcessMixture(5),
+    BayesianMixture(3, **SHORT),
+    DirichletProcessMixture(5, **SHORT),
+    ChowLiuMixture(3),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", LABELLED)
+def test_components_are_features_in_a_pipeline(estimator):
+    """Whatever the data comes as, a classifier after a mixture learns the kinds of transactions."""
+    truth = planted_blocks()
+    data = truth.sample(600, random_state=0)
+    y = truth.labels(data) == 0
+    pipeline = make_pipeline(clone(estimator).set_params(n_init=3, random_state=0), LogisticRegression())
+    matrix = data.to_scipy()
+    frame = pd.DataFrame(matrix.toarray(), columns=list(data.items))
+    scores = [pipeline.fit(X, y).score(X, y) for X in (data, matrix, matrix.toarray(), frame)]
+    assert scores[0] > 0.95
+    assert scores == [scores[0]] * 4
+    assert cross_val_score(pipeline, data, y, cv=3).min() > 0.95
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", LABELLED)
+def test_features_have_names(estimator):
+    """There is a name for each component, and frames come out if they are asked for."""
+    data = planted_mixture().sample(100, random_state=0)
+    frame = pd.DataFrame(data.to_scipy().toarray(), columns=list(data.items), index=range(100, 200))
+    model = clone(estimator).set_params(random_state=0).set_output(transform="pandas")
+    found = model.fit_transform(frame)
+    names = [f"{type(model).__name__.lower()}{k}" for k in range(model.n_components_)]
+    assert list(found.columns) == model.get_feature_names_out().tolist() == names
+    assert (found.index == frame.index).all()
+    np.testing.assert_array_equal(found, model.predict_proba(frame))
+    assert list(model.transform(data).columns) == names
 
 
 @pytest.mark.parametrize("estimator", PLAIN)

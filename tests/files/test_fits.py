@@ -86,6 +86,20 @@ def test_a_loaded_model_answers_as_before(method, fitted, data, tmp_path):
     assert repr(loaded) == repr(model)
 
 
+@pytest.mark.parametrize("method", [*SAMPLED, "vdpm"])
+def test_labels_of_components_are_kept(method, fitted, data, tmp_path):
+    """They come from the file, whatever this version would find, or are worked out if it has none."""
+    path, labels = tmp_path / "model.itemix", fitted[method].fitted_.component_labels
+    fitted[method].save(path)
+    content = container.read(path)
+    content._tensors["component_labels"] = labels.max() - labels
+    container.write(path, content._header, content._tensors)
+    np.testing.assert_array_equal(load(path).predict(data), labels.max() - fitted[method].predict(data))
+    del content._tensors["component_labels"]
+    container.write(path, content._header, content._tensors)
+    np.testing.assert_array_equal(load(path).predict(data), fitted[method].predict(data))
+
+
 @pytest.mark.parametrize("method", BAYESIAN)
 def test_intervals_survive(method, fitted, tmp_path):
     """Credible intervals come from the same posteriors."""
@@ -298,6 +312,8 @@ OF_SAMPLED = [
     ({"draws.item_counts": np.full((12, 9), -1, np.int32)}, "holds an item less often than never"),
     ({"draws.alpha": np.array([1, 1, 0, 1.0])}, "the hyperparameters of its draws are not all above 0"),
     ({"draws.gamma": np.full((4, 9), np.inf)}, "the hyperparameters of its draws are not all above 0"),
+    ({"component_labels": np.ones(12, int)}, "its component_labels are not 0, 1, 2 and so on"),
+    ({"component_labels": np.zeros(3, int)}, r"component_labels is int64 of shape \(3,\), not"),
     ({"chains.n_draws": np.array([2, 1])}, "its chains do not fit their draws and iterations"),
     ({"chains.n_draws": np.array([4, 0])}, "its chains.n_draws are not all 1 or more"),
     ({"chains.n_burn": np.array([-1, 0])}, "its chains do not fit their draws and iterations"),

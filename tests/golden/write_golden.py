@@ -81,6 +81,8 @@ def answers_of(model):
     found |= {name: getattr(model, name) for name in learned if hasattr(model, name)}
     if getattr(model, "posteriors_", ()):
         found["interval"] = list(model.interval(items[:2]))
+    if model.fitted_.component_labels is not None:
+        found["component_labels"] = model.fitted_.component_labels.tolist()
     if hasattr(model, "chains_"):
         found["n_components"] = model.chains_.traces()["n_components"].tolist()
     return found

@@ -23,6 +23,12 @@ def planted_mixture():
     return Mixture([0.5, 0.3, 0.2], probs, [f"item{i}" for i in range(9)])
 
 
+def planted_blocks():
+    """Return three components over thirty items, which mixtures of trees tell apart too."""
+    probs = np.kron(np.eye(3), np.full(10, 0.6)) + 0.1
+    return Mixture([0.5, 0.3, 0.2], probs, [f"item{i}" for i in range(30)])
+
+
 def start_of(data, rows, n_components, init="random"):
     """Return the function that makes first counts."""
     return starter(init, data, rows, n_components)

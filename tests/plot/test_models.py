@@ -45,10 +45,11 @@ def test_components_that_are_alike(ax):
     assert [label.get_text() for label in ax.get_yticklabels()] == ["b", "a"]
 
 
-def test_components_of_the_last_sample(scene, ax):
-    """The average of samples has the components of all of them; those of the last are drawn."""
+def test_components_of_samples(scene, ax):
+    """The average of samples has the components of all of them; those that are the same are drawn as one."""
     plot.component_sizes(scene.sampled, 24, ax=ax)
-    weights = scene.sampled.posteriors_[-1].mixture().weights
+    weights = scene.sampled.components_.weights
+    assert len(weights) == scene.sampled.n_components < scene.sampled.mixture_.n_components
     assert [bar.get_width() for bar in ax.patches] == pytest.approx(sorted(weights, reverse=True))
 
 

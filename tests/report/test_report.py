@@ -111,14 +111,15 @@ def test_it_is_small(sampled):
 
 
 def test_numbers_of_components(sampled):
-    """Shares, sizes and typical items are those of the last sample, of components that hold transactions."""
+    """Shares, sizes and typical items are averages over the samples, of components that hold transactions."""
     mixture = FittedModel.of(sampled.model).components
     assert mixture.n_components == len(sampled.model.counts_.sizes)
     text = re.sub(r"<[^>]*>", "", sampled.text)
     assert f"tells {mixture.n_components} kinds" in text
     numbers = [draw.n_components for draw in sampled.model.chains_.draws]
     assert min(numbers) < max(numbers)
-    assert f"of the last of {len(numbers)} samples, which have {min(numbers)} to {max(numbers)} each" in text
+    spread = f"{min(numbers)} to {max(numbers)} components each"
+    assert f"averages over {len(numbers)} samples, which have {spread}" in text
     order = np.argsort(-mixture.weights, kind="stable")[:10]
     rows = sampled.table("components")
     assert [row[1].values[0] for row in rows] == mixture.weights[order].tolist()

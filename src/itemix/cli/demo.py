@@ -137,7 +137,7 @@ def _tell_of_model(page: Page, store: Transactions, itemsets: Itemsets, watch: S
 def _show_components(page: Page, model: DirichletProcessMixture, seconds: float) -> None:
     from itemix.core.display import Table
 
-    components = model.posterior_.mixture()
+    components = model.components_
     largest = (-components.weights).argsort()[:_N_COMPONENTS].tolist()
     rows = tuple((f"{components.weights[k]:.1%}", in_words(components, k, _N_ITEMS)) for k in largest)
     page.heading(

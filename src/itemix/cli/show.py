@@ -51,7 +51,7 @@ def show(
 
     The components come largest first, each with the number of items that its transactions have on average,
     and the items that tell it from the others: how probable they are in it, and how many times as probable as
-    overall. Of a model that was sampled, the components of the last sample are shown. Of a model without
+    overall. Of a model that was sampled, the components are averages over the samples. Of a model without
     components, the pairs of items that depend most on each other are shown, or single items if none do. Of a
     file of itemsets or rules, the first rows are shown.
     """

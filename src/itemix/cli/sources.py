@@ -254,13 +254,13 @@ def model_parts(model: FittedModel) -> list[str]:
 
 
 def _components(model: FittedModel) -> str:
-    """Say how many components a model has; the samples of a sampler have different numbers."""
+    """Say how many components a model has, and of how many samples they are averages."""
     from itemix.core.display import plural
 
     if not model.n_components:
         return ""
     components, n_samples = plural(model.n_components, "component"), model.n_posteriors
-    return f"{components} in the last of {n_samples} samples" if n_samples > 1 else components
+    return f"{components} averaged over {n_samples} samples" if n_samples > 1 else components
 
 
 def _structure(model: Model) -> str:

@@ -1,20 +1,21 @@
 """The questions that fitted estimators answer, and the data that they take.
 
-`Answers` is for all estimators. `MixtureAnswers` adds what components and a posterior can tell. Data comes as
-`Transactions`, lists of names, arrays, sparse matrices or data frames: `read_input` makes transactions of all
-of them.
+`Answers` is for all estimators. `ComponentAnswers` adds which component a transaction belongs to, and
+`MixtureAnswers` what a posterior can tell. Data comes as `Transactions`, lists of names, arrays, sparse
+matrices or data frames: `read_input` makes transactions of all of them.
 """
 
 from __future__ import annotations
 
 import os
-from abc import ABC
+from abc import ABC, abstractmethod
 from numbers import Number
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from itemix.core.encoding import as_array
@@ -285,14 +286,43 @@ class Climb:
     selection_: Learned[Selection] = Learned("training.selection")
 
 
-class MixtureAnswers(Climb, Answers):
+class ComponentAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Answers):  # type: ignore[misc]
+    """Questions to a model with components: which of them a transaction belongs to."""
+
+    n_components_: Learned[int]
+
+    @abstractmethod
+    def predict_proba(self, X: TransactionsLike) -> Floats:
+        """Return the probability of each component given each transaction, shape (n_transactions, K)."""
+
+    def predict(self, X: TransactionsLike) -> npt.NDArray[np.int64]:
+        """Return the most probable component of each transaction, shape (n_transactions,)."""
+        labels: npt.NDArray[np.int64] = self.predict_proba(X).argmax(axis=1)
+        return labels
+
+    def fit_predict(self, X: TransactionsLike, y: object = None) -> npt.NDArray[np.int64]:
+        """Fit the model and return the most probable component of each transaction."""
+        labels: npt.NDArray[np.int64] = self.fit(X, y).predict(X)
+        return labels
+
+    def transform(self, X: TransactionsLike) -> Floats:
+        """Return the same as `predict_proba`: the probabilities of components are features in a pipeline."""
+        return self.predict_proba(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+
+class MixtureAnswers(Climb, ComponentAnswers):
     """Questions to a fitted mixture: also which component explains a basket, and how sure an answer is."""
 
     mixture_: Learned[Mixture] = Learned("value")
     posteriors_: Learned[tuple[Posterior, ...]] = Learned("posteriors")
     correction_choice_: Learned[Choice] = Learned("choice")
     counts_: Learned[Counts] = Learned("training.counts")
-    n_components_: Learned[int] = Learned("value.n_components")
+    components_: Learned[Mixture] = Learned("components")
+    n_components_: Learned[int] = Learned("components.n_components")
     n_batches_: Learned[int] = Learned("training.n_batches")
 
     @property
@@ -300,21 +330,24 @@ class MixtureAnswers(Climb, Answers):
         """The corrected mixture, which answers all questions about itemsets; None without a correction."""
         return self.fitted_.corrected
 
-    def _fitted_mixture(self) -> Mixture:
-        self._fitted()
-        return self.mixture_
-
     def predict_proba(self, X: TransactionsLike) -> Floats:
-        """Return the probability of each component given each transaction, shape (n_transactions, K)."""
-        return self._fitted_mixture().responsibilities(self._transactions(X))
+        """Return the probability of each component given each transaction, shape (n_transactions, K).
+
+        After sampling it is that of all samples: components of different samples that are one and the same
+        are added up.
+        """
+        labels = self._fitted().component_labels
+        return self.mixture_.responsibilities(self._transactions(X), component_labels=labels)
 
     def predict(self, X: TransactionsLike) -> npt.NDArray[np.int64]:
         """Return the most probable component of each transaction, shape (n_transactions,)."""
-        return self._fitted_mixture().labels(self._transactions(X))
+        labels = self._fitted().component_labels
+        return self.mixture_.labels(self._transactions(X), component_labels=labels)
 
     def explain(self, basket: Names, n: int = 5, *, partial: bool = False) -> query.Explanation:
         """Return the component that explains a basket best, and the items that speak most for it."""
-        return query.explain(self._fitted_mixture(), basket, n, partial=partial)
+        labels = self._fitted().component_labels
+        return query.explain(self.mixture_, basket, n, partial=partial, component_labels=labels)
 
     def interval(
         self,

@@ -16,7 +16,6 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -260,10 +259,6 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             if self.correction is not None and not self._training.interrupted:
                 self._correct(transactions, observers)
         return self
-
-    def fit_predict(self, X: TransactionsLike, y: object = None) -> npt.NDArray[np.int64]:
-        """Fit the model and return the most probable component of each transaction."""
-        return self.fit(X, y).predict(X)
 
     def _loop(self, transactions: Transactions, n_components: int, workers: Workers) -> Callable[..., Any]:
         """Return the function that fits the mixture: it takes callbacks, and returns how the fit went."""

@@ -77,7 +77,12 @@ correction : None, "auto" or float
 
 _ATTRIBUTES = """\
 mixture_ : Mixture
-    The fitted model: expectations under the posterior; for sampling the average of all samples.
+    The fitted model, which answers: expectations under the posterior. For sampling it is the average of all
+    samples, and has the components of all of them.
+components_ : Mixture
+    The components that `predict` and `predict_proba` speak of. For sampling these are as many as the last
+    sample has, each the average of those of all samples that are one and the same. Of a Dirichlet process
+    they are those that hold transactions.
 posterior_ : Posterior
     The distribution of the parameters; for sampling that of the last sample.
 posteriors_ : tuple of Posterior
@@ -92,7 +97,7 @@ correction_choice_ : Choice
 counts_ : Counts
     The expected counts behind the posterior, or those of the last sample.
 n_components_ : int
-    The number of components of the mixture.
+    The number of components: the one asked for, or of a Dirichlet process how many hold transactions.
 n_iter_ : int
     The number of iterations.
 converged_ : bool

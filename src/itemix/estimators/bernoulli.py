@@ -63,6 +63,8 @@ class BernoulliMixture(MixtureEstimator):
     ----------
     mixture_ : Mixture
         The fitted model.
+    components_ : Mixture
+        The components that `predict` and `predict_proba` speak of: here the fitted model itself.
     corrected_ : CorrectedMixture or None
         The corrected mixture, which answers all questions about itemsets; None without a correction.
     correction_choice_ : Choice

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from itemix._runtime import Workers, count_threads
 from itemix.estimators import base
-from itemix.estimators.answers import Climb, Learned
+from itemix.estimators.answers import Climb, ComponentAnswers, Learned
 from itemix.estimators.base import ModelEstimator, printers, warn_of_choice, warn_of_fit
 from itemix.fitted import FittedModel, Training
 from itemix.inference.loop import Settings, run
@@ -107,7 +107,7 @@ class ChowLiuTree(_TreeEstimator):
         return FittedModel(trees, method="chow-liu", training=Training(transactions.n_transactions))
 
 
-class ChowLiuMixture(Climb, _TreeEstimator):
+class ChowLiuMixture(Climb, ComponentAnswers, _TreeEstimator):
     """A mixture of Chow-Liu trees, fitted by EM (Meila and Jordan 2000).
 
     Transactions come from several components, in each of which an item depends on at most one other. Where
@@ -214,15 +214,6 @@ class ChowLiuMixture(Climb, _TreeEstimator):
         """Return the probability of each component given each transaction, shape (n_transactions, K)."""
         transactions = self._transactions(X)  # first: it refuses an estimator that is not fitted
         return self.trees_.responsibilities(transactions)
-
-    def predict(self, X: TransactionsLike) -> npt.NDArray[np.int64]:
-        """Return the most probable component of each transaction, shape (n_transactions,)."""
-        labels: npt.NDArray[np.int64] = self.predict_proba(X).argmax(axis=1)
-        return labels
-
-    def fit_predict(self, X: TransactionsLike, y: object = None) -> npt.NDArray[np.int64]:
-        """Fit the model and return the most probable component of each transaction."""
-        return self.fit(X, y).predict(X)
 
     def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> FittedModel:
         observers = [*printers(self.verbose), *callbacks]

@@ -17,6 +17,7 @@ from itemix.inference.gibbs import Draw
 from itemix.inference.methods import METHODS
 from itemix.inference.priors import DataTotals, Prior, known_shares
 from itemix.inference.selection import Selection
+from itemix.models.alignment import are_labels
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.counts import Counts
 from itemix.models.mixture import Mixture
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from itemix.files.models import Parts
     from itemix.inference.methods import Method
     from itemix.inference.priors import Weights
+    from itemix.models.alignment import Labels
+    from itemix.models.base import Model
 
 
 # Parameters of a constructor. A number, a word or None stands in the header as it is. An array or a mixture
@@ -159,6 +162,8 @@ def encode_fitted(fitted: FittedModel) -> Parts:
     means = _mean_probs(training.chains, fitted.posterior)
     if means is not None and isinstance(fitted.value, Mixture) and np.array_equal(means, fitted.value.probs):
         del tensors["mixture.probs"]
+    if fitted.component_labels is not None:
+        tensors["component_labels"] = fitted.component_labels
     criterion, scores = _encode_selection(training.selection)
     return {**header, **criterion, "training": summary}, {**tensors, **scores}
 
@@ -189,6 +194,7 @@ def decode_fitted(content: Content) -> FittedModel:
         method=name,
         training=Training(n_transactions, **climb, **kept.training),
         choice=models.decode_choice(content),
+        kept_labels=_decode_labels(content, value),
     )
 
 
@@ -202,6 +208,16 @@ def _mean_probs(chains: Chains | None, posterior: Posterior | None) -> Floats | 
     for draw, (start, end) in zip(draws, pairwise(ends), strict=True):
         draw.write_mean_probs(means[start:end])
     return protected(means)
+
+
+def _decode_labels(content: Content, value: Model) -> Labels | None:
+    """Return the labels of the components of a mixture; files of older versions have none."""
+    if "component_labels" not in content or not isinstance(value, Mixture):
+        return None
+    labels = content.take("component_labels", np.int64, value.n_components)
+    if not are_labels(labels, value.n_components):
+        raise content.damaged("its component_labels are not 0, 1, 2 and so on")
+    return labels
 
 
 def _encode_climb(training: Training) -> Parts:

@@ -248,7 +248,7 @@ class CorrectedSearch(ModelSearch):
         return found.with_items(options.include[:0], self._rank_of)
 
     def _corrected(self, seen: SetColumns, lowest: float, expected: SetColumns | None = None) -> SetColumns:
-        """Return the sets that reach the threshold, of some with their counts and others as the base has them."""
+        """Return the sets that reach the threshold: of those with their counts, and those of the base."""
         model = self._model
         under_base = model.base.probabilities_of_codes(seen.offsets, seen.codes)
         found = seen._replace(values=model.blend(seen.values, under_base))

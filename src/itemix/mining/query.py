@@ -13,6 +13,7 @@ from itemix.core.transactions import Transactions, each_transaction
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
 from itemix.mining import measures
+from itemix.models.alignment import sum_by_label
 from itemix.models.base import (
     NEAR_THE_LEAST,
     Names,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from itemix._typing import Codes, Floats
     from itemix.core.items import Label
+    from itemix.models.alignment import Labels
     from itemix.models.base import Model
 
 Sign = Literal["both", "positive", "negative"]
@@ -251,7 +253,14 @@ def _encode_baskets(model: Model, baskets: Transactions | Iterable[Names]) -> Se
     return encode_sets(model.items, baskets)
 
 
-def explain(mixture: Mixture, basket: Names, n: int = 5, *, partial: bool = False) -> Explanation:
+def explain(
+    mixture: Mixture,
+    basket: Names,
+    n: int = 5,
+    *,
+    partial: bool = False,
+    component_labels: Labels | None = None,
+) -> Explanation:
     """Return the component that explains a basket best, and the items that speak most for it.
 
     Parameters
@@ -264,23 +273,27 @@ def explain(mixture: Mixture, basket: Names, n: int = 5, *, partial: bool = Fals
         How many items to name.
     partial : bool
         Whether items that are not named are unknown; by default they are absent.
+    component_labels : array of int, shape (n_components,), optional
+        Explain it by labels: all components with the same label are one.
     """
     n = check_whole("n", n, 5, least=0)
     held = mixture.items.codes(basket)
     everything = np.arange(mixture.n_items, dtype=np.int32)
     missing = everything[:0] if partial else np.setdiff1d(everything, held)
     conditional = mixture.condition(mixture.items.names(held), mixture.items.names(missing))
-    component = int(conditional.weights.argmax())
+    responsibilities = sum_by_label(conditional.weights, component_labels)
+    component = int(responsibilities.argmax())
+    probs = (mixture if component_labels is None else mixture.merge(component_labels)).probs[component]
     with np.errstate(divide="ignore", invalid="ignore"):
-        present = np.log(mixture.probs[component]) - np.log(mixture.item_probabilities)
-        absent = np.log1p(-mixture.probs[component]) - np.log1p(-mixture.item_probabilities)
+        present = np.log(probs) - np.log(mixture.item_probabilities)
+        absent = np.log1p(-probs) - np.log1p(-mixture.item_probabilities)
     known = np.concatenate([held, missing]).astype(np.intp)
     evidence = np.nan_to_num(np.concatenate([present[held], absent[missing]]), nan=0.0)
     order = np.argsort(-evidence, kind="stable")[:n]
     contributions = [
         Contribution(mixture.items[int(known[j])], bool(j < len(held)), float(evidence[j])) for j in order
     ]
-    return Explanation(component, float(conditional.weights[component]), contributions, conditional.weights)
+    return Explanation(component, float(responsibilities[component]), contributions, responsibilities)
 
 
 class Pair(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -190,7 +191,7 @@ class CorrectedMixture(Model):
         counts = np.empty(n, dtype=np.int64)
         found = np.empty(data.n_rows, dtype=np.int64)
         ends = np.searchsorted(np.cumsum(steps), np.arange(0, steps.sum(), _STEPS_AT_A_TIME), side="right")
-        for first, last in zip(ends, [*ends[1:], n], strict=True):
+        for first, last in pairwise([*ends, n]):
             still_wanted()
             corrected.count_events(
                 self._rows,

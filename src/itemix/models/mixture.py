@@ -18,6 +18,7 @@ from itemix.kernels.inference import estep
 from itemix.kernels.inference.estep import ScoreTables
 from itemix.kernels.models import probability
 from itemix.kernels.models.probability import AskedSets
+from itemix.models.alignment import are_labels, sum_by_label
 from itemix.models.base import NEAR_THE_LEAST, Model, Names, no_sets, require_consistent, require_same_items
 from itemix.models.counts import tables_of_mixture
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from itemix._typing import Floats
+    from itemix.models.alignment import Labels
     from itemix.models.base import SetArrays
 
 
@@ -176,6 +178,35 @@ class Mixture(Model):
         order = as_positions(components, self.n_components)
         return Mixture(self._weights[order], self._probs[order], self._items)
 
+    def merge(self, component_labels: npt.ArrayLike) -> Mixture:
+        """Return the mixture in which components with the same label are one.
+
+        Its weight is their sum, and its item probabilities are their averages. So the probability of each
+        item stays the same. That of larger sets does not: a component of products becomes the product of
+        averages.
+
+        Parameters
+        ----------
+        component_labels : array of int, shape (n_components,)
+            The label of each component: 0, 1, 2, ..., each at least once.
+
+        Raises
+        ------
+        InvalidInputError
+            If these are not such labels.
+        """
+        labels = np.asarray(component_labels)
+        if not are_labels(labels, self.n_components):
+            raise InvalidInputError(
+                f"expected a label for each of the {self.n_components} components, 0, 1, 2 and so on, each "
+                "at least once, got others; try np.unique(labels, return_inverse=True)[1]"
+            )
+        weights = sum_by_label(self._weights, labels)
+        n_carriers = np.bincount(labels)[labels]
+        shares = np.divide(self._weights, weights[labels], out=1 / n_carriers, where=weights[labels] > 0)
+        probs = sum_by_label((shares[:, None] * self._probs).T, labels).T
+        return Mixture(weights, np.minimum(probs, 1.0), self._items)
+
     def log_likelihood(self, transactions: Transactions) -> Floats:
         """Return the log-probability of each transaction, shape (n_transactions,); -inf if impossible."""
         transactions = as_transactions(transactions)
@@ -184,23 +215,35 @@ class Mixture(Model):
             pass
         return each_transaction(transactions, values)
 
-    def responsibilities(self, transactions: Transactions) -> Floats:
+    def responsibilities(
+        self, transactions: Transactions, *, component_labels: Labels | None = None
+    ) -> Floats:
         """Return the probability of each component given each transaction, shape (n_transactions, K).
 
         A transaction that no component allows is shared equally among all.
+
+        Parameters
+        ----------
+        transactions : Transactions
+            The data.
+        component_labels : array of int, shape (n_components,), optional
+            Return the probability of each label instead, that of its components together.
         """
         transactions = as_transactions(transactions)
-        out = np.empty((transactions.n_rows, self.n_components))
+        K = self.n_components if component_labels is None else int(component_labels.max()) + 1
+        out = np.empty((transactions.n_rows, K))
         for first, last, resp in self._passes(transactions, np.empty(transactions.n_rows), with_resp=True):
-            out[first:last] = resp
+            out[first:last] = sum_by_label(resp, component_labels)
         return each_transaction(transactions, out)
 
-    def labels(self, transactions: Transactions) -> npt.NDArray[np.int64]:
-        """Return the most probable component of each transaction, shape (n_transactions,)."""
+    def labels(
+        self, transactions: Transactions, *, component_labels: Labels | None = None
+    ) -> npt.NDArray[np.int64]:
+        """Return the most probable component, or label, of each transaction, shape (n_transactions,)."""
         transactions = as_transactions(transactions)
         out = np.empty(transactions.n_rows, dtype=np.int64)
         for first, last, resp in self._passes(transactions, np.empty(transactions.n_rows), with_resp=True):
-            out[first:last] = resp.argmax(axis=1)
+            out[first:last] = sum_by_label(resp, component_labels).argmax(axis=1)
         return each_transaction(transactions, out)
 
     def _passes(

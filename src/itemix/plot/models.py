@@ -38,8 +38,8 @@ def component_heatmap(
     """Draw the probability of items in the largest components, in per cent.
 
     The items are those that are most characteristic of the components, a few of each; they stand beside the
-    component that they were chosen for first. Of a model that was sampled, the components of the last sample
-    are drawn.
+    component that they were chosen for first. Of a model that was sampled, the components are averages over
+    the samples.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ def component_sizes(
 ) -> Axes:
     """Draw how large the largest components are, each under the items that are most characteristic of it.
 
-    An item has its probability in the component. Of a model that was sampled, the components of the last
-    sample are drawn.
+    An item has its probability in the component. Of a model that was sampled, the components are averages
+    over the samples.
 
     Parameters
     ----------

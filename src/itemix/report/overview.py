@@ -250,8 +250,8 @@ def _of_samples(findings: Findings) -> list[Element]:
     spread = f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else f"{numbers[0]}"
     return [
         paragraph(
-            f"These are the components of the last of {len(numbers)} samples, which have {spread} each; "
-            "all other answers are averages over the samples."
+            f"All answers are averages over {len(numbers)} samples, which have {spread} components each. "
+            "Components of different samples that are one and the same were matched with each other."
         )
     ]
 

@@ -277,7 +277,7 @@ class Served:
 
     @property
     def components(self) -> Mixture | None:
-        """The components to look at, after sampling those of the last sample; None if the model has none."""
+        """The components to look at, after sampling averages over the samples; None if the model has none."""
         return self.fitted.components
 
     @cached_property

@@ -91,7 +91,7 @@ function heatText(drawn, total) {
 }
 
 function introduction(about) {
-  const sampled = about.n_samples > 1 ? ` Shown are those of the last of ${about.n_samples} samples.` : "";
+  const sampled = about.n_samples > 1 ? ` They are averages over ${about.n_samples} samples.` : "";
   return `The model has found ${plural(about.n_components, "kind")} of transactions.${sampled} Each is described by the items that are more probable in it than overall.`;
 }
 
