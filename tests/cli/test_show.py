@@ -64,15 +64,15 @@ def test_show_names_items_where_none_depends_on_another(run, store, tmp_path, mo
     assert "more" not in run("show", path, "-n", "0").out
 
 
-def test_a_choice_of_no_correction_is_said(run, tmp_path):
-    """Where auto has chosen none, both the fit and what is shown of the model say so."""
+def test_the_correction_is_said(run, tmp_path):
+    """Both the fit and what is shown of the model say what it is worth; without one, nothing is said."""
     data, path = tmp_path / "few.csv", tmp_path / "few.itemix"
     data.write_text("milk,bread\nmilk\nbread,butter\nbutter\n" * 5)
     fitted = run("fit", data, "--method", "vfbm", "-K", "2", "--seed", "0", "-o", path)
-    assert "no correction was found to be better" in fitted.err
-    assert "3 items, no correction was found to be better, fitted on 20" in run("show", path).err
+    assert "corrected by 20 transactions, worth 1 of them" in fitted.err
+    assert "3 items, corrected by 20 transactions, worth 1 of them, fitted on 20" in run("show", path).err
     run("fit", data, "--method", "vfbm", "-K", "2", "--correction", "none", "-o", path)
-    assert "correction" not in run("show", path).err
+    assert "corrected" not in run("show", path).err
 
 
 @pytest.mark.parametrize("method", ["chow-liu", "maxent"])
@@ -93,10 +93,8 @@ def test_show_names_pairs_where_there_are_no_components(run, store, tmp_path, mo
 def test_show_says_what_was_fitted(run, models):
     """The line on standard error says the method, the size, and of how many transactions."""
     assert run("show", models["gsdpm"]).err.startswith("gsdpm.itemix: gsdpm, ")
-    assert (
-        " averaged over 2 samples, 92 items, no correction was found to be better, fitted on 600 transac"
-        in run("show", models["gsdpm"]).err
-    )
+    said = " averaged over 2 samples, 92 items, corrected by 600 transactions, worth "
+    assert said in run("show", models["gsdpm"]).err
 
 
 def test_only_components_that_hold_transactions_count(run, tmp_path):
@@ -106,7 +104,7 @@ def test_only_components_that_hold_transactions_count(run, tmp_path):
     fitted = run("fit", data, "--method", "gsdpm", "--seed", "0", "-o", path)
     assert "gsdpm: 1 component averaged over 5 samples, " in fitted.err
     shown = run("show", path)
-    assert "gsdpm, 1 component averaged over 5 samples, 2 items, no correction" in shown.err
+    assert "gsdpm, 1 component averaged over 5 samples, 2 items, corrected by 1 transaction, worth 1 of" in shown.err
     assert {row[0] for row in shown.rows} == {"1"}
 
 

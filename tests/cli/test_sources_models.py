@@ -42,8 +42,7 @@ def test_a_corrected_model_answers(run, models):
     assert [float(row[1]) for row in result.rows] == pytest.approx(
         model.intervals(found)[1].tolist(), rel=1e-5
     )
-    size = model.corrected_.correction.residuals.size
-    assert f"92 items, corrected by {size} itemsets of up to 2 items, fitted" in result.err
+    assert "92 items, corrected by 600 transactions, worth 2 of them, fitted" in result.err
     pair = next(itemset.items for itemset in found if len(itemset.items) == 2)
     asked = run("query", models["corrected"], *pair, "-q")
     assert float(asked.rows[0][0]) == pytest.approx(model.probability(pair), rel=1e-5)
@@ -51,11 +50,11 @@ def test_a_corrected_model_answers(run, models):
     assert [row[-1] for row in offered.rows] == [r.item for r in model.recommend([pair[0]], n=3)]
 
 
-@pytest.mark.parametrize("value", ["x", "1.5", "6"])
+@pytest.mark.parametrize("value", ["x", "0", "-6"])
 def test_bad_corrections_are_one_line(run, store, tmp_path, value):
-    """--correction is a word or a small number."""
+    """--correction is a word or a positive number."""
     result = run("fit", store, "--method", "nbm", "--correction", value, "-o", tmp_path / "m.itemix", "-q")
-    assert result.err.startswith("itemix: expected --correction as auto, none or a number from 2 to 5, got ")
+    assert result.err.startswith("itemix: expected --correction as ")
 
 
 @pytest.mark.parametrize("source", ["nbm", "data"])

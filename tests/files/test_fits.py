@@ -212,11 +212,12 @@ def test_a_selection_survives(data, tmp_path):
 
 
 def test_the_choice_of_a_correction_survives(data, tmp_path):
-    """What was tried for the correction is kept, whether it is corrected or not."""
+    """What was tried for the correction is kept."""
     model = BernoulliMixture(3, random_state=0, correction="auto").fit(data)
     found, kept = model.correction_choice_, through_file(model, tmp_path).correction_choice_
-    assert (kept.ways, kept.best, kept.excess_variance) == (found.ways, found.best, found.excess_variance)
-    np.testing.assert_array_equal(kept.errors, found.errors)
+    assert (kept.n_errors, kept.best) == (found.n_errors, found.best)
+    for name in ("worths", "errors", "standard_errors"):
+        np.testing.assert_array_equal(getattr(kept, name), getattr(found, name))
 
 
 def test_what_cannot_be_saved_is_said(data, tmp_path):
@@ -437,18 +438,6 @@ def test_a_small_file_does_not_ask_for_much_memory(wide, tmp_path):
     spread = np.zeros((30, 3000), dtype=np.int32)
     spread[0, 0] = 1
     assert fits._of_table(spread).keys() == {"draws.item_counts"}
-
-
-@pytest.mark.parametrize("name", ["correction.item_shift", "correction.shift"])
-def test_shifts_that_have_no_odds_are_refused(name, tmp_path):
-    """A correction whose odds are beyond all numbers is damage, even where the checksum fits."""
-    path = tmp_path / "model.itemix"
-    content = container.read(GOLDEN / "format-1" / "corrected-mixture.itemix")
-    content._tensors[name] = content._tensors[name].copy()
-    content._tensors[name][-1] = 1e308
-    container.write(path, content._header, content._tensors)
-    with pytest.raises(ModelFileError, match=r"damaged \(its correction shifts an item by too much\)"):
-        load(path)
 
 
 @pytest.mark.parametrize("method", [*MAKERS, "wide"])

@@ -269,8 +269,8 @@ def test_corrected_models():
     assert findings.itemsets.lower is not None
     words = "".join(summary(findings).as_element().itertext())
     assert (
-        "100 transactions of 3 items, and corrected by how often itemsets of up to 2 items were counted"
-        in words
+        "100 transactions of 3 items, and corrected by the transactions themselves, beside which it is worth "
+        "2 of them" in words
     )
 
 

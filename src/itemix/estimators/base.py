@@ -310,7 +310,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         worth = self.correction
         try:
             if worth == "auto":
-                tell_stage(callbacks, "finding out on held-out data what the mixture is worth")
+                tell_stage(callbacks, "choosing the correction")
                 rng = np.random.default_rng(as_seed(self.random_state))
                 worth = choose(self._refitted, transactions, rng)
             corrected = correct(self.mixture_, transactions, worth)
