@@ -123,7 +123,7 @@ class ModelSearch(ABC):
         """Return the k most probable sets, among those of at least the threshold."""
         if self._options.target == "maximal":
             return self.find(threshold, self._options.max_itemsets).best(k)
-        low, high = max(threshold, _LOWEST), 1.0
+        low, high = max(threshold, _LOWEST, self._surely_reached(k)), 1.0
         while high > _CLOSE_ENOUGH * low:
             middle = float(np.sqrt(low * high))
             try:
@@ -135,6 +135,14 @@ class ModelSearch(ABC):
                 return found.best(k)
             high = middle
         return self.find(low, self._options.max_itemsets).best(k)
+
+    def _surely_reached(self, k: int) -> float:
+        """Return a probability that k sets reach, judged by the sets of one item beside the included ones."""
+        options, length = self._options, len(self._options.include) + 1
+        if options.target != "all" or not options.min_len <= length <= options.max_len:
+            return 0.0
+        items = self._item_joint
+        return float(np.partition(items, -k)[-k]) if k <= len(items) else 0.0
 
     def _probable(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> SetColumns:
         """Return all sets with at least this probability, with the included items."""
