@@ -207,7 +207,8 @@ class FittedModel(Immutable):
         is left out. The components of trees are given by the probabilities of single items.
         """
         if self.training is not None and self.training.chains is not None:
-            return _with_transactions(self.posteriors[-1], self.training.chains.draws[-1].n_components)
+            last = self.training.chains.draws[-1]
+            return _with_transactions(last.posterior(), last.n_components)
         if isinstance(self.value, TreeMixture) and self.value.n_components > 1:
             return Mixture(self.value.weights, self.value.component_probabilities, self.value.items)
         return self.value if isinstance(self.value, Mixture) else None
