@@ -240,7 +240,7 @@ def test_what_cannot_be_saved_is_said(data, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-CHOICE = ("choice.shrinkages", "choice.errors", "choice.excess")
+CHOICE = ("choice.errors", "choice.standard_errors")
 COMMON = [
     ({"kind": "Popen"}, "this version knows no 'Popen' by the method"),
     ({"method": "magic"}, "by the method 'magic'"),
@@ -259,9 +259,9 @@ COMMON = [
     ({"mixture.weights": np.array([2.0, -1.0])}, "mixture.probs is float64 of shape"),
     ({"extra": np.zeros(1)}, "it has an array 'extra' that this version does not know"),
     ({"selection.candidates": np.empty(0, int)}, "its selection.candidates are empty"),
-    ({"choice.orders": np.zeros(2, int)}, "it has no array choice.shrinkages"),
+    ({"choice.worths": np.ones(2)}, "it has no array choice.errors"),
     (
-        {"choice.orders": np.zeros(1, int), **dict.fromkeys(CHOICE, np.full(1, np.nan))},
+        {"choice.worths": np.ones(1), **dict.fromkeys(CHOICE, np.full(1, np.nan))},
         "its choice of a correction is no such choice",
     ),
 ]

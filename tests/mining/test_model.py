@@ -29,6 +29,8 @@ OPTIONS = [
     {"exclude": [0, 1]},
     {"exclude": [2], "include": [4], "min_len": 2},
     {"top_k": 17},
+    {"top_k": 4},
+    {"top_k": 3, "include": [1], "exclude": [0]},
     {"top_k": 5, "min_len": 2},
     {"include": [2], "max_len": 1},
 ]

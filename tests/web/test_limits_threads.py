@@ -14,7 +14,9 @@ import pytest
 from starlette.testclient import TestClient
 
 import itemix
-from itemix._runtime import deadline
+from itemix._runtime import deadline, still_wanted
+from itemix.core.items import Items
+from itemix.models.base import Model
 from itemix.web.app import make_app
 from itemix.web.limits import Limits
 from itemix.web.served import Served
@@ -23,15 +25,28 @@ from itemix.web.views import ask, patterns
 
 @pytest.fixture(scope="module")
 def corrected():
-    """A corrected mixture, which sums over all sets of the items that are absent."""
+    """A corrected mixture."""
     data = itemix.datasets.load("grocery_store").sample(3000, random_state=0)
     return itemix.BayesianMixture(n_components=20, random_state=0, correction=3).fit(data)
 
 
-def heavy_question(fitted):
-    """Return a short address that takes seconds to answer."""
-    names = list(fitted.model_.items)
-    return f"/recommend?{urlencode({'basket': names[:20], 'absent': names[20:30]}, doseq=True)}"
+class Endless(Model):
+    """A model that never ends to think, unless it is told that nobody wants to know."""
+
+    items = Items(["a", "b"])
+    n_parameters = 0
+    item_probabilities = np.array([0.5, 0.5])
+
+    def probabilities_of_codes(self, offsets, codes, absent_offsets=None, absent_codes=None):
+        """Think, in small steps."""
+        while True:
+            still_wanted()
+            time.sleep(0.001)
+
+    log_likelihood = sample = probabilities_of_codes
+
+
+HEAVY = "/recommend?basket=a"
 
 
 def get(address, path):
@@ -54,11 +69,11 @@ def is_idle(app, seconds=1.5):
     return all(job.done() for job in waiting)
 
 
-def test_a_heavy_question_keeps_nobody_waiting_and_ends_in_time(serve, corrected):
+def test_a_heavy_question_keeps_nobody_waiting_and_ends_in_time(serve):
     """Others are answered meanwhile; when the time is over it is refused, and no thread works on."""
-    app = make_app([Served("store", corrected, limits=Limits(seconds=0.5))])
+    app = make_app([Served("store", Endless(), limits=Limits(seconds=0.5))])
     with serve(app) as address, ThreadPoolExecutor() as asking:
-        heavy = asking.submit(get, address, heavy_question(corrected))
+        heavy = asking.submit(get, address, HEAVY)
         time.sleep(0.1)
         assert max(get(address, "/health")[2] for _ in range(5)) < 0.3
         status, answer, seconds = heavy.result()
@@ -67,15 +82,13 @@ def test_a_heavy_question_keeps_nobody_waiting_and_ends_in_time(serve, corrected
         assert is_idle(app)
 
 
-def test_who_goes_away_stops_the_work(serve, corrected):
+def test_who_goes_away_stops_the_work(serve):
     """A client that closes its connection leaves no thread behind that works for it."""
-    app = make_app([Served("store", corrected, limits=Limits(seconds=60.0))])
+    app = make_app([Served("store", Endless(), limits=Limits(seconds=60.0))])
     with serve(app) as address:
         for _ in range(6):
             with socket.create_connection(address) as client:
-                client.sendall(
-                    f"GET {heavy_question(corrected)} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode()
-                )
+                client.sendall(f"GET {HEAVY} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode())
                 time.sleep(0.1)
         assert is_idle(app)
         with urllib.request.urlopen(f"http://127.0.0.1:{address[1]}/metrics") as response:
@@ -105,7 +118,7 @@ def chain_of_pairs(n):
 
 
 LOOPS = {
-    "absent items of a correction": lambda served, names: ask.recommend(
+    "recommend": lambda served, names: ask.recommend(
         served, ask.RecommendQuestion(basket=names[:3], absent=names[3:6])
     ),
     "influences": lambda served, names: ask.influences(served, ask.InfluencesQuestion(present=names[:2])),
@@ -120,7 +133,7 @@ LOOPS = {
 def test_long_loops_can_be_called_off(corrected, kind, loop):
     """Whatever may take long asks whether it is still wanted."""
     model = {"mixture": corrected.mixture_, "corrected": corrected, "maxent": chain_of_pairs(10)}[kind]
-    if kind == "mixture" and loop in ("absent items of a correction", "influences"):
+    if kind != "maxent" and loop in ("recommend", "influences"):
         pytest.skip("takes a step for each item and component, whatever is asked")
     served = Served("x", model)
 
@@ -136,10 +149,7 @@ def test_long_loops_can_be_called_off(corrected, kind, loop):
     [
         ({"present": ["salsa"]}, True),
         ({"present": ["salsa", "tortillas"], "given": ["beer"], "absent": ["bread"], "level": 0.9}, True),
-        (
-            {"present": ["salsa"], "absent": ["beer", "bread", "butter", "bananas", "coffee", "ham"] * 2},
-            False,
-        ),
+        ({"present": ["salsa"] * 400}, False),
         ({"present": ["salza"]}, False),
     ],
 )

@@ -64,8 +64,8 @@ _SPLITS = 0.5  # the share of splits among the moves
 _MOST_COMPONENTS = 50, 500
 _MOST_CELLS = 4_000_000
 _ROOM = 16
-# Means of so many components are made at a time, so that what leads to them stays in the cache.
-_ROWS_OF_MEANS = 16
+# So many means are made at a time, so that what leads to them stays in the cache.
+_CELLS_OF_MEANS = 1 << 16
 
 
 def expanded_rows(transactions: Transactions, flipped: npt.NDArray[np.bool_] | None = None) -> RowArrays:
@@ -351,11 +351,12 @@ class Draw:
     def write_mean_probs(self, out: Floats) -> None:
         """Write ``posterior().mean_probs()`` to an array, without making that posterior: it is large."""
         beta, gamma = self.prior.beta, self.prior.gamma
-        for first in range(0, self.n_components, _ROWS_OF_MEANS):
-            rows = slice(first, min(first + _ROWS_OF_MEANS, self.n_components))
+        n_rows = max(1, _CELLS_OF_MEANS // len(beta))
+        for first in range(0, self.n_components, n_rows):
+            rows = slice(first, min(first + n_rows, self.n_components))
             eta = self.item_counts[rows] + beta
             nu = self.sizes[rows, None] - self.item_counts[rows] + gamma
-            out[rows] = eta / (eta + nu)
+            np.divide(eta, eta + nu, out=out[rows])
         out[self.n_components :] = beta / (beta + gamma)
 
 

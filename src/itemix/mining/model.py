@@ -88,6 +88,12 @@ class ModelSearch(ABC):
         self._on_progress = on_progress
         self._running = n_threads, on_progress
         self._rank_of = ranks_by(model.item_probabilities)
+        self._own, self._item_joint = self._joint()
+        self._item_joint[np.concatenate([options.include, options.exclude])] = -1.0
+
+    @abstractmethod
+    def _joint(self) -> tuple[float, Floats]:
+        """Return the probability of the included items, and that of each item with them."""
 
     @abstractmethod
     def _probable(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> SetColumns:
@@ -123,7 +129,7 @@ class ModelSearch(ABC):
         """Return the k most probable sets, among those of at least the threshold."""
         if self._options.target == "maximal":
             return self.find(threshold, self._options.max_itemsets).best(k)
-        low, high = max(threshold, _LOWEST), 1.0
+        low, high = max(threshold, _LOWEST, self._surely_reached(k)), 1.0
         while high > _CLOSE_ENOUGH * low:
             middle = float(np.sqrt(low * high))
             try:
@@ -136,24 +142,16 @@ class ModelSearch(ABC):
             high = middle
         return self.find(low, self._options.max_itemsets).best(k)
 
+    def _surely_reached(self, k: int) -> float:
+        """Return a probability that k sets reach, judged by the sets of one item beside the included ones."""
+        options, length = self._options, len(self._options.include) + 1
+        if options.target != "all" or not options.min_len <= length <= options.max_len:
+            return 0.0
+        return float(np.partition(self._item_joint, -k)[-k]) if k <= len(self._item_joint) else 0.0
+
 
 class RootSearch(ModelSearch):
-    """One search from single items on, with the probability of each together with the included ones."""
-
-    def __init__(
-        self,
-        model: Model,
-        options: SearchOptions,
-        n_threads: int,
-        on_progress: Callable[[int, int], None] | None,
-    ) -> None:
-        super().__init__(model, options, n_threads, on_progress)
-        self._own, self._item_joint = self._joint()
-        self._item_joint[np.concatenate([options.include, options.exclude])] = -1.0
-
-    @abstractmethod
-    def _joint(self) -> tuple[float, Floats]:
-        """Return the probability of the included items, and that of each item with them."""
+    """One search from single items on."""
 
     @abstractmethod
     def _search(self, order: Codes, lowest: float, limits: SearchLimits) -> SetColumns:
@@ -223,6 +221,13 @@ class CorrectedSearch(ModelSearch):
     """
 
     _model: CorrectedMixture
+
+    def _joint(self) -> tuple[float, Floats]:
+        include = self._options.include
+        own = float(np.exp(self._model.log_probability_of_codes(include, include[:0])))
+        if own == 0:
+            return own, np.zeros(self._model.n_items)
+        return own, own * self._model.items_given(include, include[:0])
 
     def _probable(self, threshold: float, max_itemsets: int, min_len: int, max_len: int) -> SetColumns:
         model, lowest = self._model, threshold * (1 - ROUNDING)
