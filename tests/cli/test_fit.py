@@ -239,7 +239,7 @@ def test_warnings_are_notes(run, baskets, tmp_path):
         ),
         (
             ["-o", "m", "--correction", "-9"],
-            "expected --correction as none, auto or a positive number, got -9.0; try auto",
+            "expected --correction as auto, none or a positive number, got '-9'",
         ),
         (["-o", "m", "--beta", "1.5"], "expected --beta of less than 1, got 1.5; or give --gamma 1 too"),
         (["-o", "m", "--seed", "-1"], "expected --seed as a whole number of 0 or more, got -1"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import re
 import sys
 import warnings
@@ -307,7 +308,14 @@ def in_parameters(message: str) -> str:
 
 def _correction(text: str) -> float | str | None:
     """Return the parameter of an estimator that --correction stands for."""
-    return None if text == "none" else _number_or("--correction", text, "auto", float)
+    if text == "none":
+        return None
+    found = _number_or("--correction", text, "auto", float)
+    if isinstance(found, float) and not 0 < found < math.inf:
+        raise InvalidInputError(
+            f"expected --correction as auto, none or a positive number, got {text!r}; try --correction auto"
+        )
+    return found
 
 
 def _number_or(

@@ -149,7 +149,7 @@ class Mixture(Model):
 
     @cached_property
     def _by_item(self) -> Floats:
-        return np.ascontiguousarray(self._probs.T)
+        return protected(self._probs.T.copy())
 
     @cached_property
     def _tables(self) -> ScoreTables:
@@ -399,7 +399,7 @@ class Mixture(Model):
         if 4 * asked.sum() > self.n_items:
             return self._by_item, None
         place = np.cumsum(asked, dtype=np.int32) - np.int32(1)
-        return np.ascontiguousarray(self._probs[:, asked].T), place
+        return protected(self._probs[:, asked].T.copy()), place
 
 
 def checked_weights(weights: npt.ArrayLike) -> Floats:
