@@ -51,9 +51,11 @@ beta, gamma : float, array of float, shape (n_items,), or None
     that, as in the paper; beta="learn" also learns the strength of that prior.
 n_init : int
     How many starts; the best is kept. For sampling, how many chains; all are averaged.
-init : {"k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
-    How to start: from spread-out transactions, which is the default, from random labels (the paper's), for
-    sampling also from one component (the paper's for the process), from a mixture, or from labels.
+init : {"sampled", "k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
+    How to start: from labels that short chains of a sampler have drawn, which is the default of variational
+    inference; from spread-out transactions, which is the default of sampling; from random labels (the
+    paper's); from a mixture; or from labels. Only sampling starts from one component (the paper's for the
+    process), only variational inference from "sampled".
 max_iter : int
     The most iterations of a start, or of the burn-in of a chain.
 tol : float or None
@@ -122,6 +124,7 @@ _INFERENCES = "variational", "gibbs"
 # By sampling: for the run, and for each draw that is kept.
 _BYTES_A_CELL, _BYTES_A_CELL_AND_DRAW = 15, 50
 _TOLERANCE = {"variational": 1e-4, "gibbs": 0.01}
+_STARTS = {"variational": "sampled", "gibbs": "k-means++"}
 
 
 class _Bayesian(MixtureEstimator):
@@ -256,7 +259,7 @@ class _Bayesian(MixtureEstimator):
 
     def _start(self, n_components: int) -> Init:
         start: Init | None = super()._start(n_components)
-        return "k-means++" if start is None else start
+        return _STARTS[self.inference] if start is None else start
 
     def _last(self) -> Mixture:
         """Return the mixture of the last sample: the average of all has the components of all."""
