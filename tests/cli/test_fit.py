@@ -178,8 +178,9 @@ def test_choices_are_those_of_the_library(run, baskets, tmp_path):
     assert set(METHODS) == {"nbm", "vfbm", "gsfbm", "vdpm", "gsdpm", *others}
     for options in (
         *(["--method", "nbm", "--components", "auto", "--criterion", name] for name in CRITERIA),
-        *(["--method", "gsfbm", "-K", "2", "--init", name, *SAMPLING] for name in INITS[:3]),
-        *(["--method", "chow-liu-mixture", "-K", "2", "--init", name] for name in (*INITS[:2], *INITS[3:])),
+        *(["--method", "gsfbm", "-K", "2", "--init", name, *SAMPLING] for name in INITS[1:4]),
+        *(["--method", "vfbm", "-K", "2", "--init", name] for name in INITS[:3]),
+        *(["--method", "chow-liu-mixture", "-K", "2", "--init", name] for name in (*INITS[1:3], INITS[4])),
     ):
         result = run("fit", baskets, "-q", *options, "-o", tmp_path / "m.itemix")
         assert (result.code, result.err) == (0, "")
@@ -222,7 +223,7 @@ def test_warnings_are_notes(run, baskets, tmp_path):
         (["-o", "m", "--init", "zero"], "expected --init to be one of k-means++, random, one, got 'zero'"),
         (
             ["-o", "m", "--method", "vfbm", "--init", "one"],
-            "expected --init to be one of k-means++, random, got 'one'",
+            "expected --init to be one of sampled, k-means++, random, got 'one'",
         ),
         (
             ["-o", "m", "--method", "chow-liu-mixture", "--init", "one"],

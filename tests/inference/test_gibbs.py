@@ -180,7 +180,7 @@ def test_the_process_keeps_within_its_bound():
     rng = np.random.default_rng(0)
     data = Transactions.from_matrix((rng.random((300, 12)) < 0.5).astype(int))
     prior = make_prior(data.item_counts(), 300, alpha=200.0, weights="sticks")
-    sampler = GibbsSampler(data, prior, lambda _: np.zeros(300, dtype=np.int64), most_components=24)
+    sampler = GibbsSampler(data, prior, lambda _: np.zeros(300, dtype=np.int64), max_components=24)
     states = steps(sampler, 10)
     assert states[-1].n_components == 24 == len(states[-1].tables.sizes)
     value = naive.log_joint(
@@ -188,7 +188,7 @@ def test_the_process_keeps_within_its_bound():
     )
     assert states[-1].log_joint == pytest.approx(value, abs=1e-6)
     most = [
-        GibbsSampler(Transactions([0, 1], [0], range(n)), prior, lambda _: np.zeros(1)).most_components
+        GibbsSampler(Transactions([0, 1], [0], range(n)), prior, lambda _: np.zeros(1)).max_components
         for n in (1, 20_000, 10**6)
     ]
     assert most == [500, 200, 50]

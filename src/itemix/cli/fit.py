@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from itemix.inference.loop import Callback, Report
 
 CRITERIA = ("bic", "aic", "held-out")
-INITS = ("k-means++", "random", "one", "mixture")
+INITS = ("sampled", "k-means++", "random", "one", "mixture")
 # What methods cannot start from, by their inference or estimator; and what all others cannot.
-_NO_INIT_OF = {"gibbs": ("mixture",), "ChowLiuMixture": ("one",)}
+_NO_INIT_OF = {"gibbs": ("sampled", "mixture"), "ChowLiuMixture": ("sampled", "one")}
 _NO_INITS = ("one", "mixture")
 
 _MODEL = "Which model"
@@ -192,8 +192,8 @@ class Fitting:
             panel=_RUN,
             metavar="|".join(INITS),
             autocompletion=one_of(INITS),
-            help="How to start: from spread-out transactions, random labels, (sampling) one component, or "
-            "(trees) a mixture without trees.",
+            help="How to start: from labels that short chains have drawn (EM and variational), spread-out "
+            "transactions, random labels, (sampling) one component, or (trees) a mixture without trees.",
         ),
     ] = None
     starts: Annotated[

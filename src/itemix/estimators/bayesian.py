@@ -17,7 +17,7 @@ from itemix.estimators.answers import Learned
 from itemix.estimators.base import MixtureEstimator
 from itemix.fitted import FittedModel, Training
 from itemix.inference.chains import Chains, Schedule, sample
-from itemix.inference.gibbs import GibbsSampler
+from itemix.inference.gibbs import GibbsSampler, default_max_components
 from itemix.inference.methods import METHODS, bayesian_method
 from itemix.inference.priors import DataTotals, Prior, Weights, make_prior
 from itemix.inference.start import PROCESS_LABELS, label_starter
@@ -255,7 +255,12 @@ class _Bayesian(MixtureEstimator):
             n_components,
             learn_alpha=learn_alpha,
             learn_strength=learn_strength,
+            max_components=self._max_components(transactions.n_items),
         )
+
+    def _max_components(self, n_items: int) -> int:
+        """Return how many components a sampler may have at once; 0 where their number is given."""
+        return 0
 
     def _start(self, n_components: int) -> Init:
         start: Init | None = super()._start(n_components)
@@ -366,6 +371,9 @@ class DirichletProcessMixture(_Bayesian):
         of this many components. By default 50, or the number of transactions if that is smaller.
     inference : {"variational", "gibbs"}
         Variational inference (VDPM) is quick, collapsed Gibbs sampling (GSDPM) more exact.
+    max_components : int or None
+        For sampling: how many components a sample may have, rounded up to a multiple of eight. By default
+        4,000,000 divided by the number of items, but from 50 to 500. A run that meets this bound warns.
     {parameters}
 
     Attributes
@@ -374,6 +382,63 @@ class DirichletProcessMixture(_Bayesian):
     """
 
     _weights: Weights = "sticks"
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        inference: Literal["variational", "gibbs"] = "variational",
+        max_components: int | None = None,
+        alpha: float | str = 1.5,
+        beta: Hyperparameter = None,
+        gamma: Hyperparameter = None,
+        n_init: int = 1,
+        init: Init | None = None,
+        max_iter: int = 300,
+        tol: float | None = None,
+        n_samples: int = 5,
+        thin: int = 10,
+        random_state: Seed | np.random.RandomState = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        correction: int | str | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            inference=inference,
+            alpha=alpha,
+            beta=beta,
+            gamma=gamma,
+            n_init=n_init,
+            init=init,
+            max_iter=max_iter,
+            tol=tol,
+            n_samples=n_samples,
+            thin=thin,
+            random_state=random_state,
+            warm_start=warm_start,
+            verbose=verbose,
+            n_jobs=n_jobs,
+            correction=correction,
+        )
+        self.max_components = max_components
+
+    def _max_components(self, n_items: int) -> int:
+        if self.max_components is None:
+            return default_max_components(n_items)
+        return base.check_least("max_components", self.max_components)
+
+    def _finished(self, result: Run[Any] | Chains, selection: Selection | None) -> FittedModel:
+        fitted = super()._finished(result, selection)
+        if isinstance(result, Chains):
+            most = self._max_components(fitted.value.n_items)
+            if max(float(chain.n_components[-1]) for chain in result.chains) >= most:
+                base.warn(
+                    f"{type(self).__name__} met its bound of max_components={most}; try beta='learn', or "
+                    "raise max_components"
+                )
+        return fitted
 
     def _chosen_components(
         self, transactions: Transactions, callbacks: Sequence[Callback]
