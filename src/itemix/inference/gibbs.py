@@ -50,7 +50,7 @@ _WIDTH = 1.0
 _MOST_STEPS = 20
 # They are drawn in each of the first steps, while much changes, and then only now and then: it takes as long
 # as a sweep.
-_DRAWN_AT_FIRST, _DRAWN_EVERY = 20, 5
+_DRAWN_AT_FIRST, _DRAWN_EVERY = 10, 5
 
 # How many split and merge moves a step tries. A look is one point of a component that a move tries to split.
 _FIRST_TRIES = 20
