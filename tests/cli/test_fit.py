@@ -220,6 +220,11 @@ def test_warnings_are_notes(run, baskets, tmp_path):
         (["-o", "m", "-K", "9"], "expected --components of at most n_samples=5, the transactions, got 9"),
         (["-o", "m", "--alpha", "x"], "expected --alpha as a number or learn, got 'x'; try --alpha learn"),
         (["-o", "m", "--alpha", "-1"], "expected"),
+        (
+            ["-o", "m", "--method", "vdpm", "--max-components", "9"],
+            "expected --max-components only with the sampling methods gsdpm and gsfbm, got it with vdpm",
+        ),
+        (["-o", "m", "--max-components", "0"], "expected --max-components as a whole number of 1 or more"),
         (["-o", "m", "--init", "zero"], "expected --init to be one of k-means++, random, one, got 'zero'"),
         (
             ["-o", "m", "--method", "vfbm", "--init", "one"],

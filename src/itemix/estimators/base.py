@@ -367,7 +367,9 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
                 "when all of it has been seen, with itemix.correction.correct(model.mixture_, batches, 3)"
             )
         if not hasattr(self, "mixture_"):
-            return self.fit(X)
+            with warnings.catch_warnings():  # later batches may hold other kinds
+                warnings.filterwarnings("ignore", "one of .* components holds", ConvergenceWarning)
+                return self.fit(X)
         transactions = self._batch(X)
         last, seen = self._training, self._totals()
         with Workers(count_threads(self.n_jobs)) as workers:
