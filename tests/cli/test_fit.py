@@ -178,8 +178,9 @@ def test_choices_are_those_of_the_library(run, baskets, tmp_path):
     assert set(METHODS) == {"nbm", "vfbm", "gsfbm", "vdpm", "gsdpm", *others}
     for options in (
         *(["--method", "nbm", "--components", "auto", "--criterion", name] for name in CRITERIA),
-        *(["--method", "gsfbm", "-K", "2", "--init", name, *SAMPLING] for name in INITS[:3]),
-        *(["--method", "chow-liu-mixture", "-K", "2", "--init", name] for name in (*INITS[:2], *INITS[3:])),
+        *(["--method", "gsfbm", "-K", "2", "--init", name, *SAMPLING] for name in INITS[1:4]),
+        *(["--method", "vfbm", "-K", "2", "--init", name] for name in INITS[:3]),
+        *(["--method", "chow-liu-mixture", "-K", "2", "--init", name] for name in (*INITS[1:3], INITS[4])),
     ):
         result = run("fit", baskets, "-q", *options, "-o", tmp_path / "m.itemix")
         assert (result.code, result.err) == (0, "")
@@ -220,10 +221,15 @@ def test_warnings_are_notes(run, baskets, tmp_path):
         (["-o", "m", "-K", "9"], "expected --components of at most n_samples=5, the transactions, got 9"),
         (["-o", "m", "--alpha", "x"], "expected --alpha as a number or learn, got 'x'; try --alpha learn"),
         (["-o", "m", "--alpha", "-1"], "expected"),
+        (
+            ["-o", "m", "--method", "vdpm", "--max-components", "9"],
+            "expected --max-components only with the sampling methods gsdpm and gsfbm, got it with vdpm",
+        ),
+        (["-o", "m", "--max-components", "0"], "expected --max-components as a whole number of 1 or more"),
         (["-o", "m", "--init", "zero"], "expected --init to be one of k-means++, random, one, got 'zero'"),
         (
             ["-o", "m", "--method", "vfbm", "--init", "one"],
-            "expected --init to be one of k-means++, random, got 'one'",
+            "expected --init to be one of sampled, k-means++, random, got 'one'",
         ),
         (
             ["-o", "m", "--method", "chow-liu-mixture", "--init", "one"],

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from fits import BAYESIAN, CLASSES, GIBBS
-from inference.planted import planted_mixture, random_data
+from inference.planted import planted_mixture, random_data, wide_baskets
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
@@ -287,3 +287,56 @@ def test_bad_data_is_refused(data):
         model.interval(["item0"])
     with pytest.raises(ValueError, match="feature names"):
         BernoulliMixture(2).fit(data.to_dataframe()).predict(pd.DataFrame({"x": [1]}))
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_wide_baskets_are_told_apart(cls):
+    """The default start leaves no component with nearly all baskets, whatever their sizes are."""
+    data, groups = wide_baskets()
+    model = cls(5, random_state=0).fit(data)
+    assert model.counts_.sizes.max() < 0.5 * len(data)
+    assert model.score(data) > cls(5, init="k-means++", random_state=0).fit(data).score(data) - 0.01
+    found = model.predict(data)
+    assert np.mean((found[:, None] == found) == (groups[:, None] == groups)) > 0.9
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_a_start_that_leaves_one_component_with_nearly_all_warns(cls):
+    """Labels that cannot be left are said to be at fault, and the default start is named as what to try."""
+    data = random_data(0, n_rows=400, n_items=8, density=0.3)
+    labels = np.zeros(400, dtype=int)
+    labels[:2] = 1
+    with pytest.warns(ConvergenceWarning, match=r"one of 2 components holds .*the start; leave init out"):
+        cls(2, init=labels, max_iter=2, tol=10.0, random_state=0).fit(data)
+
+
+def test_data_of_one_kind_is_said_to_be_that():
+    """After the default start a finite mixture asks for fewer components; a process has found its number."""
+    data = random_data(0, n_rows=2000, n_items=40, density=0.3)
+    with pytest.warns(ConvergenceWarning, match=r"one of 3 components holds .* of one kind; ask for fewer"):
+        BayesianMixture(3, random_state=0).fit(data)
+    DirichletProcessMixture(3, random_state=0).fit(data)
+    BayesianMixture("auto", random_state=0).fit(data)
+
+
+def test_a_process_that_meets_its_bound_says_so():
+    """A sampled process keeps within max_components, and warns when it would have more."""
+    data = random_data(0, n_rows=300, n_items=12)
+    options = {"inference": "gibbs", "alpha": 50.0, "random_state": 0, "tol": 1.0, "n_samples": 1}
+    with pytest.warns(ConvergenceWarning, match=r"met its bound of max_components=16; try beta='learn', or"):
+        model = DirichletProcessMixture(8, max_components=16, **options).fit(data)
+    assert model.chains_.chains[0].n_components.max() == 16
+    roomy = DirichletProcessMixture(8, max_components=400, **options).fit(data)
+    assert roomy.chains_.chains[0].n_components.max() > 16
+    with pytest.raises(InvalidInputError, match=r"expected max_components as a whole number .*, got 0"):
+        DirichletProcessMixture(8, max_components=0, **options).fit(data)
+
+
+def test_a_learned_prior_keeps_the_process_small_where_there_are_no_groups():
+    """Baskets of few items, all about equally popular, are not taken apart into hundreds of components."""
+    rng = np.random.default_rng(0)
+    baskets = [rng.choice(400, 1 + rng.poisson(3.4), replace=False).tolist() for _ in range(1000)]
+    model = DirichletProcessMixture(inference="gibbs", beta="learn", random_state=0, tol=0.1, n_samples=1)
+    model.fit(Transactions.from_lists(baskets))
+    assert model.chains_.chains[0].n_components[-1] < 60
+    assert model.prior_.strength > 20

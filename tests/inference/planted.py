@@ -37,3 +37,17 @@ def start_of(data, rows, n_components, init="random"):
 def rows_of(data, n_threads=1):
     """Return data ready for E-steps."""
     return Rows(data, Workers(n_threads))
+
+
+def wide_baskets(n_transactions=1500, n_groups=5, seed=0):
+    """Return baskets of very different sizes from groups of 60 items each, and the group of each basket."""
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(0, n_groups, n_transactions)
+    sizes = np.clip(rng.geometric(0.15, n_transactions), 2, 40)
+    baskets = [
+        60 * group + rng.choice(60, size, replace=False) for group, size in zip(groups, sizes, strict=True)
+    ]
+    matrix = np.zeros((n_transactions, 60 * n_groups), dtype=int)
+    for row, basket in zip(matrix, baskets, strict=True):
+        row[basket] = 1
+    return Transactions.from_matrix(matrix), groups

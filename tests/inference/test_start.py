@@ -4,11 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from inference.planted import planted_mixture, random_data, rows_of, start_of
+from inference.planted import planted_mixture, random_data, rows_of, start_of, wide_baskets
 
 from itemix import Transactions
+from itemix._runtime import Workers
 from itemix.errors import InvalidInputError
-from itemix.inference.start import random_labels, seeded_labels
+from itemix.inference.start import fill_empty, random_labels, sampled_labels, seeded_labels, short_chains
 from itemix.models.mixture import Mixture
 
 
@@ -55,7 +56,50 @@ def test_seeding_survives_equal_rows():
     assert labels.max() < 4
 
 
-@pytest.mark.parametrize("init", ["random", "k-means++"])
+def test_a_sampled_start_is_the_more_probable_of_its_chains():
+    """No short chain ends with a higher joint probability than the one whose labels are taken."""
+    for seed in range(3):
+        data = planted_mixture().sample(400, random_state=seed)
+        chains = short_chains(data, 3, np.random.default_rng(seed), Workers(1))
+        labels = sampled_labels(data, 3, np.random.default_rng(seed), Workers(1))
+        taken = [chain for chain in chains if (chain.labels == labels).all()]
+        assert taken
+        assert taken[0].log_joint == max(chain.log_joint for chain in chains)
+
+
+def test_a_sampled_start_is_the_same_for_any_number_of_threads():
+    """One seed gives one start; another seed gives another."""
+    data = planted_mixture().sample(400, random_state=0)
+    first, same, other = (
+        sampled_labels(data, 6, np.random.default_rng(seed), Workers(n))
+        for seed, n in ((0, 1), (0, 3), (1, 1))
+    )
+    np.testing.assert_array_equal(first, same)
+    assert (first != other).any()
+
+
+def test_a_sampled_start_finds_groups_of_baskets_of_all_sizes():
+    """Seeds put nearly all baskets into the component of the smallest one; sweeps find the groups."""
+    data, groups = wide_baskets()
+    seeded = seeded_labels(data, 5, np.random.default_rng(0))
+    assert np.bincount(seeded).max() > 0.5 * len(data)
+    labels = sampled_labels(data, 5, np.random.default_rng(0), Workers(1))
+    assert np.bincount(labels).max() < 0.5 * len(data)
+    together = labels[:, None] == labels
+    assert np.mean(together == (groups[:, None] == groups)) > 0.9
+
+
+def test_emptied_components_are_filled():
+    """All components are used if there are enough transactions, and others keep their labels."""
+    labels = np.array([0] * 10 + [3] * 3)
+    filled = fill_empty(labels, 5, np.random.default_rng(0))
+    assert sorted(set(filled)) == [0, 1, 2, 3, 4]
+    assert (filled[10:] == 3).all()
+    assert (labels == np.array([0] * 10 + [3] * 3)).all()
+    np.testing.assert_array_equal(fill_empty(np.zeros(1, dtype=np.int64), 2, np.random.default_rng(0)), [0])
+
+
+@pytest.mark.parametrize("init", ["sampled", "random", "k-means++"])
 def test_first_counts_hold_all_transactions(init):
     """Sizes sum to N and no item count passes its size."""
     data = random_data(0).merge_identical()
@@ -66,10 +110,11 @@ def test_first_counts_hold_all_transactions(init):
     np.testing.assert_allclose(counts.item_counts.sum(axis=0), data.item_counts())
 
 
-def test_counts_of_a_part_stand_for_the_whole():
+@pytest.mark.parametrize("init", ["sampled", "k-means++"])
+def test_counts_of_a_part_stand_for_the_whole(init):
     """Above 20,000 rows the first counts come from a part of them, scaled to all transactions."""
     data = planted_mixture().sample(30_000, random_state=0)
-    counts = start_of(data, rows_of(data), 3, "k-means++")(np.random.default_rng(0))
+    counts = start_of(data, rows_of(data), 3, init)(np.random.default_rng(0))
     assert counts.n_transactions == pytest.approx(30_000)
     np.testing.assert_allclose(counts.item_counts.sum(axis=0), data.item_counts(), rtol=0.1)
     assert (counts.sizes > 1000).all()

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from itemix.inference.loop import Callback, Report
 
 CRITERIA = ("bic", "aic", "held-out")
-INITS = ("k-means++", "random", "one", "mixture")
+INITS = ("sampled", "k-means++", "random", "one", "mixture")
 # What methods cannot start from, by their inference or estimator; and what all others cannot.
-_NO_INIT_OF = {"gibbs": ("mixture",), "ChowLiuMixture": ("one",)}
+_NO_INIT_OF = {"gibbs": ("sampled", "mixture"), "ChowLiuMixture": ("sampled", "one")}
 _NO_INITS = ("one", "mixture")
 
 _MODEL = "Which model"
@@ -59,7 +59,7 @@ _PARAMETER_OF = {
     "seed": "random_state",
     "threads": "n_jobs",
 }
-_ONLY_SAMPLING = ("samples", "thin")
+_ONLY_SAMPLING = ("samples", "thin", "max_components")
 # Defaults for all methods; a method that has no such parameter does without it.
 _DEFAULTS = {"correction": "auto", "threads": -1}
 # Options that any method may be given. A method without chance gives the same model for any seed.
@@ -192,8 +192,8 @@ class Fitting:
             panel=_RUN,
             metavar="|".join(INITS),
             autocompletion=one_of(INITS),
-            help="How to start: from spread-out transactions, random labels, (sampling) one component, or "
-            "(trees) a mixture without trees.",
+            help="How to start: from labels that short chains have drawn (EM and variational), spread-out "
+            "transactions, random labels, (sampling) one component, or (trees) a mixture without trees.",
         ),
     ] = None
     starts: Annotated[
@@ -225,6 +225,16 @@ class Fitting:
         int | None,
         option("--thin", panel=_RUN, metavar="N", help="Iterations between two of them; 10 by default."),
     ] = None
+    max_components: Annotated[
+        int | None,
+        option(
+            "--max-components",
+            panel=_RUN,
+            metavar="N",
+            help="The most components of a sample of gsdpm; by default 4,000,000 divided by the number of "
+            "items, but from 50 to 500.",
+        ),
+    ] = None
     seed: Annotated[
         int | None, option("--seed", panel=_RUN, metavar="N", help="The same seed gives the same model.")
     ] = None
@@ -242,8 +252,8 @@ class Fitting:
         for name in _ONLY_SAMPLING:
             if getattr(self, name) is not None and method.keeps != "draws":
                 raise InvalidInputError(
-                    f"expected --{name} only with the sampling methods gsdpm and gsfbm, got it with "
-                    f"{self.method}; leave it out"
+                    f"expected --{name.replace('_', '-')} only with the sampling methods gsdpm and gsfbm, "
+                    f"got it with {self.method}; leave it out"
                 )
         self._given()
 
@@ -263,7 +273,7 @@ class Fitting:
                 name: getattr(self, name)
                 for name in (
                     "criterion", "gamma", "smoothing", "itemset_len", "init", "starts",
-                    "max_iter", "tol", "samples", "thin", "seed", "threads",
+                    "max_iter", "tol", "samples", "thin", "max_components", "seed", "threads",
                 )
             },
         }  # fmt: skip

@@ -40,7 +40,7 @@ _OPTION_OF = {
         for name in (
             "absent", "alpha", "beta", "criterion", "data", "delimiter", "encoding", "exclude", "format",
             "gamma", "given", "given_absent", "header", "include", "init", "item", "itemset_len",
-            "itemset_support", "level",
+            "itemset_support", "level", "max_components",
             "max_antecedent_len", "max_consequent_len", "max_itemsets", "max_iter", "max_len",
             "max_rules", "method", "metric", "min_antecedent_len", "min_consequent_len", "min_len",
             "edge_cost", "min_support", "min_threshold", "names", "part", "pooling", "smoothing",

@@ -27,6 +27,7 @@ from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators.answers import Answers, Learned, MixtureAnswers, read_input
 from itemix.fitted import FittedModel, Training
 from itemix.inference.loop import Callback, Settings, run, tell_stage
+from itemix.inference.methods import METHODS
 from itemix.inference.priors import DataTotals
 from itemix.inference.selection import COMPONENTS, select_components
 from itemix.inference.start import starter
@@ -43,6 +44,10 @@ if TYPE_CHECKING:
     from itemix.kernels.inference.estep import ScoreTables
     from itemix.models.counts import Counts
     from itemix.models.mixture import Mixture
+
+
+# A component that holds more of the transactions than this leaves too little for the others.
+_NEARLY_ALL = 0.9
 
 
 def require_room(n_components: int, n_items: int, bytes_a_cell: float) -> None:
@@ -256,6 +261,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             self._keep(self._finished(loop(callbacks=observers), selection))
             del loop  # and all that it holds of the data
             warn_of_fit(self, self._training)
+            if selection is None:
+                self._warn_of_one_kind()
             if self.correction is not None and not self._training.interrupted:
                 self._correct(transactions, observers)
         return self
@@ -292,6 +299,23 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
                 stopped=result.stopped,
             ),
         )
+
+    def _warn_of_one_kind(self) -> None:
+        """Warn if one component holds nearly all transactions, although more were asked for.
+
+        If the start was chosen, it may be at fault. The default start has tried to do better, so the data is
+        as if of one kind. Then a process has found the number that it was asked to find, and all is well. So
+        it is with samplers, which do not depend on their start.
+        """
+        method, sizes = METHODS[self._method], self.counts_.sizes
+        share = float(sizes.max() / sizes.sum())
+        if method.keeps == "draws" or len(sizes) == 1 or share <= _NEARLY_ALL:
+            return
+        found = f"one of {len(sizes)} components holds {share:.0%} of the transactions"
+        if not (self.init is None or (isinstance(self.init, str) and self.init == "sampled")):
+            warn(f"{found}, which may be due to the start; leave init out")
+        elif method.weights != "sticks":
+            warn(f"{found}, as if they were all of one kind; ask for fewer components")
 
     def _fitted_of(self, ended: Fitted, training: Training) -> FittedModel:
         """Return the fitted model of an algorithm's end."""
@@ -334,7 +358,9 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
                 "when all of it has been seen, with itemix.correction.correct(model.mixture_, batches, 100)"
             )
         if not hasattr(self, "mixture_"):
-            return self.fit(X)
+            with warnings.catch_warnings():  # later batches may hold other kinds
+                warnings.filterwarnings("ignore", "one of .* components holds", ConvergenceWarning)
+                return self.fit(X)
         transactions = self._batch(X)
         last, seen = self._training, self._totals()
         with Workers(count_threads(self.n_jobs)) as workers:

@@ -16,7 +16,7 @@ from itemix.estimators.answers import Learned
 from itemix.estimators.base import MixtureEstimator
 from itemix.fitted import FittedModel, Training
 from itemix.inference.chains import Chains, Schedule, sample
-from itemix.inference.gibbs import GibbsSampler
+from itemix.inference.gibbs import GibbsSampler, default_max_components
 from itemix.inference.methods import METHODS, bayesian_method
 from itemix.inference.priors import DataTotals, Prior, Weights, make_prior
 from itemix.inference.start import PROCESS_LABELS, label_starter
@@ -50,9 +50,11 @@ beta, gamma : float, array of float, shape (n_items,), or None
     that, as in the paper; beta="learn" also learns the strength of that prior.
 n_init : int
     How many starts; the best is kept. For sampling, how many chains; all are averaged.
-init : {"k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
-    How to start: from spread-out transactions, which is the default, from random labels (the paper's), for
-    sampling also from one component (the paper's for the process), from a mixture, or from labels.
+init : {"sampled", "k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
+    How to start: from labels that short chains of a sampler have drawn, which is the default of variational
+    inference; from spread-out transactions, which is the default of sampling; from random labels (the
+    paper's); from a mixture; or from labels. Only sampling starts from one component (the paper's for the
+    process), only variational inference from "sampled".
 max_iter : int
     The most iterations of a start, or of the burn-in of a chain.
 tol : float or None
@@ -126,6 +128,7 @@ _INFERENCES = "variational", "gibbs"
 # By sampling: for the run, and for each draw that is kept.
 _BYTES_A_CELL, _BYTES_A_CELL_AND_DRAW = 15, 50
 _TOLERANCE = {"variational": 1e-4, "gibbs": 0.01}
+_STARTS = {"variational": "sampled", "gibbs": "k-means++"}
 
 
 class _Bayesian(MixtureEstimator):
@@ -256,11 +259,16 @@ class _Bayesian(MixtureEstimator):
             n_components,
             learn_alpha=learn_alpha,
             learn_strength=learn_strength,
+            max_components=self._max_components(transactions.n_items),
         )
+
+    def _max_components(self, n_items: int) -> int:
+        """Return how many components a sampler may have at once; 0 where their number is given."""
+        return 0
 
     def _start(self, n_components: int) -> Init:
         start: Init | None = super()._start(n_components)
-        return "k-means++" if start is None else start
+        return _STARTS[self.inference] if start is None else start
 
     def _last(self) -> Mixture:
         """Return the mixture of the last sample: the average of all has the components of all."""
@@ -367,6 +375,9 @@ class DirichletProcessMixture(_Bayesian):
         of this many components. By default 50, or the number of transactions if that is smaller.
     inference : {"variational", "gibbs"}
         Variational inference (VDPM) is quick, collapsed Gibbs sampling (GSDPM) more exact.
+    max_components : int or None
+        For sampling: how many components a sample may have, rounded up to a multiple of eight. By default
+        4,000,000 divided by the number of items, but from 50 to 500. A run that meets this bound warns.
     {parameters}
 
     Attributes
@@ -375,6 +386,63 @@ class DirichletProcessMixture(_Bayesian):
     """
 
     _weights: Weights = "sticks"
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        inference: Literal["variational", "gibbs"] = "variational",
+        max_components: int | None = None,
+        alpha: float | str = 1.5,
+        beta: Hyperparameter = None,
+        gamma: Hyperparameter = None,
+        n_init: int = 1,
+        init: Init | None = None,
+        max_iter: int = 300,
+        tol: float | None = None,
+        n_samples: int = 5,
+        thin: int = 10,
+        random_state: Seed | np.random.RandomState = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        correction: float | str | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            inference=inference,
+            alpha=alpha,
+            beta=beta,
+            gamma=gamma,
+            n_init=n_init,
+            init=init,
+            max_iter=max_iter,
+            tol=tol,
+            n_samples=n_samples,
+            thin=thin,
+            random_state=random_state,
+            warm_start=warm_start,
+            verbose=verbose,
+            n_jobs=n_jobs,
+            correction=correction,
+        )
+        self.max_components = max_components
+
+    def _max_components(self, n_items: int) -> int:
+        if self.max_components is None:
+            return default_max_components(n_items)
+        return base.check_least("max_components", self.max_components)
+
+    def _finished(self, result: Run[Any] | Chains, selection: Selection | None) -> FittedModel:
+        fitted = super()._finished(result, selection)
+        if isinstance(result, Chains):
+            most = self._max_components(fitted.value.n_items)
+            if max(float(chain.n_components[-1]) for chain in result.chains) >= most:
+                base.warn(
+                    f"{type(self).__name__} met its bound of max_components={most}; try beta='learn', or "
+                    "raise max_components"
+                )
+        return fitted
 
     def _chosen_components(
         self, transactions: Transactions, callbacks: Sequence[Callback]

@@ -40,8 +40,9 @@ class BernoulliMixture(MixtureEstimator):
         What chooses the number: the likelihood of left-out transactions, or an information criterion.
     n_init : int
         How many starts; the best is kept.
-    init : {"k-means++", "random"}, Mixture, or array of int, shape (n_transactions,)
-        How to start: spread-out transactions, random labels (the paper's), a mixture, or labels.
+    init : {"sampled", "k-means++", "random"}, Mixture, or array of int, shape (n_transactions,)
+        How to start: from labels that short chains of a sampler have drawn, from spread-out transactions,
+        from random labels (the paper's), from a mixture, or from labels.
     max_iter : int
         The most iterations of a start.
     tol : float
@@ -106,7 +107,7 @@ class BernoulliMixture(MixtureEstimator):
         *,
         criterion: str = "held-out",
         n_init: int = 1,
-        init: Init = "k-means++",
+        init: Init = "sampled",
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Seed | np.random.RandomState = None,

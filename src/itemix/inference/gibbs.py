@@ -1,9 +1,9 @@
 """Collapsed Gibbs sampling for the finite model and the Dirichlet process (Algorithms 2 and 4 of the paper).
 
 A step first sweeps: it draws every label given all others. Then it tries split and merge moves, which take
-the chain between modes that single labels cannot leave. If asked, it draws the hyperparameters. All of these
-leave the posterior of the labels invariant. Empty components of the process are removed, which Algorithm 4
-forgets.
+the chain between modes that single labels cannot leave. If asked, it draws the hyperparameters now and then.
+All of these leave the posterior of the labels invariant. Empty components of the process are removed, which
+Algorithm 4 forgets.
 
 The hyperparameters are the concentration alpha and the strength beta_i + gamma_i of the Beta priors. Both
 have a Gamma prior of shape 1 and rate 0.1, and are drawn by slice sampling of their logarithm (Neal 2003).
@@ -48,6 +48,9 @@ _N_TERMS = 16
 _SHAPE, _RATE = 1.0, 0.1
 _WIDTH = 1.0
 _MOST_STEPS = 20
+# They are drawn in each of the first steps, while much changes, and then only now and then: it takes as long
+# as a sweep.
+_DRAWN_AT_FIRST, _DRAWN_EVERY = 10, 5
 
 # How many split and merge moves a step tries. A look is one point of a component that a move tries to split.
 _FIRST_TRIES = 20
@@ -66,6 +69,15 @@ _MOST_CELLS = 4_000_000
 _ROOM = 16
 # So many means are made at a time, so that what leads to them stays in the cache.
 _CELLS_OF_MEANS = 1 << 16
+
+
+def default_max_components(n_items: int) -> int:
+    """Return how many components the process may have: 4,000,000 / n_items, from 50 to 500.
+
+    That bounds the memory: on data with many rare items, under a weak prior, the process would go on opening
+    new components.
+    """
+    return int(np.clip(_MOST_CELLS // max(n_items, 1), *_MOST_COMPONENTS))
 
 
 def expanded_rows(transactions: Transactions, flipped: npt.NDArray[np.bool_] | None = None) -> RowArrays:
@@ -378,10 +390,9 @@ class GibbsSampler:
         Whether a step tries split and merge moves.
     learn_alpha, learn_strength : bool
         Whether alpha, and a common factor of beta and gamma, are sampled too.
-    most_components : int
-        How many components the process may have at once, rounded up to a multiple of 8. By default between
-        50 and 500, fewer the more items there are. That bounds the memory: on data with many rare items the
-        process would go on opening new components.
+    max_components : int
+        How many components the process may have at once, rounded up to a multiple of 8; see
+        `default_max_components`.
     rows, flipped : RowArrays, array of bool, shape (n_items,)
         The data as the kernels read it, and the items that are flipped there.
     """
@@ -393,7 +404,7 @@ class GibbsSampler:
     split_merge: bool = True
     learn_alpha: bool = False
     learn_strength: bool = False
-    most_components: int = 0
+    max_components: int = 0
     rows: RowArrays = field(init=False, repr=False)
     flipped: npt.NDArray[np.bool_] = field(init=False, repr=False)
 
@@ -401,8 +412,8 @@ class GibbsSampler:
         flipped = 2 * self.transactions.item_counts() > self.transactions.n_transactions
         object.__setattr__(self, "flipped", flipped)
         object.__setattr__(self, "rows", expanded_rows(self.transactions, flipped))
-        most = self.most_components or np.clip(_MOST_CELLS // max(len(flipped), 1), *_MOST_COMPONENTS)
-        object.__setattr__(self, "most_components", int(most))
+        most = self.max_components or default_max_components(len(flipped))
+        object.__setattr__(self, "max_components", most)
 
     def init(self, rng: np.random.Generator) -> GibbsState:
         """Return a state with the first labels."""
@@ -476,11 +487,11 @@ class GibbsSampler:
             return labels, make_tables(self.rows, labels, prior_tables, n, n)
         names, numbers = np.unique(labels, return_inverse=True)
         renamed, n = numbers.astype(np.int32), len(names)
-        capacity = max(n, min(n + room, self.most_components))
+        capacity = max(n, min(n + room, self.max_components))
         return renamed, make_tables(self.rows, renamed, prior_tables, n, capacity)
 
     def _can_grow(self, tables: ComponentTables) -> bool:
-        return self._is_process and len(tables.sizes) < self.most_components
+        return self._is_process and len(tables.sizes) < self.max_components
 
     def _is_sparse(self, tables: ComponentTables) -> bool:
         """Whether many slots below the last one in use are empty: each costs as much as a component."""
@@ -530,7 +541,8 @@ class GibbsSampler:
         return labels, tables, total, n_tries
 
     def _with_new_prior(self, state: GibbsState, rng: np.random.Generator) -> GibbsState:
-        if not (self.learn_alpha or self.learn_strength):
+        is_due = state.iteration <= _DRAWN_AT_FIRST or state.iteration % _DRAWN_EVERY == 0
+        if not is_due or not (self.learn_alpha or self.learn_strength):
             return state
         used = np.flatnonzero(state.tables.sizes)
         sizes = state.tables.sizes[used]

@@ -2,6 +2,13 @@
 
 They come from random labels, spread-out seeds, a given mixture or given labels. A sampler can also start with
 all transactions in one component.
+
+EM and variational inference climb to the top that is nearest to their start, so much depends on it. Neither
+seeds nor random labels serve everywhere. Seeds are compared by Hamming distance: where baskets are sparse and
+of many sizes, almost all are nearest to the smallest seed, and the other components never grow. Random labels
+make components that are all alike. So the default start, "sampled", takes a few sweeps of collapsed Gibbs
+sampling from each of the two. A sweep moves transactions one by one, and a component that holds nothing of
+its own soon loses what it has. The labels with the higher joint probability are the start.
 """
 
 from __future__ import annotations
@@ -13,6 +20,8 @@ import numpy.typing as npt
 
 from itemix.core.transactions import Transactions, each_transaction
 from itemix.errors import InvalidInputError
+from itemix.inference.gibbs import GibbsSampler, GibbsState
+from itemix.inference.priors import make_prior
 from itemix.kernels import csr
 from itemix.models.base import require_same_items
 from itemix.models.counts import Counts, Rows, counts_of_labels, tables_of_mixture
@@ -21,13 +30,18 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from itemix._runtime import Workers
     from itemix.models.trees import TreeMixture
 
-COUNT_METHODS = ("k-means++", "random")
+COUNT_METHODS = ("sampled", "k-means++", "random")
 LABEL_METHODS = ("random", "k-means++", "one")
 PROCESS_LABELS = 50
 _ROWS_SEEDED = 20_000
 _SOFTNESS = 0.2
+# The short chains of a sampled start: where they begin, how long they are, and on how much of the data.
+_CHAINS = ("k-means++", "random")
+_SWEEPS = 40
+_TRANSACTIONS_SAMPLED = 20_000
 
 Init = str | Mixture | npt.ArrayLike
 
@@ -39,7 +53,7 @@ def starter(
 
     Parameters
     ----------
-    init : {"k-means++", "random"}, Mixture, or array of int, shape (n_transactions,)
+    init : {"sampled", "k-means++", "random"}, Mixture, or array of int, shape (n_transactions,)
         How to start.
     transactions : Transactions
         The data as it was given.
@@ -57,13 +71,15 @@ def starter(
         counts = _counts_of_mixture(init, rows, n_components)
         return lambda _: counts
     if isinstance(init, str):
-        if init == "random":
+        if init == "random" or (init == "sampled" and n_components == 1):
             return lambda rng: _random_counts(transactions, n_components, rng)
         if init == "k-means++":
             return lambda rng: _seeded_counts(transactions, n_components, rng)
+        if init == "sampled":
+            return lambda rng: _sampled_counts(transactions, n_components, rng, rows.workers)
         raise InvalidInputError(
             f"expected init to be one of {list(COUNT_METHODS)}, a Mixture or labels, got {init!r}; "
-            "try 'k-means++'"
+            "try 'sampled'"
         )
     counts = counts_of_labels(transactions, checked_labels(init, transactions, n_components), n_components)
     return lambda _: counts
@@ -179,11 +195,79 @@ def _random_counts(transactions: Transactions, n_components: int, rng: np.random
 
 
 def _seeded_counts(transactions: Transactions, n_components: int, rng: np.random.Generator) -> Counts:
-    """Count rows by their nearest seeds, and soften the counts: EM never raises a probability of zero."""
+    """Count rows by their nearest seeds."""
     _, pool = _pool(transactions, rng)
     labels = each_transaction(pool, _spread(pool, n_components, rng)[0])
-    part = counts_of_labels(pool, labels, n_components)
-    hard = part.scaled(transactions.n_transactions / pool.n_transactions)
+    return _softened(counts_of_labels(pool, labels, n_components), transactions)
+
+
+def _sampled_counts(
+    transactions: Transactions, n_components: int, rng: np.random.Generator, workers: Workers
+) -> Counts:
+    """Count transactions by labels that short chains have drawn, of at most 20,000 transactions."""
+    part = transactions
+    if transactions.n_transactions > _TRANSACTIONS_SAMPLED:
+        chosen = rng.choice(transactions.n_transactions, _TRANSACTIONS_SAMPLED, replace=False, shuffle=False)
+        part = transactions[np.sort(chosen)]
+    labels = sampled_labels(part, n_components, rng, workers)
+    return _softened(counts_of_labels(part, labels, n_components), transactions)
+
+
+def sampled_labels(
+    transactions: Transactions, n_components: int, rng: np.random.Generator, workers: Workers
+) -> npt.NDArray[np.int64]:
+    """Return the more probable labels of two short chains of the finite model, with the paper's prior.
+
+    One begins at spread-out seeds, the other at random labels. Each has random numbers of its own, so the
+    labels do not depend on the number of threads. Components that the chain has emptied are filled again.
+    """
+    chains = short_chains(transactions, n_components, rng, workers)
+    best = max(chains, key=lambda chain: chain.log_joint)
+    return fill_empty(best.labels.astype(np.int64), n_components, rng)
+
+
+def short_chains(
+    transactions: Transactions, n_components: int, rng: np.random.Generator, workers: Workers
+) -> list[GibbsState]:
+    """Return the last states of the chains that a sampled start chooses from."""
+    prior = make_prior(transactions.item_counts(), transactions.n_transactions)
+    samplers = [
+        GibbsSampler(
+            transactions,
+            prior,
+            label_starter(first, transactions, n_components),
+            n_components,
+            split_merge=False,
+        )
+        for first in _CHAINS
+    ]
+    states = [sampler.init(own) for sampler, own in zip(samplers, rng.spawn(len(samplers)), strict=True)]
+
+    def sweep(number: int) -> GibbsState:
+        return samplers[number].step(states[number])[0]
+
+    for _ in range(_SWEEPS):
+        states = workers.map(sweep, len(samplers))
+    return states
+
+
+def fill_empty(
+    labels: npt.NDArray[np.int64], n_components: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Return labels that use all components, if there are enough: an empty one gets half of the largest."""
+    filled = labels.copy()
+    sizes = np.bincount(filled, minlength=n_components)
+    for empty in np.flatnonzero(sizes == 0):
+        members = np.flatnonzero(filled == sizes.argmax())
+        moved = rng.permutation(members)[: len(members) // 2]
+        filled[moved] = empty
+        sizes = np.bincount(filled, minlength=n_components)
+    return filled
+
+
+def _softened(part: Counts, transactions: Transactions) -> Counts:
+    """Scale counts of a part of the data to all of it, and soften them: EM never leaves a zero."""
+    hard = part.scaled(transactions.n_transactions / part.n_transactions)
     frequency = transactions.item_counts() / transactions.n_transactions
     soft = hard.sizes[:, None] * frequency
     return Counts(hard.sizes, (1 - _SOFTNESS) * hard.item_counts + _SOFTNESS * soft)
