@@ -88,7 +88,7 @@ def test_a_repulsion_is_found():
 def test_recommendations_are_conditional_probabilities(seed, basket):
     """Each item that is not in the basket comes with its probability given the basket, highest first.
 
-    A complete basket holds nothing but its items: all others, except the one asked for, are known to be absent.
+    A complete basket holds nothing but its items: all others, except the one asked for, are absent.
     """
     model = random_mixture(seed)
     for complete in (True, False):

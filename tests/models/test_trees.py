@@ -126,7 +126,7 @@ def test_long_baskets_do_not_vanish():
 
 @given(st.integers(0, 500))
 def test_complete_baskets(seed):
-    """An item of a complete basket has the odds P(basket with it) / P(basket), also with probabilities of 0."""
+    """An item of a complete basket has the odds P(basket with it) / P(basket)."""
     mixture = naive.random_trees(seed, 3, 6)
     offsets, codes = np.array([0, 0, 1, 4, 6]), np.array([2, 0, 3, 5, 1, 4], dtype=np.int32)
     found = mixture.items_completing_each(offsets, codes)

@@ -145,7 +145,9 @@ def encode_fitted(fitted: FittedModel) -> Parts:
     header, tensors = models.encode_model(fitted.value)
     correction, shifts = models.encode_correction(fitted.corrected)
     header |= correction
-    tensors |= shifts | models.encode_choice(fitted.choice)
+    affinity, terms = models.encode_affinity(fitted.affinity)
+    header |= affinity
+    tensors |= shifts | models.encode_choice(fitted.choice) | terms
     training = fitted.training
     if fitted.method is None or training is None:
         return header, tensors
@@ -184,6 +186,7 @@ def decode_fitted(content: Content) -> FittedModel:
         method=name,
         training=Training(n_transactions, **climb, **kept.training),
         choice=models.decode_choice(content),
+        affinity=models.decode_affinity(content, value.n_items),
     )
 
 

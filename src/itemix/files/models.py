@@ -13,6 +13,7 @@ from itemix._typing import Array
 from itemix.core.items import Items
 from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError
+from itemix.models.affinity import Affinity
 from itemix.models.corrected import CorrectedMixture, Correction, Residuals, ResidualTrie
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
@@ -167,6 +168,15 @@ def decode_model(content: Content, name: str) -> Model | None:
     return model
 
 
+# The arrays of an affinity: their type, whether there is a number for each item, and how many more.
+_AFFINITY = {
+    "offsets": (np.int64, True, 1),
+    "codes": (np.int32, False, 0),
+    "linear": (np.float32, False, 0),
+    "logistic": (np.float32, False, 0),
+    "bias": (np.float32, True, 0),
+}
+
 # The odds of larger shifts of log-odds overflow.
 _MOST_SHIFT = 700.0
 
@@ -215,6 +225,35 @@ def decode_corrected(content: Content) -> CorrectedMixture:
     if corrected is None:
         raise content.damaged("it has no array correction.shift")
     return corrected
+
+
+def encode_affinity(affinity: Affinity | None) -> Parts:
+    """Return the header's field and the arrays of what was learned to recommend; none if nothing was."""
+    if affinity is None:
+        return {}, {}
+    header = {name: list(getattr(affinity, name)) for name in ("weights", "calibration")}
+    header |= {"flattening": affinity.flattening, "scale": affinity.scale}
+    arrays = {f"affinity.{name}": getattr(affinity, name) for name in _AFFINITY}
+    return {"affinity": header}, arrays
+
+
+def decode_affinity(content: Content, n_items: int) -> Affinity | None:
+    """Return what was learned to recommend, or None if the file holds no such thing."""
+    if "affinity.bias" not in content:
+        return None
+    arrays = {
+        name: content.take(f"affinity.{name}", dtype, n_items + extra if by_item else None)
+        for name, (dtype, by_item, extra) in _AFFINITY.items()
+    }
+    numbers: dict[str, Any] = {
+        name: content.field(float, "affinity", name) for name in ("flattening", "scale")
+    }
+    for name in ("weights", "calibration"):
+        values = content.field(list, "affinity", name)
+        if len(values) != 3 or not all(type(value) is float for value in values):
+            raise content.damaged(f"affinity.{name} in its header are not three numbers")
+        numbers[name] = tuple(values)
+    return Affinity(**arrays, **numbers)
 
 
 def encode_choice(choice: Choice | None) -> dict[str, Array]:

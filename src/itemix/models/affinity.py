@@ -42,7 +42,7 @@ MOST_ITEMS = 5_000
 # Its settings are chosen by that of the most frequent ones.
 _MOST_TUNED = 800
 # So many terms of each item are kept, the strongest.
-_MOST_TERMS = 100
+_MOST_TERMS = 300
 # With fewer baskets of two items or more, there is too little to learn from.
 _FEWEST = 200
 _MOST_HELD_OUT = 5_000
@@ -159,7 +159,7 @@ class Affinity(Immutable):
             for values in (self.linear, self.logistic)
         ]
         return blended(
-            Parts(
+            ScoreParts(
                 (baskets @ terms[0]).toarray(),
                 _flattened((baskets @ terms[1]).toarray(), np.diff(offsets), self.flattening, self.bias),
                 log_odds(chances),
@@ -180,7 +180,7 @@ class Affinity(Immutable):
         return found
 
 
-class Parts(NamedTuple):
+class ScoreParts(NamedTuple):
     """The three scores of each item for each basket, before they are weighed."""
 
     linear: npt.NDArray[np.floating]
@@ -188,7 +188,7 @@ class Parts(NamedTuple):
     model: npt.NDArray[np.floating]
 
 
-def blended(parts: Parts, scale: float, weights: tuple[float, float, float]) -> Floats:
+def blended(parts: ScoreParts, scale: float, weights: tuple[float, float, float]) -> Floats:
     """Return the weighted sum of the three scores."""
     total: Floats = weights[0] * _linked(parts.linear, scale) + weights[1] * parts.logistic
     total += weights[2] * parts.model
@@ -385,11 +385,11 @@ class Terms(NamedTuple):
     logistic: sparse.csr_array
     bias: Floats
 
-    def parts(self, baskets: sparse.csr_array, flattening: float, model: Singles) -> Parts:
+    def parts(self, baskets: sparse.csr_array, flattening: float, model: Singles) -> ScoreParts:
         """Return the three scores of some baskets of the same items."""
         sizes = np.diff(baskets.indptr)
         logistic = _flattened((baskets @ self.logistic).toarray(), sizes, flattening, self.bias)
-        return Parts((baskets @ self.linear).toarray(), logistic, model)
+        return ScoreParts((baskets @ self.linear).toarray(), logistic, model)
 
 
 def _learn_linear(baskets: sparse.csr_array, ridge: Ridge) -> tuple[sparse.csr_array, Floats]:
@@ -458,7 +458,7 @@ class Blend(NamedTuple):
     weights: tuple[float, float, float]
 
 
-def _likeliest_weights(parts: Parts, cases: Cases, scale: float) -> tuple[float, float, float]:
+def _likeliest_weights(parts: ScoreParts, cases: Cases, scale: float) -> tuple[float, float, float]:
     """Return the weights that make what was left out most probable among all items that are not held."""
     from scipy.optimize import minimize
 
@@ -490,7 +490,7 @@ def _likeliest_weights(parts: Parts, cases: Cases, scale: float) -> tuple[float,
     return float(found[0]), float(found[1]), float(found[2])
 
 
-def _choose_blend(parts_of: dict[float, Parts], cases: Cases) -> Blend:
+def _choose_blend(parts_of: dict[float, ScoreParts], cases: Cases) -> Blend:
     """Return the blend that ranks best what was left out.
 
     The likeliest weights care for all ranks, and we for the first ten. So the logistic and the model's score
@@ -502,7 +502,7 @@ def _choose_blend(parts_of: dict[float, Parts], cases: Cases) -> Blend:
         for scale in (0.01, 0.03, 0.1):
             still_wanted()
             weights = _likeliest_weights(
-                Parts(*(part[:few] for part in parts)),
+                ScoreParts(*(part[:few] for part in parts)),
                 cases.take(np.arange(min(few, len(cases.left_out)))),
                 scale,
             )
