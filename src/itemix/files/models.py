@@ -231,8 +231,12 @@ def encode_affinity(affinity: Affinity | None) -> Parts:
     """Return the header's field and the arrays of what was learned to recommend; none if nothing was."""
     if affinity is None:
         return {}, {}
-    header = {name: list(getattr(affinity, name)) for name in ("weights", "calibration")}
-    header |= {"flattening": affinity.flattening, "scale": affinity.scale}
+    header = {
+        "weights": list(affinity.weights),
+        "calibration": list(affinity.calibration),
+        "flattening": affinity.flattening,
+        "scale": affinity.scale,
+    }
     arrays = {f"affinity.{name}": getattr(affinity, name) for name in _AFFINITY}
     return {"affinity": header}, arrays
 
@@ -241,19 +245,17 @@ def decode_affinity(content: Content, n_items: int) -> Affinity | None:
     """Return what was learned to recommend, or None if the file holds no such thing."""
     if "affinity.bias" not in content:
         return None
-    arrays = {
+    parts: dict[str, Any] = {
         name: content.take(f"affinity.{name}", dtype, n_items + extra if by_item else None)
         for name, (dtype, by_item, extra) in _AFFINITY.items()
     }
-    numbers: dict[str, Any] = {
-        name: content.field(float, "affinity", name) for name in ("flattening", "scale")
-    }
+    parts |= {name: content.field(float, "affinity", name) for name in ("flattening", "scale")}
     for name in ("weights", "calibration"):
         values = content.field(list, "affinity", name)
         if len(values) != 3 or not all(type(value) is float for value in values):
             raise content.damaged(f"affinity.{name} in its header are not three numbers")
-        numbers[name] = tuple(values)
-    return Affinity(**arrays, **numbers)
+        parts[name] = tuple(values)
+    return Affinity(**parts)
 
 
 def encode_choice(choice: Choice | None) -> dict[str, Array]:
