@@ -142,7 +142,8 @@ def measure(case: Case, folder: Path) -> tuple[list[str], Reliability]:
     mixture = itemix.BayesianMixture(50, init="random", beta="learn", random_state=0)
     trees = itemix.ChowLiuMixture(case.n_trees, random_state=0)
     chances: Reliability = {}
-    for label, model in {"mixture": mixture, "trees": trees}.items():
+    fits: dict[str, Any] = {"mixture": mixture, "trees": trees}
+    for label, model in fits.items():
         _, seconds = timed(partial(model.fit, train))
         evaluated(label, model, seconds)
         better, learning = timed(partial(itemix.learn_recommender, model, train))
