@@ -31,7 +31,7 @@ def corrected():
 def heavy_question(fitted):
     """Return a short address that takes seconds to answer."""
     names = list(fitted.model_.items)
-    return f"/recommend?{urlencode({'basket': names[:20], 'absent': names[20:30]}, doseq=True)}"
+    return f"/recommend?{urlencode({'basket': names[:20], 'absent': names[20:30], 'complete': False}, doseq=True)}"
 
 
 def get(address, path):
@@ -106,7 +106,7 @@ def chain_of_pairs(n):
 
 LOOPS = {
     "absent items of a correction": lambda served, names: ask.recommend(
-        served, ask.RecommendQuestion(basket=names[:3], absent=names[3:6])
+        served, ask.RecommendQuestion(basket=names[:3], absent=names[3:6], complete=False)
     ),
     "influences": lambda served, names: ask.influences(served, ask.InfluencesQuestion(present=names[:2])),
     "itemsets": lambda served, names: patterns.itemsets(served, patterns.ItemsetsQuestion(min_support=0.05)),

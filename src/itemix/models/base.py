@@ -359,6 +359,7 @@ class Model(Saved, Immutable, ABC):
 
     def _odds_of_completing(self, basket: Codes) -> Floats:
         """Return P(B + i) / P(B) of each item, shape (n_items,); NaN if both are zero."""
+        still_wanted()
         n, D = len(basket), self.n_items
         rows = np.full((D + 1, n + 1), -1, dtype=np.int32)
         rows[:, :n] = basket
