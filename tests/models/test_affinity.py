@@ -198,6 +198,9 @@ def test_too_little_data(fitted):
     few = drawn(50)
     plain = replace(fitted, affinity=None)
     assert itemix.learn_recommender(plain, few).affinity is None
+    alone = [[2 * i, 2 * i + 1] for i in range(300)]  # no item comes twice
+    nothing = itemix.IndependentModel().fit(Transactions.from_lists(alone))
+    assert itemix.learn_recommender(nothing, alone).affinity is None
     with pytest.raises(KeyError, match="expected one of 12 known items"):
         itemix.learn_recommender(plain, [["milk", "bread"]] * 300)
     with pytest.raises(InvalidInputError, match="expected a fitted model, got int"):

@@ -31,7 +31,8 @@ def corrected():
 def heavy_question(fitted):
     """Return a short address that takes seconds to answer."""
     names = list(fitted.model_.items)
-    return f"/recommend?{urlencode({'basket': names[:20], 'absent': names[20:30], 'complete': False}, doseq=True)}"
+    asked = {"basket": names[:20], "absent": names[20:30], "complete": False}
+    return f"/recommend?{urlencode(asked, doseq=True)}"
 
 
 def get(address, path):

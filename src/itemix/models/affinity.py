@@ -45,6 +45,7 @@ _MOST_TUNED = 800
 _MOST_TERMS = 300
 # With fewer baskets of two items or more, there is too little to learn from.
 _FEWEST = 200
+_FEWEST_CASES = 50
 _MOST_HELD_OUT = 5_000
 # A model of more transactions knows each of them only a little, and may judge itself.
 _MOST_MEMORABLE = 200_000
@@ -586,6 +587,8 @@ def learn_affinity(
     items = frequent_items(rest)
     cases = Cases.of(held, rng)
     chosen = np.flatnonzero(np.isin(cases.left_out, items))
+    if len(chosen) < _FEWEST_CASES:
+        return None
     cases = cases.take(chosen[: min(_MOST_CASES, max(_CELLS // len(items), 500))])
     own, own_cases = rest[:, items], cases.among(items)
     ridge = choose_ridge(_few_pairs(own, rng), own_cases)
