@@ -28,6 +28,8 @@ RETURNED = (
     "itemix.mining.recommend.RuleRecommendation",
     "itemix.mining.intervals.Interval",
     "itemix.mining.query.Recommendation",
+    "itemix.evaluation.recommendations.RankingScore",
+    "itemix.models.affinity.Affinity",
     "itemix.mining.query.Dependency",
     "itemix.mining.query.Explanation",
     "itemix.mining.query.Contribution",

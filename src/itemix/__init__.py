@@ -35,8 +35,14 @@ if TYPE_CHECKING:
         IndependentModel,
         MaxEntropyModel,
     )
-    from itemix.evaluation import Evaluation, evaluate
+    from itemix.evaluation import (
+        Evaluation,
+        RecommendationEvaluation,
+        evaluate,
+        evaluate_recommendations,
+    )
     from itemix.files import load
+    from itemix.fitted import learn_recommender
     from itemix.io.chunks import read_chunks
     from itemix.io.read import read_transactions
     from itemix.io.write import write_transactions
@@ -73,6 +79,7 @@ __all__ = [
     "ModelFileError",
     "NotEnoughMemoryError",
     "OutputError",
+    "RecommendationEvaluation",
     "Rules",
     "TooManyItemsetsError",
     "Transactions",
@@ -80,6 +87,8 @@ __all__ = [
     "UnknownItemError",
     "datasets",
     "evaluate",
+    "evaluate_recommendations",
+    "learn_recommender",
     "load",
     "mine",
     "plot",
@@ -112,12 +121,15 @@ _HOME = {
     "ModelFileError": "itemix.errors",
     "NotEnoughMemoryError": "itemix.errors",
     "OutputError": "itemix.errors",
+    "RecommendationEvaluation": "itemix.evaluation",
     "Rules": "itemix.mining.ruleset",
     "TooManyItemsetsError": "itemix.errors",
     "Transactions": "itemix.core.transactions",
     "TreeMixture": "itemix.models.trees",
     "UnknownItemError": "itemix.errors",
     "evaluate": "itemix.evaluation",
+    "evaluate_recommendations": "itemix.evaluation",
+    "learn_recommender": "itemix.fitted",
     "load": "itemix.files",
     "mine": "itemix.mining.mine",
     "read_chunks": "itemix.io.chunks",

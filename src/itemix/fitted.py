@@ -5,17 +5,21 @@ Estimators hold it, files store it, and the explorer, reports, pictures and the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from itemix._arrays import Immutable, protected
+from itemix._checks import as_generator
 from itemix.core.itemsets import Itemsets
+from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.inference.methods import METHODS
 from itemix.mining import intervals as credible
+from itemix.mining import query
+from itemix.models.affinity import learn_affinity
 from itemix.models.alignment import matched_labels, nearest_labels
 from itemix.models.base import Model, as_model
 from itemix.models.corrected import CorrectedMixture
@@ -23,17 +27,23 @@ from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
 
 if TYPE_CHECKING:
-    from itemix._typing import Floats
+    from collections.abc import Callable, Iterable
+
+    from itemix._typing import Codes, Floats, TransactionsLike
+    from itemix.core.transactions import Transactions
     from itemix.correction import Choice
     from itemix.inference.chains import Chains
     from itemix.inference.priors import DataTotals, Prior
     from itemix.inference.selection import Selection
     from itemix.mining.intervals import ErrorSource
+    from itemix.mining.query import Recommendation
+    from itemix.models.affinity import Affinity
     from itemix.models.alignment import Labels
+    from itemix.models.base import Names
     from itemix.models.counts import Counts
     from itemix.models.posterior import Posterior
 
-__all__ = ["FittedModel", "Training"]
+__all__ = ["FittedModel", "Training", "learn_recommender"]
 
 # A component of variational inference that is expected to hold less than this of one transaction is not used.
 _USED = 0.5
@@ -117,6 +127,8 @@ class FittedModel(Immutable):
         How the correction was chosen.
     kept_labels : array of int, shape (n_components,), or None
         The `component_labels` that a file has kept; None to work them out.
+    affinity : Affinity or None
+        What was learned to recommend items for complete baskets; see `itemix.learn_recommender`.
     """
 
     value: Model
@@ -126,6 +138,7 @@ class FittedModel(Immutable):
     training: Training | None = None
     choice: Choice | None = None
     kept_labels: Labels | None = None
+    affinity: Affinity | None = None
 
     @classmethod
     def of(cls, source: Any) -> FittedModel:  # noqa: ANN401 - anything at all
@@ -289,7 +302,71 @@ class FittedModel(Immutable):
         _, lower, upper = credible.intervals(self.require_error_source(), itemsets, level=level)
         return credible.with_intervals(itemsets, lower, upper)
 
+    def recommend(
+        self, basket: Names, n: int = 5, *, absent: Names = (), complete: bool = True
+    ) -> list[Recommendation]:
+        """Return the n most probable items that a basket does not hold yet; see `itemix.mining.query`."""
+        return query.recommend(
+            self.model, basket, n, absent=absent, complete=complete, affinity=self.affinity
+        )
+
+    def recommend_many(
+        self, baskets: Transactions | Iterable[Names], n: int = 5, *, complete: bool = True
+    ) -> tuple[Codes, Floats]:
+        """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each."""
+        return query.recommend_many(self.model, baskets, n, complete=complete, affinity=self.affinity)
+
     def diagnostics(self) -> dict[str, dict[str, float]]:
         """Return R-hat and effective sample size of the traces of chains; empty without chains."""
         chains = None if self.training is None else self.training.chains
         return {} if chains is None else chains.diagnostics()
+
+
+def learn_recommender(
+    model: Any,  # noqa: ANN401 - anything that holds a model
+    transactions: TransactionsLike,
+    *,
+    refit: Callable[[Transactions], Model] | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> FittedModel:
+    """Return a fitted model that has learned to recommend items for complete baskets.
+
+    Two regressions of each item on all others are learned, and how much to trust them and the model. What is
+    chosen is chosen on a part of the transactions that the regressions have not seen, and so are the
+    probabilities made to be right. Data with fewer than 200 transactions of two items or more is too little:
+    the model is returned as it is.
+
+    Parameters
+    ----------
+    model : FittedModel, Model or fitted estimator
+        What was fitted to the transactions.
+    transactions : Transactions, data frame, matrix or list of lists
+        The data that the model was fitted to.
+    refit : function, optional
+        Fits such a model to other transactions, to see how far to trust it on baskets that it does not know.
+        By default a copy of an estimator is fitted. A bare mixture is refitted by a few steps of EM, and any
+        other model is taken as it is; so are all of more than 200,000 transactions.
+    random_state : int, Generator or None
+        The seed.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no model, or the transactions have other items.
+    """
+    fitted = FittedModel.of(model)
+    data = as_transactions(transactions).align_items(fitted.value.items)
+    if refit is None and hasattr(model, "get_params"):
+        refit = partial(_fit_copy, model)
+    found = learn_affinity(fitted.value, data, as_generator(random_state), refit)
+    return replace(fitted, affinity=found)
+
+
+def _fit_copy(estimator: Any, transactions: Transactions) -> Model:  # noqa: ANN401 - of any class
+    """Return what a copy of an estimator learns from transactions, without a correction."""
+    from sklearn.base import clone
+
+    copy = clone(estimator)
+    plain = {"correction": None, "warm_start": False}
+    copy.set_params(**{name: value for name, value in plain.items() if name in copy.get_params()})
+    return FittedModel.of(copy.fit(transactions)).value

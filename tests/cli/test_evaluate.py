@@ -126,7 +126,14 @@ def test_a_terminal_has_a_table_in_per_cent(run, files, expected, monkeypatch, c
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["model", "test"], "expected --min-support, got none; see itemix evaluate --help"),
+        (["model", "test"], "expected --min-support or --recommend, got neither; try -s 1%"),
+        (
+            ["model", "test", "-s", "1%", "--recommend", "3"],
+            "expected --min-support or --recommend, got both; leave out one of them",
+        ),
+        (["model", "test", "--recommend", "0"], "expected --recommend of at least 1, got 0; try 10"),
+        (["itemsets", "test", "--recommend", "3"], "which holds itemsets; try itemix fit, or itemix rules"),
+        (["train", "test", "--recommend", "3"], "which holds transactions; try itemix fit"),
         (
             ["model", "test", "-s", "much"],
             "expected --min-support as a fraction (0.01), a percentage (1%) or",
@@ -153,3 +160,26 @@ def test_bad_input_is_one_line(run, files, arguments, message):
     assert result.code == 2
     assert message in result.err
     assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("source", ["model", "rules"])
+def test_recommendations_are_evaluated(run, files, source, tmp_path, monkeypatch):
+    """In a pipe, in files and on a terminal: the figures that the library gives."""
+    train, test = (itemix.read_transactions(files[name]) for name in ("train", "test"))
+    asked = itemix.Rules.load(files["rules"]) if source == "rules" else itemix.load(files["model"])
+    expected = itemix.evaluate_recommendations(asked, test, k=3, train=train)
+    arguments = ["evaluate", files[source], files["test"], "--recommend", "3", "--train", files["train"]]
+    result = run(*arguments)
+    assert result.out.splitlines()[0].split("\t") == list(expected.to_pandas().columns)
+    assert [row[:3] for row in result.rows] == [
+        [r.recommender, r.size, str(r.n_baskets)] for r in expected.rows
+    ]
+    assert [float(row[5]) for row in result.rows] == pytest.approx([r.ndcg for r in expected.rows], rel=1e-5)
+    assert f"{expected.n_left_out} items left out, evaluated" in result.err
+    run(*arguments, "-o", tmp_path / "found.json")
+    assert json.loads((tmp_path / "found.json").read_text()) == expected.to_dict()
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "140")
+    out = run(*arguments).out
+    assert "popularity" in out
+    assert f"{expected.ndcg:.4f}" in out

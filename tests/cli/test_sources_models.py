@@ -135,6 +135,9 @@ def test_recommend_from_a_model(run, models):
         [offer.probability for offer in expected], rel=1e-5
     )
     assert [float(row[1]) for row in rows] == pytest.approx([offer.lift for offer in expected], rel=1e-5)
+    partial = run("recommend", models["vdpm"], "tortillas", "--partial", "-n", "1").rows
+    unknown = load(models["vdpm"]).recommend(["tortillas"], 1, complete=False)[0]
+    assert [float(row[0]) for row in partial] == pytest.approx([unknown.probability], rel=1e-5)
 
 
 def test_recommend_from_data(run, store):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itemix import Transactions
+from itemix import BernoulliMixture, Transactions
 from itemix.errors import InvalidInputError
 from itemix.mining import query
 from itemix.models.mixture import Mixture
@@ -86,20 +86,69 @@ def test_a_repulsion_is_found():
 
 @given(st.integers(0, 200), st.sets(st.sampled_from(NAMES), max_size=3))
 def test_recommendations_are_conditional_probabilities(seed, basket):
-    """Each item that is not in the basket comes with its probability given the basket, highest first."""
+    """Each item that is not in the basket comes with its probability given the basket, highest first.
+
+    A complete basket holds nothing but its items: all others, except the one asked for, are absent.
+    """
     model = random_mixture(seed)
-    found = query.recommend(model, sorted(basket), n=10)
-    assert {r.item for r in found} == set(NAMES) - basket
-    for r in found:
-        assert r.probability == pytest.approx(model.probability(r.item, given=sorted(basket)))
-        assert r.lift == pytest.approx(r.probability / model.probability(r.item))
-    assert [r.probability for r in found] == sorted((r.probability for r in found), reverse=True)
+    for complete in (True, False):
+        found = query.recommend(model, sorted(basket), n=10, complete=complete)
+        assert {r.item for r in found} == set(NAMES) - basket
+        for r in found:
+            others = [name for name in NAMES if name not in {r.item, *basket}] if complete else []
+            chance = model.probability(r.item, given=sorted(basket), given_absent=others)
+            assert r.probability == pytest.approx(chance)
+            assert r.lift == pytest.approx(r.probability / model.probability(r.item))
+        assert [r.probability for r in found] == sorted((r.probability for r in found), reverse=True)
+
+
+def test_the_order_of_a_basket_does_not_matter():
+    """Nor does an item that is named twice."""
+    model = random_mixture(6)
+    for complete in (True, False):
+        expected = query.recommend(model, ["bread", "tea"], complete=complete)
+        assert query.recommend(model, ["tea", "bread", "tea"], complete=complete) == expected
+
+
+def test_a_basket_that_is_ruled_out_as_a_whole():
+    """What must be with it is certain; if nothing alone can complete it, it is taken as incomplete."""
+    model = Mixture([0.5, 0.5], [[1.0, 1.0, 0.0, 0.5], [0.0, 0.5, 1.0, 0.5]], NAMES)
+    found = query.recommend(model, ["bread"])
+    assert [(r.item, r.probability) for r in found] == [("butter", 1.0), ("milk", 0.0), ("tea", 0.0)]
+    model = Mixture([1.0], [[1.0, 1.0, 1.0, 0.5]], NAMES)
+    assert query.recommend(model, ["bread"]) == query.recommend(model, ["bread"], complete=False)
+    model = Mixture([0.5, 0.5], [[0.5, 0.5, 0.0, 0.5], [0.0, 0.5, 0.5, 0.0]], NAMES)
+    with pytest.raises(InvalidInputError, match="condition of positive probability"):
+        query.recommend(model, ["bread", "milk"])
+
+
+@given(st.integers(0, 100), st.integers(1, 12))
+def test_the_best_columns_are_those_of_a_stable_sort(seed, n):
+    """Also with ties, and with many columns."""
+    rng = np.random.default_rng(seed)
+    for scores in (rng.integers(0, 4, (5, 9)) * 1.0, rng.random((4, 80)), rng.integers(0, 9, (4, 80)) * 1.0):
+        expected = np.argsort(-scores, axis=1, kind="stable")[:, :n]
+        np.testing.assert_array_equal(query.best_columns(scores, n), expected)
+
+
+def test_corrected_mixtures_complete_baskets_by_their_mixture():
+    """The correction says nothing about whole transactions."""
+    data = random_mixture(4).sample(300, random_state=0)
+    fitted = BernoulliMixture(2, correction=2, random_state=0).fit(data)
+    assert fitted.corrected_ is not None
+    found = query.recommend_many(fitted.corrected_, [["bread"], []], 3)
+    expected = query.recommend_many(fitted.mixture_, [["bread"], []], 3)
+    for own, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(own, other)
+    few = query.recommend(fitted.corrected_, ["bread"], 1)[0]
+    assert few.probability == pytest.approx(expected[1][0, 0])
 
 
 def test_unwanted_items_are_not_recommended():
-    """Items known to be absent change the probabilities and are left out."""
+    """They are left out; in an incomplete basket, items known to be absent change the probabilities."""
     model = random_mixture(4)
-    found = query.recommend(model, "bread", n=5, absent="milk")
+    assert "milk" not in {r.item for r in query.recommend(model, "bread", n=5, absent="milk")}
+    found = query.recommend(model, "bread", n=5, absent="milk", complete=False)
     assert [r.item for r in found if r.item == "milk"] == []
     assert found[0].probability == pytest.approx(
         model.probability(found[0].item, given="bread", given_absent="milk")

@@ -100,13 +100,14 @@ def test_conditions_far_below_the_least_number():
         assert model.probability([399], given=basket) == pytest.approx(0.4)
         assert model.probability([399], given=basket[:20]) == pytest.approx(0.4, abs=1e-5)
         assert model.probabilities([[399], basket[:2], []], given=basket) == pytest.approx([0.4, 1, 1])
-        assert query.recommend(model, basket, 1)[0][:2] == (399, pytest.approx(0.4))
-        codes, chances = query.recommend_many(model, [basket], 1)
+        assert query.recommend(model, basket, 1, complete=False)[0][:2] == (399, pytest.approx(0.4))
+        codes, chances = query.recommend_many(model, [basket], 1, complete=False)
         assert (codes[0, 0], chances[0, 0]) == (399, pytest.approx(0.4))
         assert query.lift(model, basket) == pytest.approx((2 / 1.5) ** 150 / 2)
     for model in (one, entropy):
         assert model.probability([399], given=basket) == pytest.approx(0.1)
         assert query.lift(model, basket) == pytest.approx(1)
+        assert query.recommend(model, basket, 1, complete=False)[0][:2] == (399, pytest.approx(0.1))
         assert query.recommend(model, basket, 1)[0][:2] == (399, pytest.approx(0.1))
 
 

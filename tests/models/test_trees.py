@@ -124,6 +124,24 @@ def test_long_baskets_do_not_vanish():
     assert query.recommend_many(model, [list(range(600))], 1)[0].tolist() == [[600]]
 
 
+@given(st.integers(0, 500))
+def test_complete_baskets(seed):
+    """An item of a complete basket has the odds P(basket with it) / P(basket)."""
+    mixture = naive.random_trees(seed, 3, 6)
+    offsets, codes = np.array([0, 0, 1, 4, 6]), np.array([2, 0, 3, 5, 1, 4], dtype=np.int32)
+    found = mixture.items_completing_each(offsets, codes)
+    for b, row in enumerate(found):
+        basket = {f"i{c}" for c in codes[offsets[b] : offsets[b + 1]]}
+        for i, name in enumerate(mixture.items):
+            rest = [other for other in mixture.items if other not in {name, *basket}]
+            with_it = mixture.probability(sorted({*basket, name}), absent=rest)
+            without = mixture.probability(sorted(basket - {name}), absent=[*rest, name])
+            if name in basket:
+                assert row[i] == 1
+            elif with_it + without > 0:
+                assert row[i] == pytest.approx(with_it / (with_it + without), abs=1e-12)
+
+
 def test_averages():
     """Stacked mixtures average their probabilities."""
     one, two = naive.random_trees(1), naive.random_trees(2, n_components=1)
@@ -172,7 +190,7 @@ def test_conditions_that_are_ruled_out():
     """Nothing can be said given what cannot be."""
     tree = TreeMixture([1.0], [[-1, 0]], [[[0.5, 0.5], [0.0, 1.0]]], ["a", "b"])
     with pytest.raises(InvalidInputError, match=r"rules out \(\['a', 'not b'\]\)"):
-        query.recommend(tree, ["a"], absent=["b"])
+        query.recommend(tree, ["a"], absent=["b"], complete=False)
     impossible = TreeMixture([1.0], [[-1, 0]], [[[0.0, 0.0], [0.5, 0.5]]], ["a", "b"])
     with pytest.raises(InvalidInputError, match=r"rules out \(\['a'\]\)"):
         query.recommend_many(impossible, [["b"], ["a"]])

@@ -123,3 +123,26 @@ def random_trees(seed, n_components=3, n_items=6, extreme=0.0):
     probs[rng.random(probs.shape) < extreme] = 1.0
     names = [f"i{i}" for i in range(n_items)]
     return TreeMixture(rng.dirichlet(np.ones(n_components)), parents, probs, names)
+
+
+def pair_terms_step(basket, weight, matrix, bias, squares, flattening, rate):
+    """One step of AdaGrad for one basket; dictionaries of terms and lists are changed in place.
+
+    `matrix` and `squares[0]` have a number for each pair (present item, other item), `bias` and `squares[1]`
+    one for each item.
+    """
+    n = len(basket)
+    gradients = []
+    for i in range(len(bias)):
+        held = i in basket
+        scale = (max(n - 1, 1) if held else n) ** -flattening
+        total = sum(matrix.get((j, i), 0.0) for j in basket)
+        chance = 1 / (1 + np.exp(-bias[i] - scale * total))
+        gradients.append((weight * (chance - held), scale))
+    for i, (slope, scale) in enumerate(gradients):
+        squares[1][i] += slope**2
+        bias[i] -= rate * slope / np.sqrt(squares[1][i])
+        for j in basket:
+            if (j, i) in matrix:
+                squares[0][j, i] += (slope * scale) ** 2
+                matrix[j, i] -= rate * slope * scale / np.sqrt(squares[0][j, i])

@@ -46,7 +46,7 @@ class Endless(Model):
     log_likelihood = sample = probabilities_of_codes
 
 
-HEAVY = "/recommend?basket=a"
+HEAVY = "/recommend?basket=a&complete=false"
 
 
 def get(address, path):
@@ -119,7 +119,7 @@ def chain_of_pairs(n):
 
 LOOPS = {
     "recommend": lambda served, names: ask.recommend(
-        served, ask.RecommendQuestion(basket=names[:3], absent=names[3:6])
+        served, ask.RecommendQuestion(basket=names[:3], absent=names[3:6], complete=False)
     ),
     "influences": lambda served, names: ask.influences(served, ask.InfluencesQuestion(present=names[:2])),
     "itemsets": lambda served, names: patterns.itemsets(served, patterns.ItemsetsQuestion(min_support=0.05)),

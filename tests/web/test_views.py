@@ -142,6 +142,10 @@ def test_recommendations_are_the_librarys(client, model):
     expected = model.recommend(["tortillas"], 4, absent=["beer"])
     assert [row["item"] for row in answer["recommendations"]] == [one.item for one in expected]
     assert [row["lift"] for row in answer["recommendations"]] == pytest.approx([one.lift for one in expected])
+    partial = ask(client, "/recommend", basket=["tortillas"], complete=False, limit=1)["recommendations"][0]
+    assert partial["probability"] == pytest.approx(
+        model.recommend(["tortillas"], 1, complete=False)[0].probability
+    )
 
 
 def test_rules_are_the_librarys(client, model):

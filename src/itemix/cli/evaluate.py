@@ -17,7 +17,9 @@ from itemix.errors import InvalidInputError
 if TYPE_CHECKING:
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
-    from itemix.evaluation import Evaluation
+    from itemix.evaluation import Evaluation, RecommendationEvaluation
+    from itemix.fitted import FittedModel
+    from itemix.mining.ruleset import Rules
     from itemix.models.base import Model
 
 _ENDINGS = (".json", ".csv")
@@ -45,7 +47,7 @@ def evaluate(
         ),
     ],
     min_support: Annotated[
-        str,
+        str | None,
         option(
             "--min-support",
             "-s",
@@ -54,14 +56,25 @@ def evaluate(
             help="The least support: a fraction (0.01), a percentage (1%) or a whole number of test "
             "transactions (20).",
         ),
-    ],
+    ] = None,
+    recommend: Annotated[
+        int | None,
+        option(
+            "--recommend",
+            panel=_PANEL,
+            metavar="N",
+            help="Instead, leave items out of the baskets of TEST and see whether they are among N that are "
+            "recommended; MODEL may also be rules of itemix rules -o.",
+        ),
+    ] = None,
     train: Annotated[
         str | None,
         option(
             "--train",
             panel=_PANEL,
             metavar="SOURCE",
-            help="The transactions behind the model: their exact supports are shown beside it, as the floor.",
+            help="The transactions behind the model: their exact supports are shown beside it, as the floor; "
+            "with --recommend, what popularity and a linear regression recommend.",
         ),
     ] = None,
     threads: Annotated[
@@ -80,14 +93,22 @@ def evaluate(
     Compares the frequent itemsets of TEST with those that MODEL predicts: how many of them are missed, how
     many predicted ones are false, and how far predicted supports are from the true ones on average, with and
     without their sign. All of this is also shown for each length of itemsets.
+
+    With --recommend, items are left out of the baskets of TEST: how often are they recommended?
     """
     from itemix.core.display import plural
     from itemix.evaluation import evaluate as compare
 
-    least = as_support(min_support)
-    assert least is not None  # noqa: S101 - the option is needed
     _check_output(output)
     refuse_repeated(model, test, train, reading.names)
+    if recommend is not None:
+        if min_support is not None:
+            raise InvalidInputError("expected --min-support or --recommend, got both; leave out one of them")
+        _recommended(recommend, model, test, train, reading=reading, output=output, quiet=quiet)
+        return
+    least = as_support(min_support)
+    if least is None:
+        raise InvalidInputError("expected --min-support or --recommend, got neither; try -s 1%")
     prediction = _read_prediction(model, reading, quiet)
     data = read_source(test, reading, quiet=quiet)
     behind = None if train is None else read_source(train, reading, quiet=quiet)
@@ -101,15 +122,47 @@ def evaluate(
             "that its training data never held",
             quiet=quiet,
         )
-    if output is not None:
-        _write(found, output)
-        note(f"wrote the evaluation to {output}", quiet=quiet)
-    elif on_terminal():
+    if output is None and on_terminal():
         _draw(found)
     else:
-        frame = found.to_pandas()
-        columns = list(frame.columns)
-        write_lines(columns, (list(map(_cell, columns, row)) for row in frame.itertuples(index=False)))
+        _write(found, output, quiet)
+
+
+def _recommended(
+    k: int, model: str, test: str, train: str | None, *, reading: Reading, output: str | None, quiet: bool
+) -> None:
+    """Evaluate recommendations, and show or write the figures."""
+    from itemix.cli.page import Page
+    from itemix.core.display import plural
+    from itemix.evaluation import evaluate_recommendations
+
+    if k < 1:
+        raise InvalidInputError(f"expected --recommend of at least 1, got {k}; try 10")
+    source = _read_recommender(model, reading, quiet)
+    data = read_source(test, reading, quiet=quiet)
+    behind = None if train is None else read_source(train, reading, quiet=quiet)
+    with stopwatch(quiet=quiet) as watch:
+        found = evaluate_recommendations(source, data, k=k, train=behind)
+    note(f"{plural(found.n_left_out, 'item')} left out, evaluated in {watch.seconds():.2f} s", quiet=quiet)
+    if output is None and on_terminal():
+        Page().table(found.table())
+    else:
+        _write(found, output, quiet)
+
+
+def _read_recommender(source: str, reading: Reading, quiet: bool) -> "FittedModel | Rules":
+    from itemix.fitted import FittedModel
+    from itemix.mining.ruleset import Rules
+
+    with opened(source, quiet=quiet) as asked:
+        saved = read_result(asked)
+        found = saved if saved is not None else read_model_or_data(asked, reading, quiet=quiet)
+    if not isinstance(found, FittedModel | Rules):
+        raise InvalidInputError(
+            f"expected a model or rules that recommend, got {source!r}, which holds "
+            f"{type(found).__name__.lower()}; try itemix fit, or itemix rules -o"
+        )
+    return found
 
 
 def _read_prediction(source: str, reading: Reading, quiet: bool) -> "Model | Itemsets | Transactions":
@@ -138,20 +191,27 @@ def _check_output(path: str | None) -> None:
         )
 
 
-def _write(evaluation: "Evaluation", path: str) -> None:
+def _write(evaluation: "Evaluation | RecommendationEvaluation", path: str | None, quiet: bool) -> None:
+    """Write the figures to a file, or as lines to where the output goes."""
     from itemix._files import replacing
 
+    if path is None:
+        frame = evaluation.to_pandas()
+        columns = list(frame.columns)
+        write_lines(columns, (list(map(_cell, columns, row)) for row in frame.itertuples(index=False)))
+        return
     with replacing(path) as temporary:
         if Path(path).suffix.lower() == ".csv":
             evaluation.to_pandas().to_csv(temporary, index=False)
         else:
             text = json.dumps(_finite(evaluation.to_dict()), indent=1, allow_nan=False)
             temporary.write_text(f"{text}\n", encoding="utf-8")
+    note(f"wrote the evaluation to {path}", quiet=quiet)
 
 
 def _finite(figures: dict[str, Any]) -> dict[str, Any]:
-    """Return figures that JSON can hold: infinity becomes null."""
-    value = figures["log_likelihood"]
+    """Return figures that JSON can hold: an infinite log-likelihood becomes null."""
+    value = figures.get("log_likelihood")
     return figures if value is None or math.isfinite(value) else {**figures, "log_likelihood": None}
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from itemix.fitted import FittedModel
     from itemix.mining.recommend import Recommendations
     from itemix.mining.rules import Rules
-    from itemix.models.base import Model
 
 _WHAT = "What to recommend"
 
@@ -55,13 +54,18 @@ def recommend(
             help="Transactions to recommend items for, instead of one basket; from a model or rules.",
         ),
     ] = None,
+    partial: Annotated[
+        bool,
+        option("--partial", panel=_WHAT, help="Items that are not named may be in the basket, too."),
+    ] = False,
     reading: Reading,
     quiet: Quiet = False,
 ) -> None:
     """Recommend items for a basket.
 
     SOURCE is a model that itemix fit has saved, rules that itemix rules -o has written, or transactions, in
-    which the answer is counted. The items with the highest probability given the basket come first.
+    which the answer is counted. The items with the highest probability given the basket come first. A model
+    takes the basket as complete, unless --partial says that it may hold more than was named.
     """
     if number < 1:
         raise InvalidInputError(f"expected --number of at least 1, got {number}; try 5")
@@ -73,9 +77,10 @@ def recommend(
             raise InvalidInputError("expected either items or --baskets, got both; leave out one of them")
         recommender = _recommender(asked)
         known = _with_known_items(recommender, read_source(baskets, reading, quiet=quiet), quiet=quiet)
-        write_lines(["basket", "rank", "probability", "item"], _for_many(recommender, known, number))
+        rows = _for_many(recommender, known, number, complete=not partial)
+        write_lines(["basket", "rank", "probability", "item"], rows)
         return
-    offers = _for_one(asked, basket, unwanted, number)
+    offers = _for_one(asked, basket, unwanted, number, complete=not partial)
     if on_terminal():
         _draw(offers)
     else:
@@ -99,14 +104,18 @@ def _read(source: str, reading: Reading, *, quiet: bool) -> "FittedModel | Rules
 
 
 def _for_one(
-    asked: "FittedModel | Rules | Transactions", basket: list[str], absent: list[str], n: int
+    asked: "FittedModel | Rules | Transactions",
+    basket: list[str],
+    absent: list[str],
+    n: int,
+    *,
+    complete: bool,
 ) -> list[Offer]:
     from itemix.fitted import FittedModel
-    from itemix.mining import query
     from itemix.mining.rules import Rules
 
     if isinstance(asked, FittedModel):
-        found = query.recommend(asked.model, basket, n, absent=absent)
+        found = asked.recommend(basket, n, absent=absent, complete=complete)
         return [Offer(offer.probability, offer.lift, cell(offer.item)) for offer in found]
     if isinstance(asked, Rules):
         known = asked.items.names(asked.items.codes(basket))
@@ -141,14 +150,11 @@ def _counted(transactions: "Transactions", basket: list[str], absent: list[str],
     ]
 
 
-def _recommender(asked: "FittedModel | Rules | Transactions") -> "Model | Rules":
+def _recommender(asked: "FittedModel | Rules | Transactions") -> "FittedModel | Rules":
     """Return the model or the rules that recommend for many baskets."""
-    from itemix.fitted import FittedModel
-    from itemix.mining.rules import Rules
+    from itemix.core.transactions import Transactions
 
-    if isinstance(asked, FittedModel):
-        return asked.model
-    if isinstance(asked, Rules):
+    if not isinstance(asked, Transactions):
         return asked
     raise InvalidInputError(
         "expected a model or rules to recommend for many baskets, got transactions; fit a model first: "
@@ -157,12 +163,13 @@ def _recommender(asked: "FittedModel | Rules | Transactions") -> "Model | Rules"
 
 
 def _with_known_items(
-    recommender: "Model | Rules", baskets: "Transactions", *, quiet: bool
+    recommender: "FittedModel | Rules", baskets: "Transactions", *, quiet: bool
 ) -> "Transactions":
     """Leave items out of the baskets that the model or the rules do not know, and say so."""
     from itemix.core.display import plural
+    from itemix.mining.rules import Rules
 
-    known = recommender.items
+    known = recommender.items if isinstance(recommender, Rules) else recommender.value.items
     new = [name for name in baskets.items if name not in known]
     if not new:
         return baskets.align_items(known)
@@ -175,9 +182,10 @@ def _with_known_items(
     return baskets.select_items([name for name in baskets.items if name in known]).align_items(known)
 
 
-def _for_many(recommender: "Model | Rules", baskets: "Transactions", n: int) -> "Iterator[list[str]]":
+def _for_many(
+    recommender: "FittedModel | Rules", baskets: "Transactions", n: int, *, complete: bool
+) -> "Iterator[list[str]]":
     """Yield a row for each recommendation: the number of the basket from 1, the rank, and the item."""
-    from itemix.mining import query
     from itemix.mining.rules import Rules
 
     if isinstance(recommender, Rules):
@@ -185,11 +193,16 @@ def _for_many(recommender: "Model | Rules", baskets: "Transactions", n: int) -> 
             for rank, offer in enumerate(offers):
                 yield [str(b + 1), str(rank + 1), f"{offer.score:.6g}", ", ".join(map(cell, offer.items))]
         return
-    codes, chances = query.recommend_many(recommender, baskets, n)
+    codes, chances = recommender.recommend_many(baskets, n, complete=complete)
     for b, row in enumerate(codes.tolist()):
         for rank, code in enumerate(row):
             if code >= 0:
-                yield [str(b + 1), str(rank + 1), f"{chances[b, rank]:.6g}", cell(recommender.items[code])]
+                yield [
+                    str(b + 1),
+                    str(rank + 1),
+                    f"{chances[b, rank]:.6g}",
+                    cell(recommender.model.items[code]),
+                ]
 
 
 def _applied(rules: "Rules", baskets: "Transactions | list[list[Label]]", n: int) -> "Recommendations":

@@ -265,15 +265,29 @@ class Answers(Saved, ABC):
         """Return the pairs of items that depend most on each other; see `itemix.mining.query`."""
         return query.dependencies(self.model_, n, sign=sign, items=items)
 
-    def recommend(self, basket: Names, n: int = 5, *, absent: Names = ()) -> list[query.Recommendation]:
-        """Return the n most probable items that a basket does not hold yet."""
-        return query.recommend(self.model_, basket, n, absent=absent)
+    def recommend(
+        self, basket: Names, n: int = 5, *, absent: Names = (), complete: bool = True
+    ) -> list[query.Recommendation]:
+        """Return the n most probable items that a basket does not hold yet; see `itemix.mining.query`.
+
+        Parameters
+        ----------
+        basket : names
+            The items that the basket holds.
+        n : int
+            How many items.
+        absent : names
+            Items that are not wanted.
+        complete : bool
+            Whether the basket holds nothing else; otherwise items that are not named count as unknown.
+        """
+        return self._fitted().recommend(basket, n, absent=absent, complete=complete)
 
     def recommend_many(
-        self, baskets: Transactions | Iterable[Names], n: int = 5
+        self, baskets: Transactions | Iterable[Names], n: int = 5, *, complete: bool = True
     ) -> tuple[npt.NDArray[np.int32], Floats]:
         """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each."""
-        return query.recommend_many(self.model_, baskets, n)
+        return self._fitted().recommend_many(baskets, n, complete=complete)
 
 
 class Climb:

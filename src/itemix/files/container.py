@@ -34,7 +34,14 @@ T = TypeVar("T")
 _KEY = "itemix"
 _START = b'{"__metadata__":{"itemix":'
 _LENGTH_BYTES = 8
-_DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8, "BOOL": np.bool_}
+_DTYPES = {
+    "F64": np.float64,
+    "F32": np.float32,
+    "I64": np.int64,
+    "I32": np.int32,
+    "U8": np.uint8,
+    "BOOL": np.bool_,
+}
 
 
 class Content:
@@ -136,7 +143,7 @@ def write(path: PathLike, header: Mapping[str, Any], tensors: Mapping[str, Array
     header : dict
         What JSON can hold (no NaN, no infinity).
     tensors : dict of arrays
-        Arrays of float64, int64, int32, uint8 or bool.
+        Arrays of float64, float32, int64, int32, uint8 or bool.
 
     Raises
     ------

@@ -146,7 +146,11 @@ class Record(NamedTuple):
 def encode_fitted(fitted: FittedModel) -> Parts:
     """Return the header's fields and the arrays of a fitted model, or of a model alone."""
     header, tensors = models.encode_model(fitted.value)
-    for fields, arrays in (models.encode_correction(fitted.corrected), models.encode_choice(fitted.choice)):
+    for fields, arrays in (
+        models.encode_correction(fitted.corrected),
+        models.encode_choice(fitted.choice),
+        models.encode_affinity(fitted.affinity),
+    ):
         header |= fields
         tensors |= arrays
     training = fitted.training
@@ -195,6 +199,7 @@ def decode_fitted(content: Content) -> FittedModel:
         training=Training(n_transactions, **climb, **kept.training),
         choice=models.decode_choice(content),
         kept_labels=_decode_labels(content, value),
+        affinity=models.decode_affinity(content, value.n_items),
     )
 
 

@@ -13,6 +13,7 @@ from itemix.core.items import Items
 from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
+from itemix.models.affinity import Affinity
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
@@ -170,6 +171,16 @@ def decode_model(content: Content, name: str, items: Items) -> Model:
     return model
 
 
+# The arrays of an affinity: their type, whether there is a number for each item, and how many more.
+_AFFINITY = {
+    "offsets": (np.int64, True, 1),
+    "codes": (np.int32, False, 0),
+    "linear": (np.float32, False, 0),
+    "logistic": (np.float32, False, 0),
+    "bias": (np.float32, True, 0),
+}
+
+
 def encode_correction(corrected: CorrectedMixture | None) -> Parts:
     """Return the header's fields and the arrays of a correction; none if there is none."""
     if corrected is None:
@@ -211,6 +222,37 @@ def decode_corrected(content: Content) -> CorrectedMixture:
     if corrected is None:
         raise content.damaged("it has no correction")
     return corrected
+
+
+def encode_affinity(affinity: Affinity | None) -> Parts:
+    """Return the header's field and the arrays of what was learned to recommend; none if nothing was."""
+    if affinity is None:
+        return {}, {}
+    header = {
+        "weights": list(affinity.weights),
+        "calibration": list(affinity.calibration),
+        "flattening": affinity.flattening,
+        "scale": affinity.scale,
+    }
+    arrays = {f"affinity.{name}": getattr(affinity, name) for name in _AFFINITY}
+    return {"affinity": header}, arrays
+
+
+def decode_affinity(content: Content, n_items: int) -> Affinity | None:
+    """Return what was learned to recommend, or None if the file holds no such thing."""
+    if "affinity.bias" not in content:
+        return None
+    parts: dict[str, Any] = {
+        name: content.take(f"affinity.{name}", dtype, n_items + extra if by_item else None)
+        for name, (dtype, by_item, extra) in _AFFINITY.items()
+    }
+    parts |= {name: content.field(float, "affinity", name) for name in ("flattening", "scale")}
+    for name in ("weights", "calibration"):
+        values = content.field(list, "affinity", name)
+        if len(values) != 3 or not all(type(value) is float for value in values):
+            raise content.damaged(f"affinity.{name} in its header are not three numbers")
+        parts[name] = tuple(values)
+    return Affinity(**parts)
 
 
 def encode_choice(choice: Choice | None) -> Parts:

@@ -21,6 +21,7 @@ from itemix.models.base import (
     encode_sets,
     few_names,
     no_sets,
+    one_set,
     require_consistent,
     require_same_items,
 )
@@ -30,14 +31,16 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from itemix._typing import Codes, Floats
+    from itemix._typing import Codes, Floats, Ints
     from itemix.core.items import Label
+    from itemix.models.affinity import Affinity
     from itemix.models.alignment import Labels
     from itemix.models.base import Model
 
 Sign = Literal["both", "positive", "negative"]
 
 _BASKETS_AT_A_TIME = 4096
+_CELLS_AT_A_TIME = 4_000_000
 # The strongest pairs are looked for among so many items at a time, and first among a few promising ones.
 _ITEMS_AT_A_TIME = 512
 _PROMISING = 256
@@ -203,15 +206,46 @@ def dependencies(
     return found
 
 
-def recommend(model: Model, basket: Names, n: int = 5, *, absent: Names = ()) -> list[Recommendation]:
+def recommend(
+    model: Model,
+    basket: Names,
+    n: int = 5,
+    *,
+    absent: Names = (),
+    complete: bool = True,
+    affinity: Affinity | None = None,
+) -> list[Recommendation]:
     """Return the n most probable items that a basket does not hold yet, most probable first.
 
-    Items that are not named count as unknown; `absent` items are known not to be in the basket.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    basket : names
+        The items that the basket holds.
+    n : int
+        How many items.
+    absent : names
+        Items that are not wanted.
+    complete : bool
+        Whether the basket holds nothing else. The probability of an item is then that of the basket with it,
+        against the basket without it. Otherwise items that are not named count as unknown, those of `absent`
+        as known to be absent.
+    affinity : Affinity, optional
+        What was learned to recommend for complete baskets with this model.
+
+    Raises
+    ------
+    InvalidInputError
+        If the model rules the basket out, or an item is both in the basket and absent.
     """
     n = check_whole("n", n, 5, least=0)
     held, missing = model.items.codes(basket), model.items.codes(absent)
     require_consistent(model.items, no_sets(0), no_sets(0), held, missing)
-    found = model.items_given(held, missing).copy()
+    if complete:
+        found = chances_of_items(model, *one_set(held), affinity=affinity)[0]
+    else:
+        found = model.items_given(held, missing).copy()
     known = np.union1d(held, missing)
     found[known] = -1.0
     order = np.argsort(-found, kind="stable")[: min(n, model.n_items - len(known))]
@@ -224,25 +258,72 @@ def recommend(model: Model, basket: Names, n: int = 5, *, absent: Names = ()) ->
     ]
 
 
-def recommend_many(model: Model, baskets: Transactions | Iterable[Names], n: int = 5) -> tuple[Codes, Floats]:
+def recommend_many(
+    model: Model,
+    baskets: Transactions | Iterable[Names],
+    n: int = 5,
+    *,
+    complete: bool = True,
+    affinity: Affinity | None = None,
+) -> tuple[Codes, Floats]:
     """Return the codes and probabilities of the n best items for each of many baskets, shape (m, n) each.
 
-    If a basket leaves fewer than n items, the last codes are -1 and their probabilities 0.
+    If a basket leaves fewer than n items, the last codes are -1 and their probabilities 0. See `recommend`
+    for the parameters.
     """
     n = min(check_whole("n", n, 5, least=0), model.n_items)
     offsets, codes = _encode_baskets(model, baskets)
     m = len(offsets) - 1
     out = np.full((m, n), -1, dtype=np.int32), np.zeros((m, n))
-    for first in range(0, m, _BASKETS_AT_A_TIME):
-        last = min(first + _BASKETS_AT_A_TIME, m)
+    step = max(1, min(_BASKETS_AT_A_TIME, _CELLS_AT_A_TIME // max(model.n_items, 1)))
+    for first in range(0, m, step):
+        still_wanted()
+        last = min(first + step, m)
         own = codes[offsets[first] : offsets[last]]
-        found = model.items_given_each(offsets[first : last + 1] - offsets[first], own)
-        found[np.repeat(np.arange(last - first), np.diff(offsets[first : last + 1])), own] = -1.0
-        top = np.argsort(-found, axis=1, kind="stable")[:, :n]
+        part = offsets[first : last + 1] - offsets[first]
+        found = chances_of_items(model, part, own, complete=complete, affinity=affinity)
+        found[np.repeat(np.arange(last - first), np.diff(part)), own] = -1.0
+        top = best_columns(found, n)
         chance = np.take_along_axis(found, top, axis=1)
         out[0][first:last] = np.where(chance >= 0, top, -1)
         out[1][first:last] = np.maximum(chance, 0.0)
     return out
+
+
+def chances_of_items(
+    model: Model,
+    offsets: Ints,
+    codes: Codes,
+    *,
+    complete: bool = True,
+    affinity: Affinity | None = None,
+) -> Floats:
+    """Return the probability of each item for each of some baskets, as compressed codes, shape (m, n_items).
+
+    The correction of a mixture says nothing about whole transactions: for complete baskets its mixture
+    answers.
+    """
+    if not complete:
+        return model.items_given_each(offsets, codes)
+    whole = model.base if isinstance(model, CorrectedMixture) else model
+    found = whole.items_completing_each(offsets, codes)
+    return found if affinity is None else affinity.combine(found, offsets, codes)
+
+
+def best_columns(scores: Floats, n: int) -> Ints:
+    """Return the columns of the n largest scores of each row, largest first, ties by column, shape (m, n)."""
+    m, D = scores.shape
+    if 0 < n < D // 4:
+        # Sorting all columns would take longer than the scores did. Ties with the n-th are looked at, too.
+        least = np.partition(scores, D - n, axis=1)[:, D - n]
+        width = int((scores >= least[:, None]).sum(axis=1).max(initial=n))
+        if width <= D // 4:
+            rows, columns = np.nonzero(scores >= least[:, None])
+            rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+            few, where = np.full((m, width), -np.inf), np.zeros((m, width), dtype=np.int64)
+            few[rows, rank], where[rows, rank] = scores[rows, columns], columns
+            return np.take_along_axis(where, np.argsort(-few, axis=1, kind="stable")[:, :n], axis=1)
+    return np.argsort(-scores, axis=1, kind="stable")[:, :n]
 
 
 def _encode_baskets(model: Model, baskets: Transactions | Iterable[Names]) -> SetArrays:

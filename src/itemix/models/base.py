@@ -19,6 +19,7 @@ import numpy.typing as npt
 from itemix._arrays import Immutable, protected
 from itemix._runtime import still_wanted
 from itemix.core.items import Items, Label
+from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from itemix._typing import Codes, Floats
     from itemix.core.itemsets import Itemsets
-    from itemix.core.transactions import Transactions
 
 Names = Iterable[Label] | Label
 SetArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
@@ -338,6 +338,55 @@ class Model(Saved, Immutable, ABC):
         baskets = (codes[first:last] for first, last in pairwise(offsets))
         rows = [self.items_given(basket, codes[:0]) for basket in baskets]
         return np.array(rows).reshape(-1, self.n_items)
+
+    def items_completing_each(self, offsets: npt.NDArray[np.int64], codes: Codes) -> Floats:
+        """Return the probability of each item given all others, for complete baskets, (n_baskets, n_items).
+
+        A complete basket B holds its items and nothing else. So item i is in it too with probability
+        P(B + i) / (P(B) + P(B + i)). Its own items have probability 1. A basket that the model rules out as a
+        whole, or any basket of a model without likelihoods, is taken as incomplete: see `items_given_each`.
+
+        Raises
+        ------
+        InvalidInputError
+            If the model rules a basket out, complete or not.
+        """
+        if not self.has_likelihood:
+            return self.items_given_each(offsets, codes)
+        with np.errstate(over="ignore", invalid="ignore"):
+            odds = np.array([self._odds_of_completing(codes[i:j]) for i, j in pairwise(offsets)])
+        return self._completed(odds.reshape(-1, self.n_items), offsets, codes)
+
+    def _odds_of_completing(self, basket: Codes) -> Floats:
+        """Return P(B + i) / P(B) of each item, shape (n_items,); NaN if both are zero."""
+        still_wanted()
+        n, D = len(basket), self.n_items
+        rows = np.full((D + 1, n + 1), -1, dtype=np.int32)
+        rows[:, :n] = basket
+        rows[:-1, n] = np.arange(D)
+        rows[np.append(basket, D), n] = basket[0] if n else -1  # these rows are the basket itself
+        rows.sort(axis=1)
+        kept = np.ones(rows.shape, dtype=np.bool_)
+        kept[:, 1:] = rows[:, 1:] != rows[:, :-1]
+        kept &= rows >= 0
+        indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+        logs = self.log_likelihood(Transactions(indptr, rows[kept], self.items))
+        odds: Floats = np.exp(logs[:-1] - logs[-1])
+        return odds
+
+    def _completed(self, odds: Floats, offsets: npt.NDArray[np.int64], codes: Codes) -> Floats:
+        """Return the probabilities of odds; rows of NaN are of baskets that are ruled out as a whole."""
+        odds[np.repeat(np.arange(len(odds)), np.diff(offsets)), codes] = np.nan
+        n_known = np.diff(offsets)
+        ruled_out = np.flatnonzero((np.isnan(odds).sum(axis=1) == self.n_items) & (n_known < self.n_items))
+        with np.errstate(divide="ignore"):
+            found: Floats = 1 / (1 + 1 / odds)
+        found[np.isnan(found)] = 0.0
+        for row in ruled_out.tolist():
+            first, last = offsets[row : row + 2]
+            found[row] = self.items_given(codes[first:last], codes[:0])
+        found[np.repeat(np.arange(len(odds)), n_known), codes] = 1.0
+        return found
 
 
 def as_model(source: Any) -> Model | None:  # noqa: ANN401 - anything at all

@@ -359,6 +359,26 @@ class Mixture(Model):
         found[np.repeat(np.arange(n), np.diff(offsets)), codes] = 1.0
         return found
 
+    def items_completing_each(self, offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.int32]) -> Floats:
+        """Return the probability of each item given all others, for complete baskets, (n_baskets, n_items).
+
+        The odds of an item are its odds in each component, averaged by the basket's responsibilities.
+        """
+        if self._odds is None:
+            return super().items_completing_each(offsets, codes)
+        n = len(offsets) - 1
+        values, resp = np.empty(n), np.empty((n, self.n_components))
+        estep.row_responsibilities(offsets, codes, 0, n, self._tables, values, resp)
+        odds: Floats = resp @ self._odds
+        odds[np.isneginf(values)] = np.nan
+        return self._completed(odds, offsets, codes)
+
+    @cached_property
+    def _odds(self) -> Floats | None:
+        """The odds of each item in each component, (n_components, n_items); None if some are infinite."""
+        absent = 1 - self._probs
+        return None if (absent == 0).any() else self._probs / absent
+
     def _conditional(
         self,
         present: SetArrays,

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from itemix.models.base import SetArrays
 
 _CELLS_AT_A_TIME = 4_000_000
+# The exponential of larger log-odds would be infinite.
+_MOST_LOG_ODDS = 600.0
 
 
 class TreeTables(NamedTuple):
@@ -338,6 +340,30 @@ class TreeMixture(Model):
             own = codes[offsets[impossible] : offsets[impossible + 1]]
             self._log_probability_of_condition(own, codes[:0])
         return out
+
+    def items_completing_each(self, offsets: npt.NDArray[np.int64], codes: Codes) -> Floats:
+        """Return the probability of each item given all others, for complete baskets, (n_baskets, n_items).
+
+        A tree is log-linear: an item has its own odds, changed by those of its neighbours that are present.
+        """
+        from scipy import sparse
+
+        finite, zeros = self._tables
+        if zeros is not None:
+            return super().items_completing_each(offsets, codes)
+        D, n = self.n_items, len(offsets) - 1
+        baskets = Transactions(offsets, codes, self._items)
+        resp = self.responsibilities(baskets)
+        alone = np.exp(np.minimum(finite.single, _MOST_LOG_ODDS))
+        odds: Floats = resp @ alone.T
+        present = sparse.csr_array((np.ones(len(codes)), codes, offsets), shape=(n, D))
+        for k in range(self.n_components):
+            child = np.flatnonzero(self._parents[k] >= 0)
+            edges = sparse.coo_array((finite.pair[child, k], (self._parents[k, child], child)), shape=(D, D))
+            change = (present @ (edges + edges.T)).tocoo()
+            row, i = change.coords
+            odds[row, i] += resp[row, k] * alone[i, k] * np.expm1(np.minimum(change.data, _MOST_LOG_ODDS))
+        return self._completed(odds, offsets, codes)
 
     def _given(
         self,

@@ -106,3 +106,33 @@ def test_the_strongest_partners_are_kept(merged):
         best = sorted(others, key=lambda j: -naive.mutual_information(counts, 300, i, j))[:3]
         expected |= {(max(i, j), min(i, j)) for j in best}
     assert kept == expected
+
+
+@pytest.mark.parametrize("flattening", [0.0, 0.5])
+def test_terms_of_pairs_are_learned_step_by_step(flattening):
+    """Each step is that of the twin, empty rows and single items included."""
+    rng = np.random.default_rng(3)
+    X = rng.random((12, 5)) < 0.4
+    X[0], X[1] = False, [True, False, False, False, False]
+    indptr = np.concatenate([[0], np.cumsum(X.sum(axis=1))])
+    indices = np.nonzero(X)[1].astype(np.int32)
+    listed = [(j, i) for j in range(5) for i in range(5) if i != j and (i + j) % 3]
+    starts = np.searchsorted([j for j, _ in listed], np.arange(6))
+    terms = pairs.PairTerms(
+        starts.astype(np.int64),
+        np.array([i for _, i in listed], dtype=np.int32),
+        rng.normal(size=len(listed)),
+        np.ones(len(listed)),
+        rng.normal(size=5),
+        np.full(5, 2.0),
+    )
+    matrix = dict(zip(listed, terms.weights.tolist(), strict=True))
+    bias, squares = terms.bias.tolist(), (dict.fromkeys(listed, 1.0), [2.0] * 5)
+    order, weights = rng.permutation(12), rng.random(12)
+    for row in order:
+        basket = set(np.flatnonzero(X[row]).tolist())
+        if basket:
+            naive.pair_terms_step(basket, weights[row], matrix, bias, squares, flattening, 0.3)
+    pairs.learn_pair_terms(indptr, indices, order, weights, terms, flattening, 0.3)
+    np.testing.assert_allclose(terms.weights, [matrix[pair] for pair in listed], rtol=1e-12)
+    np.testing.assert_allclose(terms.bias, bias, rtol=1e-12)

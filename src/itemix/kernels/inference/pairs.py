@@ -1,4 +1,4 @@
-"""Weighted counts of pairs of items, and the log-likelihood that an edge between two items gains a tree.
+"""Pairs of items: weighted counts, what an edge between two gains a tree, and terms of a log-linear model.
 
 Shapes: rows in compressed form (`indptr` (N + 1,) int64, `indices` (nnz,) int32, ascending in each row).
 Pairs are listed by their larger item: others[starts[i]:starts[i + 1]], ascending, are the smaller items that
@@ -9,7 +9,7 @@ is at starts[i] + j, and nothing needs to be searched.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -251,3 +251,74 @@ def strongest_partners(
             if place < n_kept:
                 best[place] = gain
                 out[i, place] = j
+
+
+class PairTerms(NamedTuple):
+    """A logistic regression of each item on the others: log-odds bias[i] + |B| ** -flattening * sum W[j, i].
+
+    Attributes
+    ----------
+    starts : array of int64, shape (D + 1,)
+        Where the terms of each present item j begin.
+    others : array of int32, shape (P,)
+        The items i that they speak for.
+    weights, weight_squares : arrays of float64, shape (P,)
+        The terms, and the squares of their gradients so far.
+    bias, bias_squares : arrays of float64, shape (D,)
+        The log-odds in an empty basket, and the squares of their gradients so far.
+    """
+
+    starts: np.ndarray
+    others: np.ndarray
+    weights: np.ndarray
+    weight_squares: np.ndarray
+    bias: np.ndarray
+    bias_squares: np.ndarray
+
+
+@kernel
+def learn_pair_terms(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    order: np.ndarray,
+    row_weights: np.ndarray,
+    terms: PairTerms,
+    flattening: float,
+    rate: float,
+) -> None:
+    """Take a step of AdaGrad for each row in `order`, up the pseudo-likelihood; `terms` is written to.
+
+    A row tells of each item whether it is there, given all others: a present item is predicted by the rest of
+    its row. Shapes: `row_weights` (N,) float64, `order` (n,) int64.
+    """
+    starts, others, weights, weight_squares, bias, bias_squares = terms
+    D = len(bias)
+    total = np.empty(D)
+    slope = np.empty(D)
+    for t in order:
+        begin, end = indptr[t], indptr[t + 1]
+        n = end - begin
+        if n == 0:
+            continue
+        for i in range(D):
+            total[i] = 0.0
+        for a in range(begin, end):
+            for c in range(starts[indices[a]], starts[indices[a] + 1]):
+                total[others[c]] += weights[c]
+        scale, own_scale = n**-flattening, max(n - 1, 1) ** -flattening
+        for i in range(D):
+            slope[i] = row_weights[t] / (1.0 + math.exp(-bias[i] - scale * total[i]))
+        for a in range(begin, end):
+            i = indices[a]
+            slope[i] = row_weights[t] * (1.0 / (1.0 + math.exp(-bias[i] - own_scale * total[i])) - 1.0)
+        for i in range(D):
+            bias_squares[i] += slope[i] * slope[i]
+            bias[i] -= rate * slope[i] / math.sqrt(bias_squares[i])
+            slope[i] *= scale
+        for a in range(begin, end):
+            slope[indices[a]] *= own_scale / scale
+        for a in range(begin, end):
+            for c in range(starts[indices[a]], starts[indices[a] + 1]):
+                g = slope[others[c]]
+                weight_squares[c] += g * g
+                weights[c] -= rate * g / math.sqrt(weight_squares[c])

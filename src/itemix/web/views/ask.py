@@ -10,7 +10,6 @@ import numpy.typing as npt
 from pydantic import Field, model_validator
 
 from itemix.errors import InvalidInputError
-from itemix.mining import query as library
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.mixture import Mixture
 from itemix.web.questions import ItemNames, Question
@@ -70,6 +69,9 @@ class RecommendQuestion(Question):
 
     basket: ItemNames = Field(default=(), description="The items that the basket holds.")
     absent: ItemNames = Field(default=(), description="Items that are known not to be wanted.")
+    complete: bool = Field(
+        default=True, description="Whether the basket holds nothing else; if not, other items are unknown."
+    )
     limit: int = Field(default=8, ge=1, le=1_000, description="The most rows to return.")
 
 
@@ -83,6 +85,11 @@ def query_steps(served: Served, asked: QueryQuestion) -> float:
 
 def recommend_steps(served: Served, asked: RecommendQuestion) -> float:
     """Return about how many steps a recommendation takes."""
+    if asked.complete and isinstance(served.model, Mixture | CorrectedMixture):
+        # The basket is scored once, and each item then by a sum over the components.
+        mixture = served.model if isinstance(served.model, Mixture) else served.model.base
+        known = all(name in mixture.items for name in (*asked.basket, *asked.absent))
+        return float(mixture.n_items * mixture.n_components) if known else math.inf
     return steps_of_sets(served, served.model.n_items, (*asked.basket, *asked.absent), len(asked.absent))
 
 
@@ -142,7 +149,7 @@ def influences(served: Served, asked: InfluencesQuestion) -> dict[str, Any]:
 
 def recommend(served: Served, asked: RecommendQuestion) -> dict[str, Any]:
     """Return the most probable items that a basket does not hold yet."""
-    found = library.recommend(served.model, asked.basket, asked.limit, absent=asked.absent)
+    found = served.fitted.recommend(asked.basket, asked.limit, absent=asked.absent, complete=asked.complete)
     return {"recommendations": [entry._asdict() for entry in found]}
 
 
