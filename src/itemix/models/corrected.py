@@ -22,7 +22,6 @@ from itemix.errors import InvalidInputError
 from itemix.kernels import csr
 from itemix.kernels.csr import RowArrays
 from itemix.kernels.mining import candidates
-from itemix.kernels.models import corrected
 from itemix.models.base import Model, no_sets, one_set, require_same_items
 
 if TYPE_CHECKING:
@@ -193,7 +192,7 @@ class CorrectedMixture(Model):
         ends = np.searchsorted(np.cumsum(steps), np.arange(0, steps.sum(), _STEPS_AT_A_TIME), side="right")
         for first, last in pairwise([*ends, n]):
             still_wanted()
-            corrected.count_events(
+            csr.count_events(
                 self._rows,
                 self._columns,
                 weights_of(data),
@@ -243,7 +242,7 @@ class CorrectedMixture(Model):
         """
         present, absent = _canonical(*one_set(held)), _canonical(*one_set(missing))
         found = np.empty(self._transactions.n_rows, dtype=np.int64)
-        n_rows = corrected.matching_rows(self._rows, self._columns, present, absent, 0, found)
+        n_rows = csr.matching_rows(self._rows, self._columns, present, absent, 0, found)
         if n_rows == 0:
             return self._base.items_given(held, missing)
         matching = self._transactions.of_rows(found[:n_rows])

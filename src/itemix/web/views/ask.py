@@ -85,12 +85,13 @@ def query_steps(served: Served, asked: QueryQuestion) -> float:
 
 def recommend_steps(served: Served, asked: RecommendQuestion) -> float:
     """Return about how many steps a recommendation takes."""
-    if asked.complete and isinstance(served.model, Mixture | CorrectedMixture):
+    model = served.model
+    whole = model.base if isinstance(model, CorrectedMixture) else model
+    if asked.complete and isinstance(whole, Mixture):
         # The basket is scored once, and each item then by a sum over the components.
-        mixture = served.model if isinstance(served.model, Mixture) else served.model.base
-        known = all(name in mixture.items for name in (*asked.basket, *asked.absent))
-        return float(mixture.n_items * mixture.n_components) if known else math.inf
-    return steps_of_sets(served, served.model.n_items, (*asked.basket, *asked.absent), len(asked.absent))
+        known = all(name in model.items for name in (*asked.basket, *asked.absent))
+        return float(whole.n_items * whole.n_components) if known else math.inf
+    return steps_of_sets(served, model.n_items, (*asked.basket, *asked.absent), len(asked.absent))
 
 
 def query(served: Served, asked: QueryQuestion) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from naive import corrected as naive
 
 from itemix._arrays import protected
+from itemix.kernels import csr
 from itemix.kernels.csr import RowArrays
-from itemix.kernels.models import corrected
 
 N_ITEMS = 6
 sets = st.sets(st.integers(0, N_ITEMS - 1), max_size=4).map(sorted)
@@ -39,9 +39,9 @@ def test_rows_and_counts_are_those_of_a_loop(rows, data):
     tables = compressed(rows), columns_of(rows)
     wanted = [naive.matching_rows(rows, *event) for event in events]
     for event, expected in enumerate(wanted):
-        n = corrected.matching_rows(*tables, present, absent, event, found)
+        n = csr.matching_rows(*tables, present, absent, event, found)
         assert found[:n].tolist() == expected
     for own in (weights, weights[:0]):
-        corrected.count_events(*tables, protected(own), present, absent, found, counts)
+        csr.count_events(*tables, protected(own), present, absent, found, counts)
         each = own if len(own) else np.ones(len(rows), dtype=np.int64)
         assert counts.tolist() == [int(each[expected].sum()) for expected in wanted]
