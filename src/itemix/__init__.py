@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         DirichletProcessMixture,
         IndependentModel,
         MaxEntropyModel,
+        fit,
     )
     from itemix.evaluation import (
         Evaluation,
@@ -88,6 +89,7 @@ __all__ = [
     "datasets",
     "evaluate",
     "evaluate_recommendations",
+    "fit",
     "learn_recommender",
     "load",
     "mine",
@@ -130,6 +132,7 @@ _HOME = {
     "evaluate": "itemix.evaluation",
     "evaluate_recommendations": "itemix.evaluation",
     "learn_recommender": "itemix.fitted",
+    "fit": "itemix.estimators",
     "load": "itemix.files",
     "mine": "itemix.mining.mine",
     "read_chunks": "itemix.io.chunks",

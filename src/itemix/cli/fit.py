@@ -10,9 +10,7 @@ import dataclasses
 import inspect
 import math
 import re
-import sys
 import warnings
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 from itemix._files import refuse_repeated
@@ -33,13 +31,10 @@ from itemix.errors import InvalidInputError
 from itemix.inference.methods import METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from rich.progress import Progress, Task
+    from collections.abc import Collection
 
     from itemix.core.transactions import Transactions
     from itemix.estimators.base import MixtureEstimator, ModelEstimator
-    from itemix.inference.loop import Callback, Report
 
 CRITERIA = ("bic", "aic", "held-out")
 INITS = ("sampled", "k-means++", "random", "one", "mixture")
@@ -343,83 +338,6 @@ def _number_or(
         ) from None
 
 
-_WIDE = 120
-
-
-@contextmanager
-def shown_progress(method: str, n_transactions: int, *, quiet: bool) -> Iterator[list[Callback]]:
-    """Yield the callbacks that show the progress of a fit; none unless there is a terminal.
-
-    Shown are the iterations of all starts or chains, the bound or the joint log-probability a transaction,
-    and the number of components; also what the fit does before and after the iterations. The time left is
-    that until the last iteration: a fit may well converge before.
-    """
-    if quiet or not sys.stderr.isatty():
-        yield []
-        return
-    with _progress(method) as bar:
-        yield [_Display(bar, n_transactions)]
-
-
-class _Display:
-    """A line of the terminal that follows a fit."""
-
-    def __init__(self, bar: Progress, n_transactions: int) -> None:
-        self._bar = bar
-        self._n_transactions = n_transactions
-        self._task = bar.add_task("starting", total=None)
-        self._done: dict[int, int] = {}
-
-    def __call__(self, report: Report) -> None:
-        from itemix.core.display import plural
-
-        self._done[report.restart] = report.iteration
-        start = f"start {report.restart + 1} of {report.n_restarts}, " if report.n_restarts > 1 else ""
-        self._bar.update(
-            self._task,
-            total=report.n_restarts * report.max_iter,
-            completed=sum(self._done.values()),
-            description=f"{start}iteration {report.iteration}, {report.bound / self._n_transactions:.4f} a "
-            f"transaction, {plural(report.n_components, 'component')}",
-        )
-
-    def stage(self, text: str) -> None:
-        for task in self._bar.tasks:
-            task.total = None  # no bar: it is not known how long this takes
-        self._bar.update(self._task, description=text, refresh=True)
-
-
-def _progress(method: str) -> Progress:
-    """Make the line of progress; a narrow terminal has a short bar and cuts the words, not the time."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.table import Column
-    from rich.text import Text
-
-    class Words(TextColumn):
-        """Words that stay on their line."""
-
-        def render(self, task: Task) -> Text:
-            return Text(task.description, no_wrap=True, overflow="ellipsis")
-
-    class TimeLeft(TimeRemainingColumn):
-        """The time that is left, where that is known."""
-
-        def render(self, task: Task) -> Text:
-            known = task.total is not None and task.time_remaining is not None
-            return Text.assemble("at most ", super().render(task), " left") if known else Text()
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn(method),
-        BarColumn(bar_width=24 if console.width >= _WIDE else 4, table_column=Column(no_wrap=True)),
-        Words("", table_column=Column()),
-        TimeElapsedColumn(table_column=Column(no_wrap=True)),
-        TimeLeft(table_column=Column(no_wrap=True)),
-    )
-    return Progress(*columns, console=console, transient=True)
-
-
 def fit(
     source: SourceArgument,
     fitting: Fitting,
@@ -455,6 +373,8 @@ def fitted(
 ) -> MixtureEstimator | ModelEstimator:
     """Fit a model, showing the progress on a terminal, and say on standard error how it went."""
     from sklearn.exceptions import ConvergenceWarning
+
+    from itemix.inference.loop import shown_progress
 
     with stopwatch(quiet=quiet) as watch, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture
+from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture, fit
 from itemix.estimators.bernoulli import BernoulliMixture, IndependentModel
 from itemix.estimators.chow_liu import ChowLiuMixture, ChowLiuTree
 from itemix.estimators.maxent import MaxEntropyModel
@@ -15,4 +15,5 @@ __all__ = [
     "DirichletProcessMixture",
     "IndependentModel",
     "MaxEntropyModel",
+    "fit",
 ]

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import inspect
+import os
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
+import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from itemix._checks import check_choice
+from itemix._checks import check_choice, check_flag
 from itemix._runtime import count_threads
+from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.estimators import base
 from itemix.estimators.answers import Learned
 from itemix.estimators.base import MixtureEstimator
-from itemix.fitted import FittedModel, Training
+from itemix.fitted import FittedModel, Training, learn_recommender
 from itemix.inference.chains import Chains, Schedule, sample
 from itemix.inference.gibbs import GibbsSampler, default_max_components
+from itemix.inference.loop import shown_progress, tell_stage
 from itemix.inference.methods import METHODS, bayesian_method
 from itemix.inference.priors import DataTotals, Prior, Weights, make_prior
 from itemix.inference.start import PROCESS_LABELS, label_starter
@@ -25,8 +30,6 @@ from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import numpy as np
 
     from itemix._runtime import Workers
     from itemix._typing import TransactionsLike
@@ -450,3 +453,88 @@ class DirichletProcessMixture(_Bayesian):
         if self.n_components is None:
             return min(PROCESS_LABELS, transactions.n_transactions), None
         return base.check_components(self.n_components, transactions.n_transactions), None
+
+
+# A sampler takes so many steps a second and an iteration, and fits by sampling are to end within minutes.
+_MOST_SAMPLED = 2_000_000
+
+
+def fit(
+    data: TransactionsLike | str | os.PathLike[str],
+    *,
+    random_state: Seed | np.random.RandomState = 0,
+    n_jobs: int | None = -1,
+    progress: bool = True,
+) -> DirichletProcessMixture:
+    """Fit the recommended model, with everything chosen well: the front door.
+
+    A Dirichlet process mixture finds the number of its components and learns its prior. It is corrected by
+    the transactions as far as held-out data says that they know better, and learns to recommend. Data of
+    moderate size is sampled, which is more exact; larger data is fitted by variational inference, which is
+    quicker. `itemix fit` does the same on the command line. The classes have the models and priors of the
+    paper by default.
+
+    Parameters
+    ----------
+    data : Transactions, list of lists of str, array, sparse matrix, data frame, or path
+        The transactions, or the file to read them from.
+    random_state : int, Generator or None, default 0
+        The seed: the same one gives the same model.
+    n_jobs : int, default -1
+        The number of threads; -1 uses all processors. The result does not depend on it.
+    progress : bool, default True
+        Whether to show on standard error what is chosen and why, and on a terminal or in a notebook how far
+        it is.
+
+    Returns
+    -------
+    DirichletProcessMixture
+        Fitted. It answers, is mined, shown and saved as any model.
+
+    Raises
+    ------
+    InvalidInputError
+        If this is no data, or there are no transactions.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> store = itemix.datasets.load("grocery_store")
+    >>> model = itemix.fit(store, progress=False)
+    >>> [entry.item for entry in model.recommend(["salsa"], n=1)]
+    ['tortillas']
+    """
+    transactions = _as_data(data)
+    settings, why = recommended(transactions)
+    model = DirichletProcessMixture(**settings, correction="auto", random_state=random_state, n_jobs=n_jobs)
+    quiet = not check_flag("progress", progress)
+    if not quiet:
+        sys.stderr.write(f"{why}\n")
+    with shown_progress("fit", transactions.n_transactions, quiet=quiet) as callbacks:
+        model.fit(transactions, callbacks=callbacks)
+        tell_stage(callbacks, "learning to recommend")
+        rng = np.random.default_rng(base.as_seed(random_state))
+        model.fitted_ = learn_recommender(model, transactions, random_state=rng)
+    return model
+
+
+def recommended(transactions: Transactions) -> tuple[dict[str, Any], str]:
+    """Return the parameters of `DirichletProcessMixture` that suit data of this size, and why, in words."""
+    size = f"{transactions.n_transactions:,} transactions of {transactions.n_items:,} items"
+    if transactions.n_ones <= _MOST_SAMPLED:
+        return {"inference": "gibbs", "beta": "learn"}, (
+            f"fit: {size} are few enough to sample: a Dirichlet process mixture by Gibbs sampling, its prior "
+            "learned, corrected by the transactions"
+        )
+    return {"inference": "variational", "beta": "learn"}, (
+        f"fit: {size} are too many to sample in minutes: a Dirichlet process mixture by variational "
+        "inference, its prior learned, corrected by the transactions"
+    )
+
+
+def _as_data(data: TransactionsLike | str | os.PathLike[str]) -> Transactions:
+    if isinstance(data, str | os.PathLike):
+        from itemix.io.read import read_transactions
+
+        return read_transactions(data)
+    return as_transactions(data)
