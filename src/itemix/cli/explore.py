@@ -128,10 +128,10 @@ def _served(
             from itemix._files import checked_target
 
             checked_target(output)
-        model = fitting.estimator()
+        fitting.estimator()  # says what is wrong before the data is read
         transactions = read_data(found, reading, quiet=quiet)
     beside = transactions if data is None else read_source(data, reading, quiet=quiet)
-    fitted(model, transactions, fitting.method, quiet=quiet)
+    model = fitted(fitting, transactions, quiet=quiet)
     if output is not None:
         model.save(output)
         note(f"wrote {output}: itemix explore {output} shows it again", quiet=quiet)

@@ -11,7 +11,7 @@ import inspect
 import math
 import re
 import warnings
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from itemix._files import refuse_repeated
 from itemix.cli.ctrl_c import Keeping
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from itemix.core.transactions import Transactions
+    from itemix.estimators import DirichletProcessMixture
     from itemix.estimators.base import MixtureEstimator, ModelEstimator
 
 CRITERIA = ("bic", "aic", "held-out")
@@ -252,6 +253,11 @@ class Fitting:
                 )
         self._given()
 
+    @property
+    def leaves_the_choice(self) -> bool:
+        """Whether no option says which model is fitted, or how."""
+        return dataclasses.replace(self, seed=None, threads=-1) == Fitting()
+
     def _given(self) -> dict[str, Any]:
         """Return the value of each option by its name, None where it was not given."""
         components = _number_or("--components", self.components, "auto", int)
@@ -362,31 +368,40 @@ def fit(
 
     checked_target(output)
     refuse_repeated(source, reading.names)
-    estimator = fitting.estimator()
-    model = fitted(estimator, read_source(source, reading, quiet=quiet), fitting.method, quiet=quiet)
+    fitting.estimator()  # says what is wrong before the data is read
+    model = fitted(fitting, read_source(source, reading, quiet=quiet), quiet=quiet)
     model.save(output)
     note(f"wrote {output}: itemix show {output} shows what it has found", quiet=quiet)
 
 
-def fitted(
-    model: MixtureEstimator | ModelEstimator, transactions: Transactions, method: str, *, quiet: bool
-) -> MixtureEstimator | ModelEstimator:
-    """Fit a model, showing the progress on a terminal, and say on standard error how it went."""
+def fitted(fitting: Fitting, transactions: Transactions, *, quiet: bool) -> MixtureEstimator | ModelEstimator:
+    """Fit a model, showing the progress on a terminal, and say on standard error how it went.
+
+    Where no option says which model or how, it is the one of `itemix.fit`.
+    """
     from sklearn.exceptions import ConvergenceWarning
 
+    from itemix.estimators.bayesian import learn_to_recommend, recommended
     from itemix.inference.loop import shown_progress
 
+    model = fitting.estimator()
+    if fitting.leaves_the_choice:
+        settings, why = recommended(transactions)
+        model.set_params(**settings)
+        note(f"fit: {why}", quiet=quiet)
     with stopwatch(quiet=quiet) as watch, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
-        with shown_progress(method, len(transactions), quiet=quiet) as callbacks, Keeping() as keeping:
+        with shown_progress("fit", len(transactions), quiet=quiet) as callbacks, Keeping() as keeping:
             try:
                 model.fit(transactions, callbacks=[*callbacks, keeping])
             except InvalidInputError as error:
                 raise InvalidInputError(in_parameters(str(error))) from None
+            if fitting.leaves_the_choice:
+                learn_to_recommend(cast("DirichletProcessMixture", model), transactions, callbacks)
         seconds = watch.seconds()
     for warning in warned:
         note(in_options(str(warning.message)), quiet=quiet)
-    note(_summary(model, method, seconds), quiet=quiet)
+    note(_summary(model, seconds), quiet=quiet)
     return model
 
 
@@ -405,7 +420,7 @@ def refuse_fitting(fitting: Fitting, source: str, output: str | None = None) -> 
         )
 
 
-def _summary(model: MixtureEstimator | ModelEstimator, method: str, seconds: float) -> str:
+def _summary(model: MixtureEstimator | ModelEstimator, seconds: float) -> str:
     from itemix.core.display import joined, plural
 
     training = model.fitted_.training
@@ -414,4 +429,4 @@ def _summary(model: MixtureEstimator | ModelEstimator, method: str, seconds: flo
         state = "converged" if training.converged else "not converged"
         parts.append(f"{state} after {plural(training.n_iter or 0, 'iteration')}")
         parts.append(f"{training.bound:.4f} a transaction")
-    return f"{method}: {joined([*parts, f'{seconds:.1f} s'])}"
+    return f"{model.fitted_.method}: {joined([*parts, f'{seconds:.1f} s'])}"

@@ -87,10 +87,10 @@ def _model_and_data(
             refuse_fitting(fitting, source)
             saved = read_model_or_data(found, reading, quiet=quiet)
             return saved, None if data is None else read_source(data, reading, quiet=quiet)
-        model = fitting.estimator()
+        fitting.estimator()  # says what is wrong before the data is read
         transactions = read_data(found, reading, quiet=quiet)
     beside = transactions if data is None else read_source(data, reading, quiet=quiet)
-    return fitted(model, transactions, fitting.method, quiet=quiet), beside
+    return fitted(fitting, transactions, quiet=quiet), beside
 
 
 def _heading(source: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from itemix._checks import check_choice, check_flag
-from itemix._runtime import count_threads
+from itemix._runtime import count_threads, interruptible
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.estimators import base
@@ -509,13 +509,26 @@ def fit(
     model = DirichletProcessMixture(**settings, correction="auto", random_state=random_state, n_jobs=n_jobs)
     quiet = not check_flag("progress", progress)
     if not quiet:
-        sys.stderr.write(f"{why}\n")
+        sys.stderr.write(f"itemix.fit: {why}\n")
     with shown_progress("fit", transactions.n_transactions, quiet=quiet) as callbacks:
         model.fit(transactions, callbacks=callbacks)
-        tell_stage(callbacks, "learning to recommend")
-        rng = np.random.default_rng(base.as_seed(random_state))
-        model.fitted_ = learn_recommender(model, transactions, random_state=rng)
+        learn_to_recommend(model, transactions, callbacks)
     return model
+
+
+def learn_to_recommend(
+    model: DirichletProcessMixture, transactions: Transactions, callbacks: Sequence[Callback]
+) -> None:
+    """Give a fitted model what it needs to recommend, unless Ctrl-C has ended or ends that."""
+    if model.fitted_.training is not None and model.fitted_.training.interrupted:
+        return
+    tell_stage(callbacks, "learning to recommend")
+    rng = np.random.default_rng(base.as_seed(model.random_state))
+    try:
+        with interruptible():
+            model.fitted_ = learn_recommender(model, transactions, random_state=rng)
+    except KeyboardInterrupt:
+        base.warn("learning to recommend was interrupted; the model is kept without it")
 
 
 def recommended(transactions: Transactions) -> tuple[dict[str, Any], str]:
@@ -523,11 +536,11 @@ def recommended(transactions: Transactions) -> tuple[dict[str, Any], str]:
     size = f"{transactions.n_transactions:,} transactions of {transactions.n_items:,} items"
     if transactions.n_ones <= _MOST_SAMPLED:
         return {"inference": "gibbs", "beta": "learn"}, (
-            f"fit: {size} are few enough to sample: a Dirichlet process mixture by Gibbs sampling, its prior "
+            f"{size} are few enough to sample: a Dirichlet process mixture by Gibbs sampling, its prior "
             "learned, corrected by the transactions"
         )
     return {"inference": "variational", "beta": "learn"}, (
-        f"fit: {size} are too many to sample in minutes: a Dirichlet process mixture by variational "
+        f"{size} are too many to sample in minutes: a Dirichlet process mixture by variational "
         "inference, its prior learned, corrected by the transactions"
     )
 
