@@ -436,16 +436,17 @@ class DirichletProcessMixture(_Bayesian):
             return default_max_components(n_items)
         return base.check_least("max_components", self.max_components)
 
-    def _finished(self, result: Run[Any] | Chains, selection: Selection | None) -> FittedModel:
-        fitted = super()._finished(result, selection)
-        if isinstance(result, Chains):
-            most = self._max_components(fitted.value.n_items)
-            if max(float(chain.n_components[-1]) for chain in result.chains) >= most:
-                base.warn(
-                    f"{type(self).__name__} met its bound of max_components={most}; try beta='learn', or "
-                    "raise max_components"
-                )
-        return fitted
+    def _keep(self, fitted: FittedModel) -> None:
+        super()._keep(fitted)
+        chains = self._training.chains
+        most = self._max_components(fitted.value.n_items)
+        if chains is None or max(float(chain.n_components[-1]) for chain in chains.chains) < most:
+            return
+        learn = "" if _is_learn("beta", self.beta) else "try beta='learn', or "
+        base.warn(
+            f"{type(self).__name__} met its bound of max_components={most}; {learn}raise max_components, or "
+            "use the model as it is"
+        )
 
     def _chosen_components(
         self, transactions: Transactions, callbacks: Sequence[Callback]
