@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _NOISE = 1e-6
+_STEPS_OF_A_SET = 10
 _STEPS_OF_AN_INTERVAL = 100_000
 
 
@@ -157,10 +158,11 @@ def steps_of_sets(served: Served, n_sets: int, names: tuple[Label, ...], n_absen
         return math.inf
     n = len(names) + 1
     if isinstance(model, Mixture):
-        return float(n_sets * n * model.n_components)
+        return float(n_sets * (n * model.n_components + _STEPS_OF_A_SET))
     if isinstance(model, CorrectedMixture):
         # Every subset of the absent items is asked for, and the paths in it that the correction knows.
-        return float(n_sets * n ** (model.n_pivots + 1) * model.mixture.n_components * 2**n_absent)
+        of_a_set = n ** (model.n_pivots + 1) * model.mixture.n_components * 2**n_absent
+        return float(n_sets * (of_a_set + _STEPS_OF_A_SET))
     return math.inf
 
 
