@@ -187,7 +187,7 @@ def training(summary: Summary) -> str:
         for value, other, digits in zip(own, theirs, (1, 2, 4), strict=True):
             cells += [f"{value:.{digits}f}", ABSENT if other is None else f"{other:g}"]
         if published:
-            each = published["train_s"] / published["iterations"]  # the paper's own quotients are not all right
+            each = published["train_s"] / published["iterations"]  # its own quotients are not all right
             cells += [f"{each / own[2]:,.0f}", f"{published['train_s'] / own[1]:,.0f}"]
         else:
             cells += [ABSENT, ABSENT]
