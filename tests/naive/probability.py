@@ -19,21 +19,19 @@ def moments(present, absent, given, given_absent, held, missing, sticks):
     K = len(v)
     weight = [np.prod(1 - v[:k]) * v[k] for k in range(K)]
 
+    known = {*given, *given_absent}
+
     def power(items, other_items):
-        known = [*given, *given_absent]
-        parts = [np.exp(held[i]) for i in set(items) if items is given or i not in known]
-        parts += [
-            np.exp(missing[i]) for i in set(other_items) if other_items is given_absent or i not in known
-        ]
+        parts = [np.exp(held[i]) for i in items] + [np.exp(missing[i]) for i in other_items]
         return np.prod([np.ones((2, K)), *parts], axis=0)
 
-    e, g = power(present, absent), power(given, given_absent)
+    e = power(set(present) - known, set(absent) - known)
+    g = power(given, given_absent)
+    f = e[0] * g[0]
     pairs = [(k, m, product_of_weights(k, m, sticks)) for k in range(K) for m in range(K)]
     return (
-        sum(weight * e[0] * g[0]),
-        sum(
-            p * (e[1, k] * g[1, k] if k == m else e[0, k] * g[0, k] * e[0, m] * g[0, m]) for k, m, p in pairs
-        ),
-        sum(p * (e[0, k] * g[1, k] if k == m else e[0, k] * g[0, k] * g[0, m]) for k, m, p in pairs),
+        sum(weight * f),
+        sum(p * (e[1, k] * g[1, k] if k == m else f[k] * f[m]) for k, m, p in pairs),
+        sum(p * (e[0, k] * g[1, k] if k == m else f[k] * g[0, m]) for k, m, p in pairs),
         sum(weight * g[0] * e[1]),
     )
