@@ -59,7 +59,8 @@ def test_it_says_what_it_chose_and_why(store, capsys):
     """On standard error, and nothing if that is not wanted."""
     itemix.fit(store)
     assert capsys.readouterr().err.startswith(
-        f"itemix.fit: 600 transactions of {store.n_items} items are few enough to sample: a Dirichlet process"
+        "itemix.fit: a Dirichlet process mixture by Gibbs sampling, its prior learned, corrected by the "
+        f"transactions; 600 transactions of {store.n_items} items, sampled by four chains"
     )
     itemix.fit(store, progress=False)
     assert capsys.readouterr() == ("", "")
@@ -67,14 +68,15 @@ def test_it_says_what_it_chose_and_why(store, capsys):
         itemix.fit(store, progress="much")
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_large_data_is_not_sampled(store, monkeypatch, capsys):
-    """Variational inference takes less time for each transaction."""
+def test_large_data_is_sampled_in_part_first(store, monkeypatch, capsys):
+    """All of it goes on from there, and is all corrected by; the start is not kept."""
     monkeypatch.setattr(bayesian, "_MOST_SAMPLED", 100)
+    monkeypatch.setattr(bayesian, "_FIRST_SAMPLED", 200)
     found = itemix.fit(store)
-    assert (found.inference, found.beta) == ("variational", "learn")
-    assert found.corrected_ is not None
-    assert "too many to sample" in capsys.readouterr().err
+    assert "too many to sample at once: 200 are sampled first" in capsys.readouterr().err
+    assert found.fitted_.n_transactions == found.corrected_.transactions.n_transactions == 600
+    assert found.init is None
+    assert found.fitted_.affinity is not None
 
 
 def test_an_interrupted_recommender_is_left_out(store, monkeypatch):
