@@ -541,13 +541,15 @@ def fit_as_recommended(
     """Set the parameters of a model that suit the data, and fit it; see `fit`."""
     model.set_params(**_RECOMMENDED)
     with warnings.catch_warnings():
-        # The iterations are bounded on purpose.
+        # The iterations are bounded on purpose, and what a part of the data says is not what all of it says.
         warnings.filterwarnings("ignore", message=".*did not converge.*", category=ConvergenceWarning)
         if _is_large(transactions):
             tell_stage(callbacks, f"sampling {_FIRST_SAMPLED:,} transactions first")
             rng = np.random.default_rng(base.as_seed(model.random_state))
             part = transactions.sample(_FIRST_SAMPLED, random_state=rng)
-            first = clone(model).set_params(n_init=1, correction=None).fit(part, callbacks=callbacks)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                first = clone(model).set_params(n_init=1, correction=None).fit(part, callbacks=callbacks)
             model.set_params(init=first.mixture_, **_GOING_ON)
         model.fit(transactions, callbacks=callbacks)
         if not model._training.interrupted:  # noqa: SLF001 - of this module
@@ -562,7 +564,8 @@ def _learn_to_recommend(
     tell_stage(callbacks, "learning to recommend")
     rng = np.random.default_rng(base.as_seed(model.random_state))
     try:
-        with interruptible():
+        with interruptible(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of fits to a part
             model.fitted_ = learn_recommender(model, transactions, random_state=rng)
     except KeyboardInterrupt:
         base.warn("learning to recommend was interrupted; the model is kept without it")
