@@ -186,7 +186,7 @@ def encode_correction(corrected: CorrectedMixture | None) -> Parts:
     if corrected is None:
         return {}, {}
     data = corrected.transactions
-    tensors = {
+    tensors: dict[str, Array] = {
         "correction.lengths": np.diff(data.indptr).astype(np.int32),
         "correction.codes": data.indices,
     }
@@ -206,13 +206,9 @@ def decode_correction(content: Content, base: Model) -> CorrectedMixture | None:
     multiplicities = None
     if "correction.multiplicities" in content:
         multiplicities = content.take("correction.multiplicities", np.int64, len(lengths))
+    ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     try:
-        data = Transactions(
-            np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
-            codes,
-            base.items,
-            multiplicities=multiplicities,
-        )
+        data = Transactions(ends, codes, base.items, multiplicities)
         return CorrectedMixture(base, data, content.field(float, "correction", "worth"))
     except InvalidInputError as error:
         raise content.damaged(f"its correction is none: {error}") from None
