@@ -252,7 +252,8 @@ def _training(summary: Summary) -> str:
         if published:
             seconds = mean(run["wall_seconds"] for run in runs)
             each = seconds / mean(run["iterations"] for run in runs)
-            ratios.append((published["s_per_iteration"] / each, published["train_s"] / seconds))
+            theirs = published["train_s"] / published["iterations"]
+            ratios.append((theirs / each, published["train_s"] / seconds))
     if not ratios:
         return ""
     each, whole = (_range(values) for values in zip(*ratios, strict=True))

@@ -42,8 +42,7 @@ def data_sets(summary: Summary) -> str:
         for key, paper_key in (("n_transactions", "N"), ("n_items", "D"), ("n_ones", "ones")):
             cells += [f"{own[key]:,}", f"{published[paper_key]:,}" if published else ABSENT]
         cells.append(_percent(own["n_ones"] / (own["n_transactions"] * own["n_items"])))
-        density = published["ones"] / (published["N"] * published["D"]) if published else None
-        cells.append(ABSENT if density is None else _percent(density))
+        cells.append(_percent(published["density"]) if published else ABSENT)
         rows.append((*cells, f"{100 * INPUTS[name].min_support:g}%"))
     return markdown(headers, rows)
 
@@ -187,8 +186,12 @@ def training(summary: Summary) -> str:
         cells = [label(method), f"{K or mean(run['components'] for run in runs):.4g}"]
         for value, other, digits in zip(own, theirs, (1, 2, 4), strict=True):
             cells += [f"{value:.{digits}f}", ABSENT if other is None else f"{other:g}"]
-        ratios = [ABSENT if not published else f"{(theirs[i] or 0) / own[i]:,.0f}" for i in (2, 1)]
-        rows.append([*cells, *ratios])
+        if published:
+            each = published["train_s"] / published["iterations"]  # the paper's own quotients are not all right
+            cells += [f"{each / own[2]:,.0f}", f"{published['train_s'] / own[1]:,.0f}"]
+        else:
+            cells += [ABSENT, ABSENT]
+        rows.append(cells)
     return markdown(headers, rows)
 
 
