@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _FEW = 3
 _FIVE = 5
+# A mixture that is worth no more than this is next to nothing beside thousands of transactions.
+_NEXT_TO_NOTHING = 10.0
 
 
 def all_sentences(summary: Summary) -> dict[str, str]:
@@ -34,7 +36,10 @@ def all_sentences(summary: Summary) -> dict[str, str]:
         "bias": _bias(summary),
         "beyond": _beyond(summary),
         "learned": _learned(summary),
+        "identities": _identities(summary),
         "many": _many(summary),
+        "scarce": _scarce(summary),
+        "signs": _signs(summary),
         "table5": _training(summary),
         "table6": _generation(summary),
         "density": _density(summary),
@@ -193,6 +198,64 @@ def _beyond(summary: Summary) -> str:
             f"highest likelihood {_named(max(there, key=_likelihood))}."
         )
     return "\n".join(f"- {line}" for line in said)
+
+
+def _identities(summary: Summary) -> str:
+    """Say what mixtures were worth past the paper, and where correcting them was counting."""
+    said: list[str] = []
+    names: list[str] = []
+    for name in summary.scale.beyond:
+        rows = [row for row in summary.rows("beyond", name) if row.method in CORRECTED]
+        worths = [run["worth"] for row in rows for run in row.runs if "worth" in run]
+        if not worths:
+            continue
+        least, most = _range(worths)
+        said.append(f"{least:,.0f} to {most:,.0f} on {INPUTS[name].label}")
+        names += [INPUTS[name].label] if most <= _NEXT_TO_NOTHING else []
+    if not said:
+        return ""
+    return _joined(
+        f"The mixture was worth {_listed(said)} transactions, over both methods and all runs.",
+        f"On {_listed(names)} that is next to nothing: there the corrected model *is* counting, and a ratio "
+        "of 1.00 to the floor is an identity, not a finding."
+        if names
+        else "",
+    )
+
+
+def _scarce(summary: Summary) -> str:
+    """Say where a corrected mixture is better than counting, and where it is no more than that."""
+    said = []
+    for share in summary.scale.shares:
+        found = summary.all_scarce(share)
+        ratios = {one.dataset: one.ratio("corrected") or 0.0 for one in found}
+        if not found:
+            continue
+        best_name, worst_name = (choose(ratios, key=lambda name: ratios[name]) for choose in (min, max))
+        plain = [one.ratio("plain") or 0.0 for one in found]
+        same = [INPUTS[one.dataset].label for one in found if max(one.worths) <= _NEXT_TO_NOTHING]
+        said.append(
+            f"{share}% to train, {len(found)} data sets: the corrected mixture comes to "
+            f"{ratios[best_name]:.2f} ({INPUTS[best_name].label}) to {ratios[worst_name]:.2f} "
+            f"({INPUTS[worst_name].label}) times counting's error, {mean(ratios.values()):.2f} on average; "
+            f"the mixture alone to {_least_and_most(plain)}."
+            + (f" Worth next to nothing, and so counting, on {_listed(same)}." if same else "")
+        )
+    return "\n".join(f"- {line}" for line in said)
+
+
+def _signs(summary: Summary) -> str:
+    """Say in which sense sets deviate from mixtures."""
+    said = [
+        f"{found['higher']:,} higher and {found['lower']:,} lower of {found['n']:,} on {INPUTS[name].label}"
+        for name, found in summary.signs().items()
+    ]
+    return f"Beyond chance are {_listed(said)}." if said else ""
+
+
+def _least_and_most(values: Iterable[float]) -> str:
+    least, most = _range(values)
+    return f"{least:.2f} to {most:.2f}"
 
 
 def _learned(summary: Summary) -> str:
