@@ -22,6 +22,8 @@ _FEW = 3
 _FIVE = 5
 # A mixture that is worth no more than this is next to nothing beside thousands of transactions.
 _NEXT_TO_NOTHING = 10.0
+# One that is worth more than this leaves nothing to say for them.
+_ALL_THERE_IS = 100_000.0
 
 
 def all_sentences(summary: Summary) -> dict[str, str]:
@@ -210,16 +212,41 @@ def _identities(summary: Summary) -> str:
         if not worths:
             continue
         least, most = _range(worths)
-        said.append(f"{least:,.0f} to {most:,.0f} on {INPUTS[name].label}")
+        worth = f"{least:,.0f} to {most:,.0f}" if least < most else f"{most:,.0f}"
+        said.append(f"{worth} on {INPUTS[name].label}")
         names += [INPUTS[name].label] if most <= _NEXT_TO_NOTHING else []
     if not said:
         return ""
     return _joined(
-        f"The mixture was worth {_listed(said)} transactions, over both methods and all runs.",
+        f"In transactions, the mixture was worth {_listed(said)}, over both methods and all runs.",
         f"On {_listed(names)} that is next to nothing: there the corrected model *is* counting, and a ratio "
         "of 1.00 to the floor is an identity, not a finding."
         if names
         else "",
+        _all_there_is(summary),
+    )
+
+
+def _all_there_is(summary: Summary) -> str:
+    """Say where the choice took the mixture for all there is, and what its intervals come to then."""
+    said, pairs = [], []
+    for name in summary.scale.beyond:
+        rows = [row for row in summary.rows("beyond", name) if row.method in CORRECTED]
+        found = [
+            (run["cover"], floor["cover"])
+            for row in rows
+            for run, floor in zip(row.runs, row.floors, strict=False)
+            if run.get("worth", 0.0) >= _ALL_THERE_IS
+        ]
+        if found:
+            said.append(f"{len(found)} {'run' if len(found) == 1 else 'runs'} on {INPUTS[name].label}")
+            pairs += found
+    if not said:
+        return ""
+    own, counted = (100 * mean(covers) for covers in zip(*pairs, strict=True))
+    return (
+        f"The choice may also take the mixture for all there is, as in {_listed(said)}; there intervals "
+        f"cover {own:.1f}%, those of counts {counted:.1f}%."
     )
 
 

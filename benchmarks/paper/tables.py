@@ -162,19 +162,19 @@ def many(summary: Summary) -> str:
 def scarce(summary: Summary, dataset: str) -> str:
     """Make the table of a data set with little data to train: counting, the mixture, the corrected one."""
     headers = (
-        "to train", "transactions", "prediction", "E", "of counting's", "not frequent in training",
+        "to train", "prediction", "transactions", "E", "of counting's", "not frequent in training",
         "longer than five", "intervals cover", "the mixture is worth",
     )  # fmt: skip
     found = [one for share in summary.scale.shares if (one := summary.scarce(dataset, share)) is not None]
-    return markdown(headers, [_scarce_row(one, source) for one in found for source in SOURCES], n_words=3)
+    return markdown(headers, [_scarce_row(one, source) for one in found for source in SOURCES], n_words=2)
 
 
 def _scarce_row(found: Scarce, source: str) -> list[str]:
     ratios = [found.ratio(source, kind) for kind in ("E", "E_new", "E_long")]
     return [
         f"{found.share}%",
-        f"{found.runs[0]['n_train']:,}",
         SOURCES[source],
+        f"{found.runs[0]['n_train']:,}",
         f"{100 * (found.error(source) or 0.0):.2f}",
         *(ABSENT if ratio is None else f"{ratio:.2f}" for ratio in ratios),
         f"{100 * found.cover(source):.1f}%",
