@@ -260,12 +260,20 @@ def _scarce(summary: Summary) -> str:
             continue
         best_name, worst_name = (choose(ratios, key=lambda name: ratios[name]) for choose in (min, max))
         plain = [one.ratio("plain") or 0.0 for one in found]
+        new = [ratio for one in found if (ratio := one.ratio("corrected", "E_new")) is not None]
+        better = [
+            INPUTS[one.dataset].label
+            for one, ratio in zip(found, plain, strict=True)
+            if ratio < ratios[one.dataset]
+        ]
         same = [INPUTS[one.dataset].label for one in found if max(one.worths) <= _NEXT_TO_NOTHING]
         said.append(
             f"{share}% to train, {len(found)} data sets: the corrected mixture comes to "
             f"{ratios[best_name]:.2f} ({INPUTS[best_name].label}) to {ratios[worst_name]:.2f} "
             f"({INPUTS[worst_name].label}) times counting's error, {mean(ratios.values()):.2f} on average; "
-            f"the mixture alone to {_least_and_most(plain)}."
+            f"the mixture alone to {_least_and_most(plain)}. For sets that were not frequent in training the "
+            f"corrected one comes to {_least_and_most(new)}."
+            + (f" The mixture alone is better than corrected on {_listed(better)}." if better else "")
             + (f" Worth next to nothing, and so counting, on {_listed(same)}." if same else "")
         )
     return "\n".join(f"- {line}" for line in said)
