@@ -216,7 +216,7 @@ def send(client: socket.socket, sent: bytes) -> bool:
 def measure_attacks() -> list[Attack]:
     """Measure what a server with a corrected model, and one of many names, does under each attack."""
     data = itemix.datasets.load("grocery_store")
-    model = itemix.BayesianMixture(n_components=N_COMPONENTS, correction=3, random_state=0).fit(data)
+    model = itemix.BayesianMixture(n_components=N_COMPONENTS, correction=100, random_state=0).fit(data)
     rng = np.random.default_rng(0)
     names = ["".join(rng.choice(list("0123456789x "), 40)) for _ in range(20_000)]
     with tempfile.TemporaryDirectory() as folder:

@@ -58,6 +58,9 @@ def write_document(store: Store, scale: Scale, output: Path) -> None:
         "probes": tables.probes(summary),
         "beyond": _by_dataset(summary, "beyond", tables.past),
         "many": tables.many(summary),
+        "scarce": _scarce(summary),
+        "cover_by_length": tables.cover_by_length(summary),
+        "sizes": tables.sizes(summary),
         "table5": tables.training(summary),
         "table6": tables.generation(summary),
         "density": tables.density(summary, REPORTED),
@@ -86,12 +89,17 @@ def _fill(block: str) -> str:
 
 
 def _by_dataset(summary: Summary, part: str, table: Callable[[Summary, str], str]) -> str:
-    made = []
-    for name in summary.scale.datasets(part):
-        if summary.rows(part, name):
-            title = f"**{INPUTS[name].label}, {100 * INPUTS[name].min_support:g}%**"
-            made.append(f"{title}\n\n{table(summary, name)}")
-    return "\n\n".join(made)
+    names = [name for name in summary.scale.datasets(part) if summary.rows(part, name)]
+    return "\n\n".join(_titled(name, table(summary, name)) for name in names)
+
+
+def _scarce(summary: Summary) -> str:
+    names = [name for name in summary.scale.scarce if summary.largest_scarce(name) is not None]
+    return "\n\n".join(_titled(name, tables.scarce(summary, name)) for name in names)
+
+
+def _titled(name: str, table: str) -> str:
+    return f"**{INPUTS[name].label}, {100 * INPUTS[name].min_support:g}%**\n\n{table}"
 
 
 def _targets(summary: Summary) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 import itemix
 from itemix.data import synthetic
+from itemix.data.datasets import DATA_VARIABLE
 
 from .published import paper
 
@@ -48,7 +53,21 @@ def _named(label: str, name: str, min_support: float, parts: tuple[str, ...] = (
     return Input(label, min_support, lambda part: itemix.datasets.load(name, part), parts)
 
 
+def _online_retail(_: str | None) -> Transactions:
+    """Return the baskets of Online Retail: an invoice each, without cancellations and returns.
+
+    It is not downloaded: its owners give it as a workbook. It is read from the folder of all data.
+    """
+    path = Path(os.environ.get(DATA_VARIABLE, "")) / "online_retail" / "online_retail.parquet"
+    lines = pd.read_parquet(path, columns=["InvoiceNo", "StockCode", "Quantity"])
+    invoice = lines["InvoiceNo"].astype(str)
+    sold = lines[~invoice.str.startswith("C") & (lines["Quantity"] > 0)]
+    sold = sold.assign(StockCode=sold["StockCode"].astype(str).str.upper())
+    return itemix.Transactions.from_long(sold, "InvoiceNo", "StockCode")
+
+
 _N_HALVES = 50
+_MOST_TESTED = 60_000
 _SYNTHETIC = ("syn15", "syn25", "syn50", "syn75", "syn140")
 _DENSITY = ("nltcs", "plants", "accidents", "tretail", "dna", "kosarek", "msweb")
 
@@ -59,6 +78,7 @@ INPUTS = {
     "msweb": _named("MS Web", "msweb", 0.005, ("train", "test")),
     "groceries": _named("groceries", "groceries", 0.005),
     "retail": _named("retail", "retail", 0.001),
+    "online-retail": Input("online retail", 0.01, _online_retail),
     **{f"debd-{name}": _named(name, f"debd-{name}", 0.1, ("train", "valid", "test")) for name in _DENSITY},
     **{name: _synthetic(name) for name in _SYNTHETIC},
     "toy": Input("toy", 0.03, lambda _: synthetic.grocery_store(400)),
@@ -87,6 +107,19 @@ def divisions(name: str, run: int) -> tuple[Transactions, Transactions]:
         return train, test
     rows = itemix.Transactions.from_lists([*train.to_lists(), *test.to_lists()])
     return rows.split(len(train) / len(rows), random_state=run)
+
+
+@lru_cache(maxsize=2)
+def scarce_data(name: str) -> Transactions:
+    """Return the data of which little is to train: all, or the first part of what comes in parts."""
+    return INPUTS[name].load("train") if INPUTS[name].parts else whole(name)
+
+
+@lru_cache(maxsize=4)
+def scarce_parts(name: str, share: int, run: int) -> tuple[Transactions, Transactions]:
+    """Return a share of it to train, in per cent, and the rest to test, of which some if it is large."""
+    train, test = scarce_data(name).split(share / 100, random_state=run)
+    return train, test.sample(min(len(test), _MOST_TESTED), random_state=run)
 
 
 @cache

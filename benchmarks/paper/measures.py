@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
+import tempfile
 import time
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import beta
+from scipy.stats import beta, norm
 from sklearn.exceptions import ConvergenceWarning
 
 import itemix
 from itemix.data import synthetic
+from itemix.estimators.bayesian import recommended
 from itemix.evaluation.criteria import predict
+from itemix.mining.intervals import intervals
 
 from . import timing
-from .inputs import INPUTS, alike_halves, divisions, halves, thirds, whole
+from .inputs import INPUTS, alike_halves, divisions, halves, scarce_data, scarce_parts, thirds, whole
 from .methods import FLOOR, METHODS, TRUTH, found_components
 
 if TYPE_CHECKING:
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from itemix import Evaluation, Transactions
+    from itemix import Evaluation, Itemsets, Transactions
     from itemix.core.sets import Sets
 
     from .scales import Task
@@ -34,6 +39,9 @@ if TYPE_CHECKING:
 _N_BINS = 50
 _LEVEL = 0.9
 _MOST_COVERED = 20_000
+_MOST_JUDGED = 50_000
+_LONG = 5
+_CHANCE = 0.05
 _WITH_INTERVALS = ("beyond", "many", "floors")
 _DIVIDED: dict[str, Callable[[str, int], tuple[Transactions, Transactions]]] = {
     "alike": alike_halves,
@@ -53,7 +61,10 @@ def fit(task: Task, train: Transactions, **options: Any) -> Any:  # noqa: ANN401
 
     A fit that does not converge is a result; one that Ctrl-C has ended is not, though it is kept by then.
     """
-    model = METHODS[task.method].make(task.components or None, task.run, **options)
+    return _fitted(METHODS[task.method].make(task.components or None, task.run, **options), train)
+
+
+def _fitted(model: Any, train: Transactions) -> Any:  # noqa: ANN401 - an estimator
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         model.fit(train)
@@ -63,10 +74,12 @@ def fit(task: Task, train: Transactions, **options: Any) -> Any:  # noqa: ANN401
 
 
 def _describe_fit(model: Any) -> Record:  # noqa: ANN401 - an estimator
+    corrected = getattr(model, "corrected_", None)
     return {
         "components": found_components(model),
         "iterations": getattr(model, "n_iter_", None),
         "converged": getattr(model, "converged_", None),
+        **({"worth": corrected.worth} if corrected is not None else {}),
     }
 
 
@@ -167,6 +180,107 @@ def _by_length(result: Evaluation) -> Record:
     }
 
 
+def evaluate_scarce(task: Task) -> Record:
+    """Fit what `itemix.fit` fits to a small part, and judge counting, its mixture and its correction.
+
+    If there are very many true itemsets, a random sample of them is judged, the same one each time.
+    """
+    train, test = scarce_parts(task.dataset, int(task.setting), task.run)
+    threshold = INPUTS[task.dataset].min_support
+    model = _recommended(task, train, correction="auto")
+    true = itemix.mine(test, threshold, n_jobs=1)
+    judged = _some(true)
+    counted = predict(train, 1.0, None, 1).support_of(judged.sets)
+    n = len(test)
+    answers = {
+        "counting": (counted, *_counted_ends(train, judged.sets, n)),
+        "plain": intervals(model.posteriors_, judged, level=_LEVEL, n_transactions=n),
+        "corrected": intervals(model.corrected_, judged, level=_LEVEL, n_transactions=n),
+    }
+    errors = {name: np.abs(answer[0] - judged.support) / judged.support for name, answer in answers.items()}
+    covered = {
+        name: (lower <= judged.support) & (judged.support <= upper)
+        for name, (_, lower, upper) in answers.items()
+    }
+    # Supports are rounded fractions: what reaches the threshold by its count is frequent.
+    kinds = {
+        "E": np.ones(len(judged), dtype=bool),
+        "E_new": counted < threshold * (1 - 1e-12),
+        "E_long": judged.lengths > _LONG,
+    }
+    return {
+        **{
+            name: {
+                **{kind: float(own[where].mean()) if where.any() else None for kind, where in kinds.items()},
+                "cover": float(covered[name].mean()),
+                "cover_by_length": _means_by(judged.lengths, covered[name]),
+            }
+            for name, own in errors.items()
+        },
+        "lengths": np.bincount(judged.lengths).tolist(),
+        "n_train": len(train),
+        "n_test": n,
+        "n_true": len(true),
+        "n_judged": len(judged),
+        "n_new": int(kinds["E_new"].sum()),
+        **_describe_fit(model),
+        **({"bytes": _sizes(model, train, threshold)} if task.run == 0 else {}),
+    }
+
+
+def _recommended(task: Task, train: Transactions, **options: Any) -> Any:  # noqa: ANN401 - an estimator
+    """Fit what `itemix.fit` fits, without learning to recommend."""
+    settings, _ = recommended(train)
+    model = itemix.DirichletProcessMixture(**settings, random_state=task.run, n_jobs=1, **options)
+    return _fitted(model, train)
+
+
+def _some(itemsets: Itemsets) -> Itemsets:
+    """Return a random sample of itemsets if they are very many, the same one each time."""
+    if len(itemsets) <= _MOST_JUDGED:
+        return itemsets
+    return itemsets.take(np.sort(np.random.default_rng(0).permutation(len(itemsets))[:_MOST_JUDGED]))
+
+
+def count_signs(task: Task) -> Record:
+    """Count the sets that are more frequent, and those that are less, than a mixture of the same data says.
+
+    The mixture names the sets, of two items and more, so that the data has no say in which they are. What
+    chance may do is left out, at 5% for all sets together (Bonferroni).
+    """
+    data = scarce_data(task.dataset)
+    mixture = _recommended(task, data).mixture_
+    named = _some(itemix.mine(mixture, INPUTS[task.dataset].min_support, n_jobs=1).filter(min_len=2))
+    found = predict(data, 1.0, None, 1).support_of(named.sets)
+    errors = np.sqrt(named.support * (1 - named.support) / len(data))
+    far = norm.ppf(1 - _CHANCE / 2 / max(1, len(named))) * errors
+    return {
+        "n": len(named),
+        "higher": int((found > named.support + far).sum()),
+        "lower": int((found < named.support - far).sum()),
+    }
+
+
+def _means_by(lengths: npt.NDArray[np.int64], values: npt.NDArray[np.bool_]) -> list[float]:
+    """Return the means of values by length, 0 where there are none."""
+    totals = np.bincount(lengths)
+    means: list[float] = (np.bincount(lengths, values) / np.maximum(totals, 1)).tolist()
+    return means
+
+
+def _sizes(model: Any, train: Transactions, threshold: float) -> Record:  # noqa: ANN401 - an estimator
+    """Return the sizes of the training part as numbers in text, of its model and of the model's itemsets."""
+    lines = (" ".join(map(str, row.tolist())) for row in np.split(train.indices, train.indptr[1:-1]))
+    text = "\n".join(lines).encode() + b"\n"
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model.itemix")
+        found = itemix.mine(model, threshold, n_jobs=1)
+        found.save(Path(folder) / "itemsets.parquet")
+        files = {path.stem: path.stat().st_size for path in sorted(Path(folder).iterdir())}
+    packed = len(gzip.compress(text, 9, mtime=0))
+    return {"text": len(text), "gzip": packed, **files, "n_itemsets": len(found)}
+
+
 def evaluate_density(task: Task) -> Record:
     """Fit to the training part; the mean log-likelihood of the other two (the density yardstick)."""
     train, valid, test = thirds(task.dataset)
@@ -219,6 +333,8 @@ _MEASURES = {
     "table4": evaluate_accuracy,
     "beyond": evaluate_accuracy,
     "many": evaluate_accuracy,
+    "scarce": evaluate_scarce,
+    "signs": count_signs,
     "density": evaluate_density,
     "table5": time_training,
     "table6": time_generation,

@@ -6,13 +6,14 @@ import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .methods import FLOOR, MANY, METHODS, PAPER_METHODS, TRUTH, standing_in
+from .methods import FLOOR, MANY, METHODS, PAPER_METHODS, RECOMMENDED, TRUTH, standing_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PARTS = (
-    "data", "table3", "table4", "floors", "alike", "probes", "density", "beyond", "many", "table5", "table6",
+    "data", "table3", "table4", "floors", "alike", "probes", "density", "beyond", "many", "scarce", "signs",
+    "table5", "table6",
 )  # fmt: skip
 TIMED = ("table5", "table6")
 ALIASES = {"table1": "data", "table2": "data"}
@@ -36,7 +37,7 @@ class Task:
     run : int
         Which of several runs.
     setting : str
-        What else differs: the strength of the prior, or the number of rows.
+        What else differs: the strength of the prior, the number of rows, or the share to train in per cent.
     """
 
     part: str
@@ -60,14 +61,16 @@ class Scale:
 
     Attributes
     ----------
-    n_runs, n_floors, n_many : int
-        Runs of everything that is averaged, random halves of which only the floor is taken, and those of
-        them to which a corrected mixture is fitted.
+    n_runs, n_floors, n_many, n_scarce : int
+        Runs of everything that is averaged, random halves of which only the floor is taken, those of them to
+        which a corrected mixture is fitted, and splits with little data to train.
     components : tuple of int
         The numbers of components on real data.
-    real, synthetic, alike, beyond, density : tuple of str
+    real, synthetic, alike, beyond, scarce, density : tuple of str
         Data sets of table 4 (and 1 and 2), table 3, table 4 on halves like the paper's, the tables past the
-        paper, and the density yardstick.
+        paper, those with little data to train, and the density yardstick.
+    shares : tuple of int
+        How much of them there is to train, in per cent.
     density_components, strengths : tuple
         What is tried there.
     timed, generated : str, tuple of str
@@ -81,11 +84,14 @@ class Scale:
     n_runs: int
     n_floors: int
     n_many: int
+    n_scarce: int
     components: tuple[int, ...]
     real: tuple[str, ...]
     synthetic: tuple[str, ...]
     alike: tuple[str, ...]
     beyond: tuple[str, ...]
+    scarce: tuple[str, ...]
+    shares: tuple[int, ...]
     density: tuple[str, ...]
     density_components: tuple[int, ...]
     strengths: tuple[float, ...]
@@ -106,6 +112,9 @@ class Scale:
 
 
 _REAL = ("chess", "mushroom", "accidents", "msweb")
+# With little data to train, mixtures are to help where data is sparse, and to do no harm where it is dense.
+SPARSE = ("groceries", "msweb", "online-retail", "retail")
+DENSE = ("chess", "mushroom", "accidents")
 _SYNTHETIC = ("syn15", "syn25", "syn50", "syn75", "syn140")
 _DENSITY = ("nltcs", "plants", "accidents", "tretail", "dna", "kosarek", "msweb")
 
@@ -114,11 +123,14 @@ SCALES = {
         n_runs=5,
         n_floors=50,
         n_many=25,
+        n_scarce=3,
         components=(15, 25, 50, 75),
         real=_REAL,
         synthetic=_SYNTHETIC,
         alike=("chess", "mushroom"),
         beyond=(*_REAL, "groceries", "retail"),
+        scarce=(*SPARSE[:2], *DENSE, *SPARSE[2:]),
+        shares=(5, 10, 50),
         density=tuple(f"debd-{name}" for name in _DENSITY),
         density_components=(50, 100, 200),
         strengths=(0.3, 1, 3, 10, 30),
@@ -137,11 +149,14 @@ SCALES = {
         n_runs=1,
         n_floors=5,
         n_many=2,
+        n_scarce=1,
         components=(15,),
         real=_REAL,
         synthetic=("syn15",),
         alike=("mushroom",),
         beyond=("groceries",),
+        scarce=("groceries",),
+        shares=(10,),
         density=("debd-nltcs", "debd-dna"),
         density_components=(50,),
         strengths=(1, 3),
@@ -153,11 +168,14 @@ SCALES = {
         n_runs=2,
         n_floors=3,
         n_many=3,
+        n_scarce=2,
         components=(3,),
         real=("toy",),
         synthetic=(),
         alike=(),
         beyond=("toy",),
+        scarce=("toy",),
+        shares=(10, 50),
         density=("toy",),
         density_components=(2, 3),
         strengths=(1,),
@@ -185,6 +203,8 @@ def plan(scale: Scale) -> list[Task]:
         *_density(scale),
         *_accuracy(scale, "beyond"),
         *_floors(scale, "many", MANY, scale.n_many),
+        *_scarce(scale),
+        *(Task("signs", name, RECOMMENDED) for name in scale.scarce),
         *_training(scale),
         *_generation(scale),
     ]
@@ -215,6 +235,13 @@ def _floors(scale: Scale, part: str, method: str, n: int) -> Iterator[Task]:
     for name in scale.real:
         if name != "msweb":
             yield from (Task(part, name, method, 0, run) for run in range(n))
+
+
+def _scarce(scale: Scale) -> Iterator[Task]:
+    for share in scale.shares:
+        for name in scale.scarce:
+            for run in range(scale.n_scarce):
+                yield Task("scarce", name, RECOMMENDED, 0, run, str(share))
 
 
 def _density(scale: Scale) -> Iterator[Task]:

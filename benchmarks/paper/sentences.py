@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _FEW = 3
 _FIVE = 5
+# A mixture that is worth no more than this is next to nothing beside thousands of transactions.
+_NEXT_TO_NOTHING = 10.0
+# One that is worth more than this leaves nothing to say for them.
+_ALL_THERE_IS = 100_000.0
 
 
 def all_sentences(summary: Summary) -> dict[str, str]:
@@ -34,7 +38,10 @@ def all_sentences(summary: Summary) -> dict[str, str]:
         "bias": _bias(summary),
         "beyond": _beyond(summary),
         "learned": _learned(summary),
+        "identities": _identities(summary),
         "many": _many(summary),
+        "scarce": _scarce(summary),
+        "signs": _signs(summary),
         "table5": _training(summary),
         "table6": _generation(summary),
         "density": _density(summary),
@@ -193,6 +200,97 @@ def _beyond(summary: Summary) -> str:
             f"highest likelihood {_named(max(there, key=_likelihood))}."
         )
     return "\n".join(f"- {line}" for line in said)
+
+
+def _identities(summary: Summary) -> str:
+    """Say what mixtures were worth past the paper, and where correcting them was counting."""
+    said: list[str] = []
+    names: list[str] = []
+    for name in summary.scale.beyond:
+        rows = [row for row in summary.rows("beyond", name) if row.method in CORRECTED]
+        worths = [run["worth"] for row in rows for run in row.runs if "worth" in run]
+        if not worths:
+            continue
+        least, most = _range(worths)
+        worth = f"{least:,.0f} to {most:,.0f}" if least < most else f"{most:,.0f}"
+        said.append(f"{worth} on {INPUTS[name].label}")
+        names += [INPUTS[name].label] if most <= _NEXT_TO_NOTHING else []
+    if not said:
+        return ""
+    return _joined(
+        f"In transactions, the mixture was worth {_listed(said)}, over both methods and all runs.",
+        f"On {_listed(names)} that is next to nothing: there the corrected model *is* counting, and a ratio "
+        "of 1.00 to the floor is an identity, not a finding."
+        if names
+        else "",
+        _all_there_is(summary),
+    )
+
+
+def _all_there_is(summary: Summary) -> str:
+    """Say where the choice took the mixture for all there is, and what its intervals come to then."""
+    said, pairs = [], []
+    for name in summary.scale.beyond:
+        rows = [row for row in summary.rows("beyond", name) if row.method in CORRECTED]
+        found = [
+            (run["cover"], floor["cover"])
+            for row in rows
+            for run, floor in zip(row.runs, row.floors, strict=False)
+            if run.get("worth", 0.0) >= _ALL_THERE_IS
+        ]
+        if found:
+            said.append(f"{len(found)} {'run' if len(found) == 1 else 'runs'} on {INPUTS[name].label}")
+            pairs += found
+    if not said:
+        return ""
+    own, counted = (100 * mean(covers) for covers in zip(*pairs, strict=True))
+    return (
+        f"The choice may also take the mixture for all there is, as in {_listed(said)}; there intervals "
+        f"cover {own:.1f}%, those of counts {counted:.1f}%."
+    )
+
+
+def _scarce(summary: Summary) -> str:
+    """Say where a corrected mixture is better than counting, and where it is no more than that."""
+    said = []
+    for share in summary.scale.shares:
+        found = summary.all_scarce(share)
+        ratios = {one.dataset: one.ratio("corrected") or 0.0 for one in found}
+        if not found:
+            continue
+        best_name, worst_name = (choose(ratios, key=lambda name: ratios[name]) for choose in (min, max))
+        plain = [one.ratio("plain") or 0.0 for one in found]
+        new = [ratio for one in found if (ratio := one.ratio("corrected", "E_new")) is not None]
+        better = [
+            INPUTS[one.dataset].label
+            for one, ratio in zip(found, plain, strict=True)
+            if ratio < ratios[one.dataset]
+        ]
+        same = [INPUTS[one.dataset].label for one in found if max(one.worths) <= _NEXT_TO_NOTHING]
+        said.append(
+            f"{share}% to train, {len(found)} data sets: the corrected mixture comes to "
+            f"{ratios[best_name]:.2f} ({INPUTS[best_name].label}) to {ratios[worst_name]:.2f} "
+            f"({INPUTS[worst_name].label}) times counting's error, {mean(ratios.values()):.2f} on average; "
+            f"the mixture alone to {_least_and_most(plain)}. For sets that were not frequent in training the "
+            f"corrected one comes to {_least_and_most(new)}."
+            + (f" The mixture alone is better than corrected on {_listed(better)}." if better else "")
+            + (f" Worth next to nothing, and so counting, on {_listed(same)}." if same else "")
+        )
+    return "\n".join(f"- {line}" for line in said)
+
+
+def _signs(summary: Summary) -> str:
+    """Say in which sense sets deviate from mixtures."""
+    said = [
+        f"{found['higher']:,} higher and {found['lower']:,} lower of {found['n']:,} on {INPUTS[name].label}"
+        for name, found in summary.signs().items()
+    ]
+    return f"Beyond chance are {_listed(said)}." if said else ""
+
+
+def _least_and_most(values: Iterable[float]) -> str:
+    least, most = _range(values)
+    return f"{least:.2f} to {most:.2f}"
 
 
 def _learned(summary: Summary) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .methods import FLOOR, MANY, METHODS, PAPER_METHODS, TRUTH, standing_in
+from .methods import FLOOR, MANY, METHODS, PAPER_METHODS, RECOMMENDED, TRUTH, standing_in
 from .published import paper, paper_row
 from .scales import Task, chosen_components, density_grid, plan
 
@@ -85,6 +85,42 @@ def by_length(counts: list[int]) -> list[int]:
     """Return the total, the numbers of lengths 1 to 10, and of all longer ones."""
     padded = counts + [0] * (LENGTHS + 1 - len(counts))
     return [sum(counts), *padded[1 : LENGTHS + 1], sum(padded[LENGTHS + 1 :])]
+
+
+class Scarce(NamedTuple):
+    """What came of little data to train: the splits of a data set and a share.
+
+    Attributes
+    ----------
+    dataset : str
+        Which data.
+    share : int
+        How much of it there was to train, in per cent.
+    runs : list of records
+        Split by split.
+    """
+
+    dataset: str
+    share: int
+    runs: list[Record]
+
+    def error(self, source: str, kind: str = "E") -> float | None:
+        """Return the mean error of counting, of the plain or of the corrected mixture, over some sets."""
+        return average((run[source] for run in self.runs), kind)
+
+    def ratio(self, source: str, kind: str = "E") -> float | None:
+        """Return the mean error as a multiple of counting's; None where there are no such sets."""
+        own, counting = self.error(source, kind), self.error("counting", kind)
+        return None if own is None or not counting else own / counting
+
+    def cover(self, source: str) -> float:
+        """Return how many supports lie in their intervals."""
+        return mean(float(run[source]["cover"]) for run in self.runs)
+
+    @property
+    def worths(self) -> list[float]:
+        """How many transactions the mixture was worth in each split."""
+        return [run["worth"] for run in self.runs]
 
 
 class Summary:
@@ -174,6 +210,29 @@ class Summary:
         ]
         found = [(fit, floor) for fit, floor in both if fit is not None and floor is not None]
         return [fit for fit, _ in found], [floor for _, floor in found]
+
+    def scarce(self, dataset: str, share: int) -> Scarce | None:
+        """Return what came of little data to train, None if not all splits were done."""
+        found = [
+            self.get("scarce", dataset, RECOMMENDED, 0, run, str(share)) for run in range(self.scale.n_scarce)
+        ]
+        runs = [record for record in found if record is not None]
+        return Scarce(dataset, share, runs) if len(runs) == len(found) else None
+
+    def all_scarce(self, share: int, datasets: Iterable[str] | None = None) -> list[Scarce]:
+        """Return the same for all data sets, or for some, those that there are."""
+        names = [name for name in self.scale.scarce if datasets is None or name in datasets]
+        return [found for name in names if (found := self.scarce(name, share)) is not None]
+
+    def largest_scarce(self, dataset: str) -> Scarce | None:
+        """Return the largest share of a data set that there is."""
+        found = [self.scarce(dataset, share) for share in self.scale.shares]
+        return max((one for one in found if one is not None), key=lambda one: one.share, default=None)
+
+    def signs(self) -> dict[str, Record]:
+        """Return in which sense sets deviate from mixtures, by data set."""
+        found = {name: self.get("signs", name, RECOMMENDED) for name in self.scale.scarce}
+        return {name: record for name, record in found.items() if record is not None}
 
     def processor_seconds(self) -> float:
         """Return what everything took, in seconds of one core."""

@@ -9,7 +9,7 @@ from .inputs import INPUTS
 from .methods import METHODS, label, standing_in
 from .published import paper
 from .scales import MINERS
-from .summary import CRITERIA, LENGTHS, Spread, Summary, average, by_length
+from .summary import CRITERIA, LENGTHS, Scarce, Spread, Summary, average, by_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .summary import Row
 
 ABSENT = ""
+# What is judged where there is little data to train.
+SOURCES = {"counting": "counting", "plain": "mixture", "corrected": "corrected mixture"}
+SHARE_BY_LENGTH = 10
 
 
 def markdown(headers: Sequence[str], rows: Iterable[Sequence[str]], *, n_words: int = 1) -> str:
@@ -153,6 +156,72 @@ def many(summary: Summary) -> str:
         cells += [_percent(mean(covers)), ABSENT if of_floor is None else _percent(of_floor)]
         cells += [_percent(value) for value in (min(covers), max(covers))]
         rows.append([INPUTS[name].label, f"{len(fits)}", *cells])
+    return markdown(headers, rows)
+
+
+def scarce(summary: Summary, dataset: str) -> str:
+    """Make the table of a data set with little data to train: counting, the mixture, the corrected one."""
+    headers = (
+        "to train", "prediction", "transactions", "E", "of counting's", "not frequent in training",
+        "longer than five", "intervals cover", "the mixture is worth",
+    )  # fmt: skip
+    found = [one for share in summary.scale.shares if (one := summary.scarce(dataset, share)) is not None]
+    return markdown(headers, [_scarce_row(one, source) for one in found for source in SOURCES], n_words=2)
+
+
+def _scarce_row(found: Scarce, source: str) -> list[str]:
+    ratios = [found.ratio(source, kind) for kind in ("E", "E_new", "E_long")]
+    return [
+        f"{found.share}%",
+        SOURCES[source],
+        f"{found.runs[0]['n_train']:,}",
+        f"{100 * (found.error(source) or 0.0):.2f}",
+        *(ABSENT if ratio is None else f"{ratio:.2f}" for ratio in ratios),
+        f"{100 * found.cover(source):.1f}%",
+        " / ".join(f"{worth:,.0f}" for worth in found.worths) if source == "corrected" else ABSENT,
+    ]
+
+
+def cover_by_length(summary: Summary) -> str:
+    """Make the table of how many supports lie in their intervals by length, over all data sets and splits."""
+    runs = [run for found in summary.all_scarce(SHARE_BY_LENGTH) for run in found.runs]
+    longest = max((len(run["lengths"]) for run in runs), default=1) - 1
+    rows = []
+    for least in range(1, min(longest, LENGTHS + 1) + 1):
+        chosen = slice(least, least + 1 if least <= LENGTHS else None)
+        n_sets = sum(sum(run["lengths"][chosen]) for run in runs)
+        covers = [_pooled(runs, source, chosen) / n_sets for source in SOURCES]
+        title = f"{least}" if least <= LENGTHS else f"over {LENGTHS}"
+        rows.append([title, f"{n_sets:,}", *(f"{100 * cover:.1f}%" for cover in covers)])
+    return markdown(("length", "sets", *SOURCES.values()), rows)
+
+
+def _pooled(runs: list[Record], source: str, lengths: slice) -> float:
+    """Return how many sets of some lengths lie in their intervals, over all runs."""
+    pairs = (
+        pair
+        for run in runs
+        for pair in zip(run["lengths"][lengths], run[source]["cover_by_length"][lengths], strict=True)
+    )
+    return sum(float(n * cover) for n, cover in pairs)
+
+
+def sizes(summary: Summary) -> str:
+    """Make the table of what the files of models take beside those of data and itemsets."""
+    headers = (
+        "data set", "transactions", "data as text", "gzipped", "model", "itemsets of the model",
+        "how many these are", "model / gzipped data", "model / itemsets",
+    )  # fmt: skip
+    rows = []
+    for name in summary.scale.scarce:
+        found = summary.largest_scarce(name)
+        if found is None:
+            continue
+        own = found.runs[0]["bytes"]
+        ratios = [own["model"] / own[other] for other in ("gzip", "itemsets")]
+        cells = [INPUTS[name].label, f"{found.runs[0]['n_train']:,}"]
+        cells += [f"{own[key]:,}" for key in ("text", "gzip", "model", "itemsets", "n_itemsets")]
+        rows.append([*cells, *(f"{ratio:.2f}" for ratio in ratios)])
     return markdown(headers, rows)
 
 

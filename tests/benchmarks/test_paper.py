@@ -53,6 +53,7 @@ def test_a_run_fills_the_store_and_the_page(finished):
         "| toy, 400 rows | data, itemix |",
         "| GSDPM, prior learned |",
         "| VDPM, corrected |",
+        "| corrected mixture |",
     ):
         assert row in page
     # The tiny scale has no synthetic data and no halves like the paper's.
