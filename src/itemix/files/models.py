@@ -149,9 +149,10 @@ def encode_model(model: Model) -> Parts:
     """
     kind = next((kind for kind in _KINDS if isinstance(model, kind.cls)), None)
     if kind is None:
+        known = ", ".join(kind.cls.__name__ for kind in _KINDS)
         raise InvalidInputError(
-            "expected a model of a kind that files hold (Mixture, CorrectedMixture, TreeMixture, "
-            f"MaxEntropy), got {type(model).__name__}; pickle it instead"
+            f"expected a model of a kind that files hold ({known}), got {type(model).__name__}; pickle it "
+            "instead"
         )
     header = {"n_items": model.n_items, kind.size: kind.size_of(model)}
     return header, {**encode_items(model.items), **kind.encode(model)}
