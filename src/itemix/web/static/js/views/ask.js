@@ -62,7 +62,7 @@ export function create(page) {
       const [answer, influences, recommendations] = await Promise.all([
         isAsked ? page.ask("query", { ...event, level: LEVEL }) : null,
         isAsked ? page.ask("influences", event) : { raises: [], lowers: [] },
-        page.ask("recommend", basket),
+        page.ask("recommend", { ...basket, complete: false }), // more may be in it
       ]);
       refill(answerPlace, isAsked ? drawnAnswer(answer, event) : invitation());
       if (isAsked) page.announce(`The probability of ${questionParts(event, textOf).join("")} is ${percent(answer.probability)}`);
