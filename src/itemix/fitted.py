@@ -20,10 +20,10 @@ from itemix.inference.methods import METHODS
 from itemix.mining import intervals as credible
 from itemix.mining import query
 from itemix.models.affinity import learn_affinity
-from itemix.models.alignment import matched_labels, nearest_labels
 from itemix.models.base import Model, as_model
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.mixture import Mixture
+from itemix.models.posterior import matched_labels, nearest_labels
 from itemix.models.trees import TreeMixture
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from itemix.mining.intervals import ErrorSource
     from itemix.mining.query import Recommendation
     from itemix.models.affinity import Affinity
-    from itemix.models.alignment import Labels
     from itemix.models.base import Names
     from itemix.models.counts import Counts
+    from itemix.models.mixture import Labels
     from itemix.models.posterior import Posterior
 
 __all__ = ["FittedModel", "Training", "learn_recommender"]
@@ -227,7 +227,7 @@ class FittedModel(Immutable):
         """The label of each component of the mixture; None if each is a component of its own.
 
         After sampling the mixture has the components of all samples. Each has the label of a component of the
-        last sample: see `itemix.models.alignment`. In a Dirichlet process only components that hold
+        last sample: see `itemix.models.posterior`. In a Dirichlet process only components that hold
         transactions are labels. The others have the label of the nearest one; after sampling, each sample has
         one that stands for all of them.
         """

@@ -17,10 +17,9 @@ from itemix.inference.gibbs import Draw
 from itemix.inference.methods import METHODS
 from itemix.inference.priors import DataTotals, Prior, known_shares
 from itemix.inference.selection import Selection
-from itemix.models.alignment import are_labels
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.counts import Counts
-from itemix.models.mixture import Mixture
+from itemix.models.mixture import Mixture, are_labels
 from itemix.models.posterior import Posterior
 from itemix.models.trees import TreeMixture
 
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
     from itemix.files.models import Parts
     from itemix.inference.methods import Method
     from itemix.inference.priors import Weights
-    from itemix.models.alignment import Labels
     from itemix.models.base import Model
+    from itemix.models.mixture import Labels
 
 
 # Parameters of a constructor. A number, a word or None stands in the header as it is. An array or a mixture

@@ -13,7 +13,6 @@ from itemix.core.transactions import Transactions, each_transaction
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
 from itemix.mining import measures
-from itemix.models.alignment import sum_by_label
 from itemix.models.base import (
     NEAR_THE_LEAST,
     Names,
@@ -26,7 +25,7 @@ from itemix.models.base import (
     require_same_items,
 )
 from itemix.models.corrected import CorrectedMixture
-from itemix.models.mixture import Mixture
+from itemix.models.mixture import Mixture, sum_by_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
     from itemix._typing import Codes, Floats, Ints
     from itemix.core.items import Label
     from itemix.models.affinity import Affinity
-    from itemix.models.alignment import Labels
     from itemix.models.base import Model
+    from itemix.models.mixture import Labels
 
 Sign = Literal["both", "positive", "negative"]
 

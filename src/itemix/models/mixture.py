@@ -18,7 +18,6 @@ from itemix.kernels.inference import estep
 from itemix.kernels.inference.estep import ScoreTables
 from itemix.kernels.models import probability
 from itemix.kernels.models.probability import AskedSets
-from itemix.models.alignment import are_labels, sum_by_label
 from itemix.models.base import NEAR_THE_LEAST, Model, Names, no_sets, require_consistent, require_same_items
 from itemix.models.counts import tables_of_mixture
 
@@ -26,9 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from itemix._typing import Floats
-    from itemix.models.alignment import Labels
     from itemix.models.base import SetArrays
 
+
+Labels = npt.NDArray[np.int64]
+"""The label of each component: 0, 1, 2, ..., each at least once."""
 
 _ROWS_AT_A_TIME = 16_384
 _CELLS_AT_A_TIME = 4_000_000
@@ -449,3 +450,29 @@ def _checked_probs(probs: npt.ArrayLike, n_components: int, n_items: int) -> Flo
     if not ((array >= 0) & (array <= 1)).all():
         raise InvalidInputError("expected probabilities from 0 to 1, got others (or NaN); check the probs")
     return array
+
+
+def are_labels(values: npt.NDArray[Any], n_components: int) -> bool:
+    """Whether an array has a label for each component: 0, 1, 2, ..., each at least once."""
+    if values.shape != (n_components,) or values.dtype.kind not in "iu":
+        return False
+    found = np.unique(values)
+    return bool(np.array_equal(found, np.arange(len(found))))
+
+
+def sum_by_label(values: Floats, component_labels: Labels | None) -> Floats:
+    """Return the sums over the components of each label, shape (..., n_labels).
+
+    Parameters
+    ----------
+    values : array, shape (..., n_components)
+        A value of each component.
+    component_labels : array of int, shape (n_components,), or None
+        The label of each component; every label has one. None if each is its own: the values stay.
+    """
+    if component_labels is None:
+        return values
+    sums = np.zeros((component_labels.max() + 1, *values.shape[:-1]))
+    for label, of_component in zip(component_labels.tolist(), values.T, strict=True):
+        sums[label] += of_component
+    return sums.T

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from itemix.errors import InvalidInputError
-from itemix.models.alignment import are_labels, matched_labels, nearest_labels, sum_by_label
-from itemix.models.mixture import Mixture
-from itemix.models.posterior import Posterior
+from itemix.models.mixture import Mixture, are_labels, sum_by_label
+from itemix.models.posterior import Posterior, matched_labels, nearest_labels
 
 
 def draw(seed, n_components=6, n_items=12, order=None):
