@@ -245,7 +245,8 @@ has the 5,000 most frequent, as has the learned recommender; no trees were fitte
 ## Are the probabilities right?
 
 Items of test baskets, given the rest of the basket: how probable the learned recommender said they were, and
-how often they were there. Points have ten present items or more.
+how often they were there. Points have ten present items or more. On online retail, whose baskets are large,
+those below 1% are not right: items that few others of a basket speak for come more often than is said.
 
 ![Reliability of the probabilities](../pictures/reliability.png)
 """

@@ -1,5 +1,8 @@
 """Names that are offered where somebody has mistyped one."""
 
+import time
+
+import numpy as np
 import pytest
 
 from itemix._checks import did_you_mean, nearest
@@ -40,3 +43,13 @@ def test_the_end_of_a_message():
     """Either the names to choose from, or something else to try."""
     assert did_you_mean(["a", "b"], "try c") == "did you mean 'a', 'b'?"
     assert did_you_mean([], "try c") == "try c"
+
+
+def test_a_typo_among_many_long_names_is_found_quickly():
+    """All names are alike here, and only a few hundred are compared letter by letter."""
+    rng = np.random.default_rng(0)
+    names = ["".join(rng.choice(list("0123456789x "), 40)) for _ in range(20_000)]
+    wrong = f"{names[7][:11]}y{names[7][12:]}"
+    began = time.thread_time()
+    assert nearest(wrong, names)[0] == names[7]
+    assert time.thread_time() - began < 0.5

@@ -236,7 +236,7 @@ def test_other_kinds_of_models_are_not_saved(tmp_path):
     ("name", "change"),
     [
         ("correction.lengths", lambda a: a + 1),
-        ("correction.lengths", lambda a: a - 5),
+        ("correction.lengths", lambda a: a - 500),
         ("correction.codes", lambda a: a + 100),
         ("correction.codes", lambda a: -a),
         ("correction.multiplicities", lambda a: a * 0),

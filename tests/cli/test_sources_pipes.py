@@ -120,6 +120,10 @@ COMMANDS = {
 }
 
 
+# Streams of a whole process, for one line of each command: all others are read by the same code.
+IN_A_PROCESS = ["mine data", "rules csv", "query model", "recommend rules", "evaluate train", "show rules"]
+
+
 def parsed(line, folder):
     """Return the arguments of a line, files by their paths, and the place of the one that is streamed."""
     words = line.split()
@@ -142,10 +146,10 @@ def test_a_stream_is_as_good_as_a_file(run, folder, tmp_path, line, way):
     assert got.err.count(n_rows) == expected.err.count(n_rows)
 
 
-@pytest.mark.parametrize("line", COMMANDS.values(), ids=list(COMMANDS))
-def test_the_program_reads_process_substitution(run, folder, line):
+@pytest.mark.parametrize("name", IN_A_PROCESS)
+def test_the_program_reads_process_substitution(run, folder, name):
     """In a shell, <(cat file) and cat file | are as good as the file."""
-    arguments, place = parsed(line, folder)
+    arguments, place = parsed(COMMANDS[name], folder)
     expected = run(*arguments)
     with subprocess.Popen(["cat", arguments[place]], stdout=subprocess.PIPE) as cat:  # noqa: S603, S607
         number = cat.stdout.fileno()
@@ -157,10 +161,10 @@ def test_the_program_reads_process_substitution(run, folder, line):
 
 
 @pytest.mark.parametrize("name", ["-", "/dev/stdin"])
-@pytest.mark.parametrize("line", [line for line in COMMANDS.values() if line.startswith(("mine", "show"))])
+@pytest.mark.parametrize("line", ["mine data", "mine model"])
 def test_the_program_reads_standard_input(run, folder, line, name):
     """Whatever a pipe brings to standard input is read whole."""
-    arguments, place = parsed(line, folder)
+    arguments, place = parsed(COMMANDS[line], folder)
     expected = run(*arguments)
     with subprocess.Popen(["cat", arguments[place]], stdout=subprocess.PIPE) as cat:  # noqa: S603, S607
         arguments[place] = name

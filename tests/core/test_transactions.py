@@ -371,3 +371,17 @@ def test_no_such_positions():
             tx[wrong]
     with pytest.raises(InvalidInputError, match=r"expected transactions to take, .*, got \(0, 1\); for"):
         tx[0, 1]
+
+
+def test_parts_are_put_together():
+    """In order, with their multiplicities; only over the same items."""
+    data = Transactions.from_lists([["a", "b"], ["a"], ["a"], [], ["b", "c"]])
+    parts = [data[[0, 1]], data[[2, 3]].merge_identical(), data[[4]]]
+    assert Transactions.concatenate(parts).to_lists() == data.to_lists()
+    assert Transactions.concatenate([data]) == data
+    with pytest.raises(
+        InvalidInputError, match=r"over the same items, got others; try align_items\(\) first"
+    ):
+        Transactions.concatenate([data, Transactions.from_lists([["a"]])])
+    with pytest.raises(InvalidInputError, match="got none; pass at least one part"):
+        Transactions.concatenate([])

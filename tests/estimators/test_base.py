@@ -326,6 +326,8 @@ def test_a_process_that_meets_its_bound_says_so():
     with pytest.warns(ConvergenceWarning, match=r"met its bound of max_components=16; try beta='learn', or"):
         model = DirichletProcessMixture(8, max_components=16, **options).fit(data)
     assert model.chains_.chains[0].n_components.max() == 16
+    with pytest.warns(ConvergenceWarning, match=r"max_components=16; raise max_components, or use"):
+        DirichletProcessMixture(8, max_components=16, beta="learn", **options).fit(data)
     roomy = DirichletProcessMixture(8, max_components=400, **options).fit(data)
     assert roomy.chains_.chains[0].n_components.max() > 16
     with pytest.raises(InvalidInputError, match=r"expected max_components as a whole number .*, got 0"):

@@ -10,8 +10,8 @@ from sklearn.exceptions import NotFittedError
 
 import itemix
 from itemix import (
-    BayesianMixture,
     BernoulliMixture,
+    DirichletProcessMixture,
     InvalidInputError,
     Itemsets,
     Mixture,
@@ -164,7 +164,7 @@ def test_the_lengths_add_up(seed):
 def test_estimators_mixtures_and_saved_models_are_evaluated_alike(tmp_path):
     """A fitted estimator, its mixture and the model read from its file give the same evaluation."""
     train, test = split(np.random.default_rng(1))
-    model = BayesianMixture(n_components=3, inference="variational", random_state=0).fit(train)
+    model = DirichletProcessMixture(3, random_state=0).fit(train)
     found = evaluate(model, test, 0.2, train=train)
     assert evaluate(model.mixture_, test, 0.2, train=train) == found
     assert found.log_likelihood == pytest.approx(model.score(test))

@@ -49,10 +49,11 @@ def baskets():
     return rows
 
 
-def frequent(baskets, min_count):
+@pytest.fixture(scope="module")
+def counts(baskets):
     """Count every subset of every row."""
     subsets = (s for row in baskets for n in range(1, 5) for s in combinations(sorted(set(row)), n))
-    return {frozenset(s): count for s, count in Counter(subsets).items() if count >= min_count}
+    return {frozenset(s): count for s, count in Counter(subsets).items()}
 
 
 def of_target(counts, target):
@@ -70,10 +71,11 @@ def of_target(counts, target):
 @pytest.mark.parametrize("merged", [False, True], ids=["rows", "merged"])
 @pytest.mark.parametrize("target", ["all", "closed", "maximal"])
 @pytest.mark.parametrize("min_count", [1, 2, 3])
-def test_many_items(baskets, target, min_count, merged):
+def test_many_items(baskets, counts, target, min_count, merged):
     """More items than a table of pairs is made for: what counting all subsets finds, for any target."""
     data = Transactions.from_lists(baskets)
-    expected = of_target(frequent(baskets, min_count), target)
+    frequent = {itemset: count for itemset, count in counts.items() if count >= min_count}
+    expected = of_target(frequent, target)
     found = itemix.mine(data.merge_identical() if merged else data, min_count, target=target, n_jobs=2)
     assert {frozenset(own.items): own.count for own in found} == expected
     assert len(found) > 512  # as many as a search for maximal ones keeps in mind with so many items

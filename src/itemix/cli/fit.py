@@ -11,6 +11,7 @@ import inspect
 import math
 import re
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from itemix._files import refuse_repeated
@@ -381,23 +382,21 @@ def fitted(fitting: Fitting, transactions: Transactions, *, quiet: bool) -> Mixt
     """
     from sklearn.exceptions import ConvergenceWarning
 
-    from itemix.estimators.bayesian import learn_to_recommend, recommended
+    from itemix.estimators.bayesian import fit_as_recommended, recommendation
     from itemix.inference.loop import shown_progress
 
     model = fitting.estimator()
+    fit = model.fit
     if fitting.leaves_the_choice:
-        settings, why = recommended(transactions)
-        model.set_params(**settings)
-        note(f"fit: {why}", quiet=quiet)
+        note(f"fit: {recommendation(transactions)}", quiet=quiet)
+        fit = partial(fit_as_recommended, cast("DirichletProcessMixture", model))
     with stopwatch(quiet=quiet) as watch, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
         with shown_progress("fit", len(transactions), quiet=quiet) as callbacks, Keeping() as keeping:
             try:
-                model.fit(transactions, callbacks=[*callbacks, keeping])
+                fit(transactions, callbacks=[*callbacks, keeping])
             except InvalidInputError as error:
                 raise InvalidInputError(in_parameters(str(error))) from None
-            if fitting.leaves_the_choice:
-                learn_to_recommend(cast("DirichletProcessMixture", model), transactions, callbacks)
         seconds = watch.seconds()
     for warning in warned:
         note(in_options(str(warning.message)), quiet=quiet)

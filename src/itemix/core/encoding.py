@@ -81,9 +81,9 @@ def encode_lists(transactions: Iterable[Iterable[Label]]) -> Encoded:
                 "leave missing values out, flatten nested lists, or convert the names with str()"
             ) from None
         indptr.append(len(codes))
-    return sorted_by_label(
-        np.array(indptr, dtype=np.int64), np.array(codes, dtype=np.int32), as_labels(list(code_of))
-    )
+    labels = as_labels(code_of)
+    del code_of  # it takes more memory than the labels
+    return sorted_by_label(np.array(indptr, dtype=np.int64), np.array(codes, dtype=np.int32), labels)
 
 
 def is_matrix(source: Any) -> bool:  # noqa: ANN401 - whatever users have

@@ -187,9 +187,7 @@ def as_labels(labels: Iterable[Label] | npt.NDArray[Any]) -> npt.NDArray[Any]:
         )
     if is_usual is _is_integer:
         return _as_integers(values)
-    array = np.empty(len(values), dtype=object)
-    array[:] = [str(value) for value in values]
-    return array
+    return np.fromiter(map(str, values), dtype=object, count=len(values))
 
 
 def _as_integers(values: list[Any] | npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -214,9 +212,9 @@ def _is_number(text: str) -> bool:
 
 
 def _check_distinct(labels: npt.NDArray[Any]) -> None:
+    if (labels[1:] > labels[:-1]).all():
+        return
     if labels.dtype != object:
-        if (labels[1:] > labels[:-1]).all():
-            return
         values, counts = np.unique(labels, return_counts=True)
         repeated = values[counts > 1].tolist()
     elif len(set(labels)) == len(labels):

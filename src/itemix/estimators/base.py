@@ -32,6 +32,7 @@ from itemix.inference.priors import DataTotals
 from itemix.inference.selection import COMPONENTS, select_components
 from itemix.inference.start import starter
 from itemix.models.counts import Rows, tables_of_mixture
+from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from itemix.inference.start import Init
     from itemix.kernels.inference.estep import ScoreTables
     from itemix.models.counts import Counts
-    from itemix.models.mixture import Mixture
 
 
 # A component that holds more of the transactions than this leaves too little for the others.
@@ -444,8 +444,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             chosen = self._training.selection
             wanted = self.n_components if chosen is None else chosen.best
             changes["n_components"] = min(wanted, transactions.n_transactions)
-        if not isinstance(self.init, str | None):
-            changes["init"] = type(self)().init  # what was given is for all of the data
+        if not isinstance(self.init, str | Mixture | None):
+            changes["init"] = type(self)().init  # labels were given for all of the data
         return self._copy_fitted_to(transactions, **changes).mixture_
 
     def _copy_fitted_to(self, transactions: Transactions, **changes: object) -> Self:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from itemix._checks import check_choice, check_flag
@@ -436,16 +439,17 @@ class DirichletProcessMixture(_Bayesian):
             return default_max_components(n_items)
         return base.check_least("max_components", self.max_components)
 
-    def _finished(self, result: Run[Any] | Chains, selection: Selection | None) -> FittedModel:
-        fitted = super()._finished(result, selection)
-        if isinstance(result, Chains):
-            most = self._max_components(fitted.value.n_items)
-            if max(float(chain.n_components[-1]) for chain in result.chains) >= most:
-                base.warn(
-                    f"{type(self).__name__} met its bound of max_components={most}; try beta='learn', or "
-                    "raise max_components"
-                )
-        return fitted
+    def _keep(self, fitted: FittedModel) -> None:
+        super()._keep(fitted)
+        chains = self._training.chains
+        most = self._max_components(fitted.value.n_items)
+        if chains is None or max(float(chain.n_components[-1]) for chain in chains.chains) < most:
+            return
+        learn = "" if _is_learn("beta", self.beta) else "try beta='learn', or "
+        base.warn(
+            f"{type(self).__name__} met its bound of max_components={most}; {learn}raise max_components, or "
+            "use the model as it is"
+        )
 
     def _chosen_components(
         self, transactions: Transactions, callbacks: Sequence[Callback]
@@ -455,8 +459,15 @@ class DirichletProcessMixture(_Bayesian):
         return base.check_components(self.n_components, transactions.n_transactions), None
 
 
-# A sampler takes so many steps a second and an iteration, and fits by sampling are to end within minutes.
-_MOST_SAMPLED = 2_000_000
+# So many items in all transactions are sampled within a minute or two; more are sampled in part first.
+_MOST_SAMPLED = 600_000
+_FIRST_SAMPLED = 25_000
+# Samples of several chains average better than several of one. Learned strengths of the prior predict better.
+_RECOMMENDED = {
+    "inference": "gibbs", "beta": "learn", "n_init": 4, "n_samples": 1, "thin": 1, "tol": 0.1, "max_iter": 100
+}  # fmt: skip
+# From a mixture of a part, two iterations over all transactions are enough.
+_GOING_ON = {"n_init": 2, "max_iter": 2}
 
 
 def fit(
@@ -468,11 +479,10 @@ def fit(
 ) -> DirichletProcessMixture:
     """Fit the recommended model, with everything chosen well: the front door.
 
-    A Dirichlet process mixture finds the number of its components and learns its prior. It is corrected by
-    the transactions as far as held-out data says that they know better, and learns to recommend. Data of
-    moderate size is sampled, which is more exact; larger data is fitted by variational inference, which is
-    quicker. `itemix fit` does the same on the command line. The classes have the models and priors of the
-    paper by default.
+    A Dirichlet process mixture finds the number of its components and learns its prior, by Gibbs sampling. It
+    is corrected by the transactions as far as held-out data says that they know better, and learns to
+    recommend. Of large data a part is sampled first, and all of it goes on from there. `itemix fit` does the
+    same on the command line. The classes have the models and priors of the paper by default.
 
     Parameters
     ----------
@@ -505,44 +515,64 @@ def fit(
     ['tortillas']
     """
     transactions = _as_data(data)
-    settings, why = recommended(transactions)
-    model = DirichletProcessMixture(**settings, correction="auto", random_state=random_state, n_jobs=n_jobs)
     quiet = not check_flag("progress", progress)
+    model = DirichletProcessMixture(correction="auto", random_state=random_state, n_jobs=n_jobs)
     if not quiet:
-        sys.stderr.write(f"itemix.fit: {why}\n")
+        sys.stderr.write(f"itemix.fit: {recommendation(transactions)}\n")
     with shown_progress("fit", transactions.n_transactions, quiet=quiet) as callbacks:
+        return fit_as_recommended(model, transactions, callbacks)
+
+
+def recommendation(transactions: Transactions) -> str:
+    """Say what is chosen for data of this size, and why."""
+    size = f"{transactions.n_transactions:,} transactions of {transactions.n_items:,} items"
+    how = "sampled by four chains"
+    if _is_large(transactions):
+        how = f"too many to sample at once: {_FIRST_SAMPLED:,} are sampled first, and all go on from there"
+    return (
+        "a Dirichlet process mixture by Gibbs sampling, its prior learned, corrected by the transactions; "
+        f"{size}, {how}"
+    )
+
+
+def fit_as_recommended(
+    model: DirichletProcessMixture, transactions: Transactions, callbacks: Sequence[Callback]
+) -> DirichletProcessMixture:
+    """Set the parameters of a model that suit the data, and fit it; see `fit`."""
+    model.set_params(**_RECOMMENDED)
+    with warnings.catch_warnings():
+        # The iterations are bounded on purpose, and what a part of the data says is not what all of it says.
+        warnings.filterwarnings("ignore", message=".*did not converge.*", category=ConvergenceWarning)
+        if _is_large(transactions):
+            tell_stage(callbacks, f"sampling {_FIRST_SAMPLED:,} transactions first")
+            rng = np.random.default_rng(base.as_seed(model.random_state))
+            part = transactions.sample(_FIRST_SAMPLED, random_state=rng)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                first = clone(model).set_params(n_init=1, correction=None).fit(part, callbacks=callbacks)
+            model.set_params(init=first.mixture_, **_GOING_ON)
         model.fit(transactions, callbacks=callbacks)
-        learn_to_recommend(model, transactions, callbacks)
+        if not model._training.interrupted:  # noqa: SLF001 - of this module
+            _learn_to_recommend(model, transactions, callbacks)
+    model.set_params(init=None, **_RECOMMENDED)
     return model
 
 
-def learn_to_recommend(
+def _learn_to_recommend(
     model: DirichletProcessMixture, transactions: Transactions, callbacks: Sequence[Callback]
 ) -> None:
-    """Give a fitted model what it needs to recommend, unless Ctrl-C has ended or ends that."""
-    if model.fitted_.training is not None and model.fitted_.training.interrupted:
-        return
     tell_stage(callbacks, "learning to recommend")
     rng = np.random.default_rng(base.as_seed(model.random_state))
     try:
-        with interruptible():
+        with interruptible(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of fits to a part
             model.fitted_ = learn_recommender(model, transactions, random_state=rng)
     except KeyboardInterrupt:
         base.warn("learning to recommend was interrupted; the model is kept without it")
 
 
-def recommended(transactions: Transactions) -> tuple[dict[str, Any], str]:
-    """Return the parameters of `DirichletProcessMixture` that suit data of this size, and why, in words."""
-    size = f"{transactions.n_transactions:,} transactions of {transactions.n_items:,} items"
-    if transactions.n_ones <= _MOST_SAMPLED:
-        return {"inference": "gibbs", "beta": "learn"}, (
-            f"{size} are few enough to sample: a Dirichlet process mixture by Gibbs sampling, its prior "
-            "learned, corrected by the transactions"
-        )
-    return {"inference": "variational", "beta": "learn"}, (
-        f"{size} are too many to sample in minutes: a Dirichlet process mixture by variational "
-        "inference, its prior learned, corrected by the transactions"
-    )
+def _is_large(transactions: Transactions) -> bool:
+    return transactions.n_ones > _MOST_SAMPLED and transactions.n_transactions > _FIRST_SAMPLED
 
 
 def _as_data(data: TransactionsLike | str | os.PathLike[str]) -> Transactions:

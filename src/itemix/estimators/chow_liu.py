@@ -10,14 +10,14 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from itemix._runtime import Workers, count_threads
+from itemix._runtime import Workers, count_threads, require_memory
 from itemix.estimators import base
 from itemix.estimators.answers import Climb, ComponentAnswers, Learned
 from itemix.estimators.base import ModelEstimator, printers, warn_of_choice, warn_of_fit
 from itemix.fitted import FittedModel, Training
 from itemix.inference.loop import Settings, run
 from itemix.inference.selection import COMPONENTS, GRID, PATIENCE, Selection, held_out_scores
-from itemix.inference.trees import TreeEM, TreePrior, TreeRows, tree_starter
+from itemix.inference.trees import TreeEM, TreePrior, TreeRows, bytes_of_trees, tree_starter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from itemix.inference.trees import TreeInit
     from itemix.models.trees import TreeMixture
 
-_BYTES_A_CELL = 52  # of EM for the Bernoulli mixture that trees start from
 _DEFAULT_POOLING = 20.0
 _POOLINGS = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 
@@ -48,6 +47,15 @@ class _TreeEstimator(ModelEstimator):
             if isinstance(self.edge_cost, str) and self.edge_cost == "bic"
             else base.check_amount("edge_cost", self.edge_cost),
         )
+
+    @staticmethod
+    def _require_room(transactions: Transactions, n_components: int) -> None:
+        n_items = transactions.n_items
+        n_bytes = bytes_of_trees(n_items, n_components)
+        if n_components > 1:
+            base.require_room(n_components, n_items, n_bytes / (n_components * n_items))
+        else:
+            require_memory(n_bytes, f"a tree of {n_items:,} items", "leave out rare items with select_items")
 
 
 class ChowLiuTree(_TreeEstimator):
@@ -99,6 +107,7 @@ class ChowLiuTree(_TreeEstimator):
         self.n_jobs = n_jobs
 
     def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> FittedModel:
+        self._require_room(transactions, 1)
         prior = self._prior(0.0, transactions.n_transactions)
         with Workers(count_threads(self.n_jobs)) as workers:
             rows = TreeRows(transactions, 1, workers)
@@ -217,8 +226,9 @@ class ChowLiuMixture(Climb, ComponentAnswers, _TreeEstimator):
 
     def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> FittedModel:
         observers = [*printers(self.verbose), *callbacks]
+        self._require_room(transactions, 1)
         K, pooling, selection = self._chosen(transactions, observers)
-        base.require_room(K, transactions.n_items, _BYTES_A_CELL)
+        self._require_room(transactions, K)
         prior = self._prior(pooling, transactions.n_transactions)
         settings = Settings(
             base.check_least("n_init", self.n_init),

@@ -186,9 +186,9 @@ def encode_correction(corrected: CorrectedMixture | None) -> Parts:
     if corrected is None:
         return {}, {}
     data = corrected.transactions
-    tensors = {
-        "correction.lengths": np.diff(data.indptr),
-        "correction.codes": data.indices.astype(np.int64),
+    tensors: dict[str, Array] = {
+        "correction.lengths": np.diff(data.indptr).astype(np.int32),
+        "correction.codes": data.indices,
     }
     if data.multiplicities is not None:
         tensors["correction.multiplicities"] = data.multiplicities
@@ -201,15 +201,14 @@ def decode_correction(content: Content, base: Model) -> CorrectedMixture | None:
         raise content.damaged("it was corrected in a way that this version does not know; fit it again")
     if "correction.lengths" not in content:
         return None
-    lengths = content.take("correction.lengths", np.int64, None)
-    codes = content.take("correction.codes", np.int64, int(lengths.sum()) if (lengths >= 0).all() else -1)
+    lengths = content.take("correction.lengths", np.int32, None)
+    codes = content.take("correction.codes", np.int32, int(lengths.sum()) if (lengths >= 0).all() else -1)
     multiplicities = None
     if "correction.multiplicities" in content:
         multiplicities = content.take("correction.multiplicities", np.int64, len(lengths))
+    ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     try:
-        data = Transactions(
-            np.concatenate([[0], np.cumsum(lengths)]), codes, base.items, multiplicities=multiplicities
-        )
+        data = Transactions(ends, codes, base.items, multiplicities)
         return CorrectedMixture(base, data, content.field(float, "correction", "worth"))
     except InvalidInputError as error:
         raise content.damaged(f"its correction is none: {error}") from None

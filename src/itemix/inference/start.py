@@ -254,13 +254,17 @@ def short_chains(
 def fill_empty(
     labels: npt.NDArray[np.int64], n_components: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Return labels that use all components, if there are enough: an empty one gets half of the largest."""
+    """Return labels that use all components, if there are enough: an empty one gets one of the largest.
+
+    One transaction is little, but half of a component would split what the chain has found to be one kind.
+    """
     filled = labels.copy()
     sizes = np.bincount(filled, minlength=n_components)
     for empty in np.flatnonzero(sizes == 0):
         members = np.flatnonzero(filled == sizes.argmax())
-        moved = rng.permutation(members)[: len(members) // 2]
-        filled[moved] = empty
+        if len(members) == 1:
+            break
+        filled[rng.choice(members)] = empty
         sizes = np.bincount(filled, minlength=n_components)
     return filled
 

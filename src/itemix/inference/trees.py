@@ -54,6 +54,8 @@ _CELLS_IN_A_BLOCK = 4_000_000
 _ROWS_AT_A_TIME = 4096
 _BYTES_OF_COPIES = 48_000_000
 _BYTES_OF_PLACES = 96_000_000
+_BYTES_A_PARTNER = 65
+_BYTES_A_CELL = 130
 _SOFTNESS = 0.2
 _BERNOULLI = Settings(max_iter=30, tol=1e-3)
 
@@ -137,8 +139,17 @@ def candidate_pairs(data: Transactions, n_components: int) -> CandidatePairs:
         codes = np.arange(n_items, dtype=np.int64)
         others = np.arange(n_items * (n_items - 1) // 2) - np.repeat(codes * (codes - 1) // 2, codes)
         return CandidatePairs(np.concatenate([[0], np.cumsum(codes)]), others.astype(np.int32))
+    return _strongest_pairs(data, _n_partners(n_items, n_components))
+
+
+def _n_partners(n_items: int, n_components: int) -> int:
     n_kept = _BYTES_OF_PAIRS // (8 * n_components * n_items)
-    return _strongest_pairs(data, max(_FEWEST_PARTNERS, min(_MOST_PARTNERS, n_kept)))
+    return max(_FEWEST_PARTNERS, min(_MOST_PARTNERS, n_kept))
+
+
+def bytes_of_trees(n_items: int, n_components: int) -> float:
+    """Return about how many bytes a fit of trees takes at its peak, as measured with many items."""
+    return n_items * (_BYTES_A_PARTNER * _n_partners(n_items, n_components) + _BYTES_A_CELL * n_components)
 
 
 def _strongest_pairs(data: Transactions, n_kept: int) -> CandidatePairs:

@@ -45,6 +45,7 @@ MOST_DIGITS = 18
 
 _ABSENT = -1
 _BLOCK_SIZE = 1 << 22
+_MANY_NAMES = 1 << 16
 _TEXT_SHOWN = 40
 _CELL_SHOWN = 30
 _LINE_SHOWN = 40
@@ -100,8 +101,7 @@ def _parts(source: Source, found: Recognised, encoding: str) -> Iterator[Part]:
 
 def _encoded(parts: Iterable[Part]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], list[str]]:
     """Return where the transactions begin, the codes of their items, and the names in the order of codes."""
-    names: dict[str, int] = {}
-    code_of = _CodeOfCell(names)
+    code_of = _CodeOfCell()
     codes = array("i")
     indptr = array("q", [0])
     for cells, is_whole in parts:
@@ -113,7 +113,7 @@ def _encoded(parts: Iterable[Part]) -> tuple[npt.NDArray[np.int64], npt.NDArray[
     return (
         kept[np.frombuffer(indptr, dtype=np.int64)],
         np.frombuffer(codes, dtype=np.int32)[present],
-        list(names),
+        code_of.names,
     )
 
 
@@ -125,13 +125,19 @@ def labels_from_text(names: list[str]) -> npt.NDArray[Any]:
 class _CodeOfCell(dict[str, int]):
     """The code of the name in each cell; a cell that is seen for the first time is stripped and numbered."""
 
-    def __init__(self, names: dict[str, int]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._names = names
+        self.names: list[str] = []
 
     def __missing__(self, cell: str) -> int:
         name = cell.strip()
-        code = self._names.setdefault(name, len(self._names)) if name else _ABSENT
+        if not name:
+            code = _ABSENT
+        elif name != cell:
+            code = self[name]
+        else:
+            code = len(self.names)
+            self.names.append(cell)
         self[cell] = code
         return code
 
@@ -156,18 +162,30 @@ def read_long(source: Source, found: Recognised, options: ReadOptions) -> Encode
     InvalidInputError
         If a column is not there, a row is too short or too long, or a value is missing.
     """
+    import pyarrow as pa
+
     pair = pair_of_columns(found.columns, options)
     for name in pair:
         if found.columns.count(name) > 1:
             raise InvalidInputError(
                 f"expected one column {name!r}, got {found.columns.count(name)} in {source.label}; rename one"
             )
-    table = _read_columns(source, found, pair, options.encoding)
+    indptr, indices, names = _pairs(source, found, pair, options.encoding)
+    if len(names) > _MANY_NAMES:
+        # Arrow keeps the memory that it no longer needs. Names as objects would come on top of it.
+        pa.default_memory_pool().release_unused()
+    return sorted_by_label(indptr, indices, labels_from_text(names.to_pylist()))
+
+
+def _pairs(
+    source: Source, found: Recognised, pair: tuple[str, str], encoding: str
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], pa.Array]:
+    """Return where the transactions begin, the codes of their items, and the names in the order of codes."""
+    table = _read_columns(source, found, pair, encoding)
     (rows, ids), (codes, names) = (
         _numbered(source, table, *column) for column in zip(_ROLES, pair, strict=True)
     )
-    indptr, indices = csr.rows_of_pairs(rows.astype(np.int64), codes, len(ids))
-    return sorted_by_label(indptr, indices, labels_from_text(names.to_pylist()))
+    return *csr.rows_of_pairs(rows.astype(np.int64), codes, len(ids)), names
 
 
 def _read_columns(source: Source, found: Recognised, wanted: tuple[str, str], encoding: str) -> pa.Table:

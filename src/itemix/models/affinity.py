@@ -246,18 +246,29 @@ def regression(baskets: sparse.csr_array, ridge: Ridge) -> Floats:
     NotEnoughMemoryError
         If there are too many items.
     """
+    return _solved(_pair_counts(baskets, ridge.by_size), ridge)
+
+
+def _pair_counts(baskets: sparse.csr_array, by_size: float) -> Floats:
+    """Return how often each pair of items comes together, shape (D, D), baskets weighed by their size."""
     from scipy import sparse
-    from scipy.linalg import lapack
 
     D = baskets.shape[1]
     require_memory(3 * 8.0 * D * D, f"a regression of {D:,} items", "keep only the frequent items")
-    sizes = np.maximum(np.diff(baskets.indptr), 1)
-    weights = np.repeat(sizes ** (-ridge.by_size / 2), np.diff(baskets.indptr))
+    sizes = np.diff(baskets.indptr)
+    weights = np.repeat(np.maximum(sizes, 1) ** (-by_size / 2), sizes)
     scaled = sparse.csr_array((weights, baskets.indices, baskets.indptr), shape=baskets.shape)
-    counts = (scaled.T @ scaled).toarray(order="F")
+    counts: Floats = (scaled.T @ scaled).toarray(order="F")
+    return counts
+
+
+def _solved(counts: Floats, ridge: Ridge) -> Floats:
+    """Return the weights of a regression, given the counts of pairs, which are written to."""
+    from scipy.linalg import lapack
+
     own = counts.diagonal().copy()
     # Items that never occur must not make the matrix singular.
-    counts[np.diag_indices(D)] += max(ridge.strength * own.mean(), 1e-6) + ridge.dropout * own
+    counts[np.diag_indices(len(own))] += max(ridge.strength * own.mean(), 1e-6) + ridge.dropout * own
     inverse = lapack.dpotri(lapack.dpotrf(counts, lower=1, overwrite_a=1)[0], lower=1, overwrite_c=1)[0]
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
     inverse /= -inverse.diagonal().copy()
@@ -362,12 +373,15 @@ def choose_ridge(baskets: sparse.csr_array, held_out: Cases, *, plain: bool = Fa
     items = frequent_items(baskets, _MOST_TUNED)
     part, cases = baskets[:, items], held_out.among(items)
     tried: dict[Ridge, float] = {}
+    counts: dict[float, Floats] = {}
 
     def best(candidates: list[Ridge]) -> Ridge:
         for ridge in candidates:
             still_wanted()
             if ridge not in tried:
-                tried[ridge] = cases.gain(cases.baskets @ regression(part, ridge))
+                if ridge.by_size not in counts:
+                    counts[ridge.by_size] = _pair_counts(part, ridge.by_size)
+                tried[ridge] = cases.gain(cases.baskets @ _solved(counts[ridge.by_size].copy("F"), ridge))
         return max(tried, key=lambda ridge: tried[ridge])
 
     start = Ridge(1.0) if plain else Ridge(1.0, dropout=0.3, by_size=0.5)

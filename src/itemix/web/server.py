@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import socket
 import sys
 from dataclasses import dataclass
@@ -224,6 +225,8 @@ def serve(app: Starlette, listening: socket.socket, on_ready: Callable[[], objec
     on_ready : function, optional
         Called once requests are answered.
     """
+    # What is loaded by now stays, so that the garbage collector, which stops everybody, need not look at it.
+    gc.freeze()
     # The event loop gets its turn sooner where threads are busy with Python code.
     sys.setswitchinterval(_SECONDS_OF_A_TURN)
     with contextlib.suppress(KeyboardInterrupt):

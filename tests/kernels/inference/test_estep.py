@@ -8,7 +8,7 @@ from naive import estep as naive
 
 from itemix import Transactions
 from itemix._runtime import Workers
-from itemix.kernels.inference.estep import ScoreTables
+from itemix.kernels.inference.estep import ScoreTables, row_responsibilities
 from itemix.models.counts import Rows, counts_of_labels, tables_of_mixture
 
 
@@ -107,6 +107,21 @@ def test_squares_are_those_of_the_twin(seed, n_components, extreme, sharpness):
     assert bound == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(counts.sizes, sizes, atol=1e-6)
     np.testing.assert_allclose(counts.item_counts, item_counts, atol=1e-6)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 9), st.sampled_from([0.0, 0.2]))
+def test_responsibilities_of_rows_are_those_of_the_twin(seed, n_components, extreme):
+    """Also of some rows in the middle; their log-likelihoods come with them."""
+    matrix, multiplicities, weights, probs = random_case(seed, n_components=n_components, extreme=extreme)
+    data = transactions_of(matrix, multiplicities)
+    first, last = 5, 30
+    values, resp = np.empty(last - first), np.empty((last - first, n_components))
+    row_responsibilities(
+        data.indptr, data.indices, first, last, tables_of_mixture(weights, probs.T), values, resp
+    )
+    scores = naive.log_joint(matrix, weights, probs)[first:last]
+    np.testing.assert_allclose(values, naive.log_sum_exp(scores), rtol=1e-9)
+    np.testing.assert_allclose(resp, naive.responsibilities(scores), atol=1e-7)
 
 
 def test_impossible_rows_are_shared_equally():

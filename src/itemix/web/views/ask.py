@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 _NOISE = 1e-6
+_STEPS_OF_A_SET = 10
 _STEPS_OF_AN_INTERVAL = 100_000
 
 
@@ -171,7 +172,9 @@ def steps_of_sets(served: Served, n_sets: int, names: tuple[Label, ...], n_absen
 
 def _steps(model: Model, n_sets: int, n: int) -> float:
     """Return about how many steps the probabilities of some sets of n items take; infinite if not known."""
-    return float(n_sets * n * model.n_components) if isinstance(model, Mixture) else math.inf
+    if not isinstance(model, Mixture):
+        return math.inf
+    return float(n_sets * (n * model.n_components + _STEPS_OF_A_SET))
 
 
 def _names_of(asked: Event) -> tuple[Label, ...]:

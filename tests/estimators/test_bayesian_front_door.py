@@ -1,0 +1,108 @@
+"""`itemix.fit`: the recommended model in one line, the same on the command line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import itemix
+from itemix.errors import InvalidInputError
+from itemix.estimators import bayesian
+
+
+@pytest.fixture(scope="module")
+def store():
+    """Return baskets of the built-in store."""
+    return itemix.datasets.load("grocery_store").sample(600, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def model(store):
+    """Return what the front door makes of them."""
+    return itemix.fit(store, progress=False)
+
+
+def test_everything_is_chosen(store, model):
+    """It is sampled, its prior is learned, it is corrected, it recommends, and knows how sure it is."""
+    assert (model.inference, model.beta) == ("gibbs", "learn")
+    assert model.corrected_.transactions.n_transactions == len(store)
+    assert model.correction_choice_.best == model.corrected_.worth
+    assert model.fitted_.affinity is not None
+    found = model.interval(["salsa"], given=["tortillas"])
+    assert found.lower < found.probability < found.upper
+    assert len(itemix.mine(model, 0.05)) > 5
+
+
+def test_the_same_seed_gives_the_same_model(store, model, tmp_path):
+    """By default too, and however many threads there are."""
+    again = itemix.fit(store, random_state=0, n_jobs=1, progress=False)
+    assert again.corrected_ == model.corrected_
+    assert again.recommend(["salsa"]) == model.recommend(["salsa"])
+    model.save(tmp_path / "m.itemix")
+    assert itemix.load(tmp_path / "m.itemix").recommend(["salsa"]) == model.recommend(["salsa"])
+
+
+@pytest.mark.parametrize("kind", ["file", "path", "lists", "frame"])
+def test_data_comes_in_any_form(kind, store, model, tmp_path):
+    """The name of a file will do."""
+    path = tmp_path / "store.jsonl"
+    itemix.write_transactions(store, path)
+    source = {"file": str(path), "path": path, "lists": store.to_lists(), "frame": store.to_dataframe()}[kind]
+    found = itemix.fit(source, progress=False)
+    assert found.corrected_.transactions.n_transactions == len(store)
+    if kind == "frame":
+        assert found.corrected_ == model.corrected_
+
+
+def test_it_says_what_it_chose_and_why(store, capsys):
+    """On standard error, and nothing if that is not wanted."""
+    itemix.fit(store)
+    assert capsys.readouterr().err.startswith(
+        "itemix.fit: a Dirichlet process mixture by Gibbs sampling, its prior learned, corrected by the "
+        f"transactions; 600 transactions of {store.n_items} items, sampled by four chains"
+    )
+    itemix.fit(store, progress=False)
+    assert capsys.readouterr() == ("", "")
+    with pytest.raises(InvalidInputError, match="progress"):
+        itemix.fit(store, progress="much")
+
+
+def test_large_data_is_sampled_in_part_first(store, monkeypatch, capsys):
+    """All of it goes on from there, and is all corrected by; the start is not kept."""
+    monkeypatch.setattr(bayesian, "_MOST_SAMPLED", 100)
+    monkeypatch.setattr(bayesian, "_FIRST_SAMPLED", 200)
+    found = itemix.fit(store)
+    assert "too many to sample at once: 200 are sampled first" in capsys.readouterr().err
+    assert found.fitted_.n_transactions == found.corrected_.transactions.n_transactions == 600
+    assert found.init is None
+    assert found.fitted_.affinity is not None
+
+
+def test_an_interrupted_recommender_is_left_out(store, monkeypatch):
+    """Ctrl-C while it learns to recommend keeps the model, and says so."""
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bayesian, "learn_recommender", interrupted)
+    with pytest.warns(ConvergenceWarning, match="learning to recommend was interrupted; the model is kept"):
+        found = itemix.fit(store, progress=False)
+    assert found.corrected_ is not None
+    assert found.fitted_.affinity is None
+
+
+@pytest.mark.parametrize(
+    ("data", "message"), [([], "got none"), ([[], []], "got"), (3, "got int"), ("no/such.csv", "no/such.csv")]
+)
+def test_what_is_no_data_is_refused(data, message):
+    """In one line."""
+    with pytest.raises((InvalidInputError, itemix.MissingFileError), match=message):
+        itemix.fit(data, progress=False)
+
+
+def test_few_transactions_are_no_problem():
+    """A handful of baskets has its counts, and no more."""
+    found = itemix.fit([["a", "b"], ["a"], ["b", "c"], ["a", "b"]], progress=False)
+    assert found.probability(["a"]) == pytest.approx(0.75, abs=0.15)
+    assert np.isfinite(found.score([["a"]]))
