@@ -30,6 +30,7 @@ RETURNED = (
     "itemix.mining.query.Recommendation",
     "itemix.evaluation.recommendations.RankingScore",
     "itemix.models.affinity.Affinity",
+    "itemix.models.calibration.Calibration",
     "itemix.mining.query.Dependency",
     "itemix.mining.query.Explanation",
     "itemix.mining.query.Contribution",

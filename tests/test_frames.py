@@ -79,6 +79,8 @@ print(json.dumps({
     "mine a corrected mixture": longest(lambda: itemix.mine(corrected, 0.2), SEARCHES),
     "fit": longest(lambda: fitted().fit(dense), {"expected_counts"}),
     "probability": longest(lambda: model.probability(["a", "b"]), {"itemset_probabilities"}),
+    "probability corrected": longest(lambda: corrected.probability(["a", "b"]), {"itemset_probabilities"}),
+    "recommend": longest(lambda: corrected.recommend(["a"]), {"row_responsibilities"}),
     "verify dense": longest(lambda: itemix.mine(model, 0.2, verify=dense), COUNTS),
     "verify sparse": longest(lambda: itemix.mine(flat, 0.01, verify=sparse), COUNTS),
     "verify corrected": longest(lambda: verify(corrected, dense, 0.2), COUNTS),
@@ -95,6 +97,8 @@ LIMITS = {
     "mine a corrected mixture": 8,  # a search in the data, within a search
     "fit": 7,
     "probability": 4,
+    "probability corrected": 5,  # the base of the corrected mixture is asked
+    "recommend": 6,
     "verify dense": 10,
     "verify sparse": 10,
     "verify corrected": 12,

@@ -6,6 +6,7 @@ Each error says what was expected, what was got and one thing to try.
 from __future__ import annotations
 
 import difflib
+import heapq
 import math
 import re
 from itertools import islice
@@ -190,7 +191,7 @@ def nearest(wanted: object, names: Iterable[object], n: int = 3) -> list[str]:
         or (words and not words.isdisjoint(_WORD.findall(folded)))
     )
     likeness = {text: _likeness(key, text) for text in _promising(key, found)}
-    return sorted(sorted(likeness), key=likeness.__getitem__, reverse=True)[:n]
+    return heapq.nlargest(n, sorted(likeness), key=likeness.__getitem__)
 
 
 def did_you_mean(near: Iterable[str], otherwise: str) -> str:

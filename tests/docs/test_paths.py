@@ -81,6 +81,14 @@ def test_documented_imports_work(path):
     assert found(path) is not None
 
 
+def test_equations_are_where_the_page_says():
+    """The page of equations names functions by their paths in the package."""
+    named = re.findall(r"`([a-z_]+(?:\.\w+)+)`", TEXT["docs/equations.md"])
+    assert len(named) > 20
+    for path in sorted(set(named)):
+        assert found(f"itemix.{path}") is not None
+
+
 @pytest.mark.parametrize("page", TEXT)
 def test_files_are_there(page):
     """Files of the source are where a page says: by their path in it, or in the repository."""

@@ -1,11 +1,13 @@
 """The loop: restarts, convergence, callbacks, seeds and Ctrl-C, with an algorithm that climbs a hill."""
 
+import re
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
-from itemix.inference.loop import Info, Settings, run, spawn_generators
+from itemix.inference.loop import Info, Settings, _progress, run, spawn_generators
 
 
 @dataclass
@@ -102,3 +104,18 @@ def test_an_interrupt_before_the_first_iteration_is_passed_on():
     """With nothing to keep, Ctrl-C stays Ctrl-C."""
     with pytest.raises(KeyboardInterrupt):
         run(Hill(interrupt_at=1), 1, Settings(), 0)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_progress_stays_on_one_line(width, monkeypatch):
+    """Where the terminal is narrow words are cut, but neither the method nor the times."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    bar = _progress("gsdpm")
+    task = bar.add_task("iteration 22, -66.9056 a transaction, 248 components", total=100)
+    bar.advance(task, 10)
+    time.sleep(0.01)
+    bar.advance(task, 10)
+    (line,) = bar.console.render_lines(bar.make_tasks_table(bar.tasks))
+    shown = "".join(segment.text for segment in line).rstrip()
+    assert re.fullmatch(r"gsdpm .+ iteration 22, -66\.9056 a .* 0:00:00 at most \d:\d\d:\d\d left", shown)
+    assert ("248 components" in shown) == (width == 120)

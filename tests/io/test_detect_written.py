@@ -26,6 +26,8 @@ ODD_NAMES = [
     "[1]",
     "{",
     "a b",
+    "a,b",
+    "a\nb",
 ]
 names = st.one_of(st.sampled_from(ODD_NAMES), st.text(st.characters(exclude_categories=["Cs"]), max_size=3))
 named = st.lists(names, max_size=4, unique=True)

@@ -12,6 +12,7 @@ from pyarrow import feather
 
 import itemix
 from itemix import ItemixError, read_chunks, read_transactions
+from itemix.io.read import FORMATS
 
 WORDS = "1 2 10 0 -1 01 milk a null true yes NaN 1.0 1e3 order_id product items \xe9 \u0661 \xb2 # 0,1,0 1;0"
 MARKS = [
@@ -54,7 +55,7 @@ ENCODINGS = [
 OPTIONS = st.fixed_dictionaries(
     {},
     optional={
-        "format": st.sampled_from(["fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl"]),
+        "format": st.sampled_from(list(FORMATS)),
         "encoding": st.sampled_from(ENCODINGS),
         "delimiter": st.sampled_from([",", "\t", " ", "a", '"', "\n", "1", "é", "", "\x00"]),
         "header": st.booleans(),

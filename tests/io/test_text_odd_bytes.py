@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from naive import text as naive
 
 from itemix import InvalidInputError, read_transactions
+from itemix.io.read import FORMATS
 
 BLANKS = " \t\v\f\r"
 blanks = st.text(BLANKS, max_size=3)
@@ -66,7 +67,7 @@ def test_words_with_blanks_inside_are_no_words(word):
         read(f"x,y\n{word},1\n", format="onehot", header=True)
 
 
-@pytest.mark.parametrize("kind", [None, "fimi", "basket", "long", "onehot", "jsonl"])
+@pytest.mark.parametrize("kind", [None, *FORMATS])
 @given(text=st.text("01a,;|\t\v\f\r\n\x00\x1a\x1c\x1f\x7f\x85\xa0\u2028 \"'[]{}-", min_size=1, max_size=30))
 @example(text="1 2 \x0b\n")
 @example(text="\x0b")

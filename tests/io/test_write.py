@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from itemix import InvalidInputError, Transactions, read_transactions, write_transactions
 from itemix.data.synthetic import grocery_store
 from itemix.errors import OutputError
+from itemix.io.read import FORMATS
 from itemix.io.write import ENDINGS
 
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff")
@@ -106,7 +107,8 @@ def test_items_that_do_not_occur_come_back(tmp_path, ending):
     assert len(there_and_back(Transactions([0], [], ["a"]), tmp_path, ending)) == 0
 
 
-@pytest.mark.parametrize("kind", ["fimi", "basket", "long", "onehot", "jsonl", "parquet", "arrow"])
+@pytest.mark.filterwarnings("ignore:expected a file that is read back")
+@pytest.mark.parametrize("kind", FORMATS)
 def test_merged_rows_are_written_one_by_one(tmp_path, kind):
     """A row that stands for three transactions is written three times."""
     merged = Transactions([0, 1, 3], [0, 0, 1], [5, 7], [3, 1])
@@ -232,7 +234,7 @@ def test_what_would_be_lost_is_refused(tmp_path, lists, name, options, message):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("kind", ["fimi", "basket", "long", "onehot", "jsonl", "parquet", "arrow"])
+@pytest.mark.parametrize("kind", FORMATS)
 def test_a_full_device_is_an_error_in_every_format(kind):
     """One line says so, whichever library was writing."""
     transactions = Transactions.from_lists([[i] for i in range(300)])

@@ -1,4 +1,4 @@
-"""Affinity: the closed form, ranks and calibration against their definitions, and what is learned."""
+"""Affinity: the closed form and ranks against their definitions, and what is learned."""
 
 import pickle
 from dataclasses import replace
@@ -14,7 +14,7 @@ from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.fitted import FittedModel
 from itemix.models import affinity as module
-from itemix.models.affinity import Affinity, Cases, Examples, Ridge, calibrate, learn_affinity, regression
+from itemix.models.affinity import Affinity, Cases, Ridge, learn_affinity, log_odds, regression
 
 
 def drawn(n, seed=0, n_items=12):
@@ -36,6 +36,32 @@ def fitted(data):
     """A mixture that has learned to recommend."""
     model = itemix.BernoulliMixture(3, random_state=0).fit(data)
     return itemix.learn_recommender(model, data)
+
+
+def calibration_error(fitted, new, fewest=25):
+    """How far probabilities are from what comes, in log-odds: the mean over cases, and the farthest bin.
+
+    Bins are one wide in log-odds, and have so many items that are there. Items are asked for given the
+    rest of their basket, if there is one.
+    """
+    X = new.to_numpy()
+    chances = np.full(X.shape, np.nan)
+    for i in range(X.shape[1]):
+        rest = X.copy()
+        rest[:, i] = False
+        rows = np.flatnonzero(rest.any(axis=1))
+        baskets = Transactions.from_matrix(rest[rows], new.items)
+        whole = fitted.value.items_completing_each(baskets.indptr, baskets.indices)
+        chances[rows, i] = fitted.affinity.combine(whole, baskets.indptr, baskets.indices)[:, i]
+    there, chances = X[np.isfinite(chances)], chances[np.isfinite(chances)]
+    assert ((chances > 0) & (chances < 1)).all()
+    bins = np.floor(log_odds(chances)).astype(int)
+    bins -= bins.min()
+    n, present, said = (np.bincount(bins, values) for values in (np.ones(len(bins)), there, chances))
+    used = np.minimum(present, n - present) >= fewest
+    assert used.sum() >= 3
+    off = np.abs(log_odds(present[used] / n[used]) - log_odds(said[used] / n[used]))
+    return np.average(off, weights=present[used]), off.max()
 
 
 @given(st.integers(0, 100), st.sampled_from([0.0, 0.4]), st.sampled_from([0.0, 0.5, 1.0]))
@@ -86,31 +112,44 @@ def test_gains_are_those_of_ranks(data):
     assert cases.gain(scores) == pytest.approx(np.average(expected, weights=cases.weights))
 
 
-def test_calibration_finds_the_probabilities_behind_scores():
-    """If log-odds are linear in score and size, they are found."""
-    rng = np.random.default_rng(0)
-    scores, sizes = rng.normal(size=60_000), rng.integers(1, 9, 60_000)
-    there = rng.random(60_000) < 1 / (1 + np.exp(1.0 - 1.5 * scores + 0.5 * np.log1p(sizes)))
-    parts = [Examples(scores[own], sizes[own], np.ones(own.sum())) for own in (there, ~there)]
-    assert calibrate(*parts) == pytest.approx((-1.0, 1.5, -0.5), abs=0.06)
-    assert calibrate(*parts[::-1])[1] > 0  # also if higher scores are less probable
-
-
 def test_probabilities_are_calibrated(fitted):
     """On new baskets, items come as often as they are said to, given the rest of the basket."""
-    new = drawn(1500, seed=9)
-    X = new.to_numpy()
-    chances = np.empty(X.shape)
-    for i in range(X.shape[1]):
-        rest = X.copy()
-        rest[:, i] = False
-        baskets = Transactions.from_matrix(rest, new.items)
-        whole = fitted.value.items_completing_each(baskets.indptr, baskets.indices)
-        chances[:, i] = fitted.affinity.combine(whole, baskets.indptr, baskets.indices)[:, i]
-    assert ((chances > 0) & (chances < 1)).all()
-    for low, high in ((0, 0.1), (0.1, 0.3), (0.3, 0.6), (0.6, 1.0)):
-        inside = (chances >= low) & (chances < high) & (X.sum(axis=1) > 0)[:, None]
-        assert X[inside].mean() == pytest.approx(chances[inside].mean(), abs=0.1)
+    error, farthest = calibration_error(fitted, drawn(1500, seed=9))
+    assert error < 0.3  # 180 baskets were held out
+    assert farthest < 1.5
+
+
+def kinds_of_baskets(n, seed):
+    """Baskets of two kinds and many sizes, of 60 items, most of them rare; pairs of them go together."""
+    rng = np.random.default_rng(seed)
+    usual = 0.3 * np.arange(1, 31) ** -0.8
+    often = np.where(rng.random(n) < 0.5, 0.5, 1.0) * rng.gamma(2.0, 0.5, n)
+    kind = rng.integers(2, size=n)
+    rates = np.stack([np.roll(usual, 3), usual[::-1]])[kind] * often[:, None]
+    wanted = rng.random((n, 30)) < np.minimum(rates, 0.9)
+    table = np.repeat(wanted, 2, axis=1) & (rng.random((n, 60)) < 0.7)
+    return Transactions.from_matrix(table | (rng.random((n, 60)) < 0.004), range(60))
+
+
+def test_small_probabilities_are_calibrated():
+    """Also those of a few in a thousand, in small baskets and large ones."""
+    data = kinds_of_baskets(6000, 0)
+    fitted = itemix.learn_recommender(itemix.BernoulliMixture(2, random_state=0).fit(data), data)
+    error, farthest = calibration_error(fitted, kinds_of_baskets(6000, 1))
+    assert error < 0.2
+    assert farthest < 0.7
+
+
+@pytest.mark.data("groceries/groceries.csv")
+def test_probabilities_of_groceries_are_calibrated(data_folder):
+    """On real data, as well."""
+    train, test = itemix.read_transactions(data_folder / "groceries" / "groceries.csv").split(
+        0.8, random_state=0
+    )
+    model = itemix.BayesianMixture(10, random_state=0).fit(train)
+    error, farthest = calibration_error(itemix.learn_recommender(model, train), test)
+    assert error < 0.1
+    assert farthest < 0.8
 
 
 def test_it_ranks_partners_first(fitted):
@@ -169,8 +208,10 @@ def test_the_same_seed_learns_the_same(data, fitted):
     """And another one something else; a mixture alone is refitted by EM, trees are taken as they are."""
     mixture = fitted.value
     one, two = (learn_affinity(mixture, data, np.random.default_rng(1)) for _ in range(2))
-    for name in ("linear", "logistic", "bias", "weights", "calibration"):
+    for name in ("linear", "logistic", "bias", "weights"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    for name in ("scores", "sizes", "log_odds"):
+        np.testing.assert_array_equal(getattr(one.calibration, name), getattr(two.calibration, name))
     other = learn_affinity(mixture, data, np.random.default_rng(2))
     assert not np.array_equal(one.logistic, other.logistic)
     tree = itemix.ChowLiuTree().fit(data)
@@ -218,7 +259,6 @@ def test_a_value(fitted):
             replace(own, **change)
     for change in (
         {"weights": (1.0, -1.0, 0.0)},
-        {"calibration": (0.0, 0.0, 0.0)},
         {"scale": 0.0},
         {"bias": np.full(12, np.nan)},
     ):

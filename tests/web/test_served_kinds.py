@@ -7,11 +7,12 @@ import pytest
 from starlette.testclient import TestClient
 
 import itemix
+from itemix.files.container import FORMAT
 from itemix.web.app import make_app
 from itemix.web.served import Served
 from itemix.web.server import warm_up
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "format-1"
+GOLDEN = Path(__file__).parents[1] / "golden" / f"format-{FORMAT}"
 KINDS = sorted(path.stem for path in GOLDEN.glob("*.itemix"))
 
 

@@ -56,6 +56,7 @@ _PARAMETER_OF = {
     "seed": "random_state",
     "threads": "n_jobs",
 }
+_METHODS = ("auto", *METHODS)
 _ONLY_SAMPLING = ("samples", "thin", "max_components")
 # Defaults for all methods; a method that has no such parameter does without it.
 _DEFAULTS = {"correction": "auto", "threads": -1}
@@ -72,13 +73,14 @@ class Fitting:
         option(
             "--method",
             panel=_MODEL,
-            metavar="|".join(METHODS),
-            autocompletion=one_of(tuple(METHODS)),
+            metavar="|".join(_METHODS),
+            autocompletion=one_of(_METHODS),
             help="Gibbs sampling (gs) or variational inference (v) for the Dirichlet process (dpm), which "
             "finds the number of components, or for a finite Bayesian mixture (fbm); or EM (nbm); or a model "
-            "of another kind. By default gsdpm.",
+            "of another kind. By default auto: gsdpm, and if no other option says how, everything is chosen "
+            "as itemix.fit chooses it.",
         ),
-    ] = "gsdpm"
+    ] = "auto"
     components: Annotated[
         str | None,
         option(
@@ -241,18 +243,23 @@ class Fitting:
     ] = -1
 
     def __post_init__(self) -> None:
-        check_choice("--method", self.method, tuple(METHODS))
+        check_choice("--method", self.method, _METHODS)
         check_choice("--criterion", self.criterion, CRITERIA)
-        method = METHODS[self.method]
+        method = METHODS[self._name]
         impossible = _NO_INIT_OF.get(method.inference or method.estimator, _NO_INITS)
         check_choice("--init", self.init, tuple(init for init in INITS if init not in impossible))
         for name in _ONLY_SAMPLING:
             if getattr(self, name) is not None and method.keeps != "draws":
                 raise InvalidInputError(
                     f"expected --{name.replace('_', '-')} only with the sampling methods gsdpm and gsfbm, "
-                    f"got it with {self.method}; leave it out"
+                    f"got it with {self._name}; leave it out"
                 )
         self._given()
+
+    @property
+    def _name(self) -> str:
+        """The short name of the method."""
+        return "gsdpm" if self.method == "auto" else self.method
 
     @property
     def leaves_the_choice(self) -> bool:
@@ -262,7 +269,7 @@ class Fitting:
     def _given(self) -> dict[str, Any]:
         """Return the value of each option by its name, None where it was not given."""
         components = _number_or("--components", self.components, "auto", int)
-        is_process = METHODS[self.method].weights == "sticks"
+        is_process = METHODS[self._name].weights == "sticks"
         return {
             "components": None if is_process and components == "auto" else components,
             "alpha": _number_or("--alpha", self.alpha, "learn", float),
@@ -293,9 +300,9 @@ class Fitting:
         def parameters_of(method: str) -> Collection[str]:
             return inspect.signature(getattr(estimators, METHODS[method].estimator)).parameters
 
-        chosen = METHODS[self.method]
+        chosen = METHODS[self._name]
         arguments: dict[str, Any] = {"inference": chosen.inference} if chosen.inference else {}
-        has = parameters_of(self.method)
+        has = parameters_of(self._name)
         for name, value in self._given().items():
             parameter = _PARAMETER_OF.get(name, name)
             is_needless = name in _NEEDLESS or value == _DEFAULTS.get(name)
@@ -304,7 +311,7 @@ class Fitting:
             if parameter not in has:
                 other = next(method for method in METHODS if parameter in parameters_of(method))
                 raise InvalidInputError(
-                    f"expected options that {self.method} has, got --{name.replace('_', '-')}; leave it out, "
+                    f"expected options that {self._name} has, got --{name.replace('_', '-')}; leave it out, "
                     f"or try --method {other}"
                 )
             arguments[parameter] = value

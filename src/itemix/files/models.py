@@ -14,6 +14,7 @@ from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.models.affinity import Affinity
+from itemix.models.calibration import Calibration
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
@@ -149,9 +150,10 @@ def encode_model(model: Model) -> Parts:
     """
     kind = next((kind for kind in _KINDS if isinstance(model, kind.cls)), None)
     if kind is None:
+        known = ", ".join(kind.cls.__name__ for kind in _KINDS)
         raise InvalidInputError(
-            "expected a model of a kind that files hold (Mixture, CorrectedMixture, TreeMixture, "
-            f"MaxEntropy), got {type(model).__name__}; pickle it instead"
+            f"expected a model of a kind that files hold ({known}), got {type(model).__name__}; pickle it "
+            "instead"
         )
     header = {"n_items": model.n_items, kind.size: kind.size_of(model)}
     return header, {**encode_items(model.items), **kind.encode(model)}
@@ -179,6 +181,7 @@ _AFFINITY = {
     "logistic": (np.float32, False, 0),
     "bias": (np.float32, True, 0),
 }
+_CALIBRATION = {"scores": 1, "sizes": 1, "log_odds": 2}
 
 
 def encode_correction(corrected: CorrectedMixture | None) -> Parts:
@@ -229,11 +232,11 @@ def encode_affinity(affinity: Affinity | None) -> Parts:
         return {}, {}
     header = {
         "weights": list(affinity.weights),
-        "calibration": list(affinity.calibration),
         "flattening": affinity.flattening,
         "scale": affinity.scale,
     }
     arrays = {f"affinity.{name}": getattr(affinity, name) for name in _AFFINITY}
+    arrays |= {f"affinity.calibration.{name}": getattr(affinity.calibration, name) for name in _CALIBRATION}
     return {"affinity": header}, arrays
 
 
@@ -246,12 +249,16 @@ def decode_affinity(content: Content, n_items: int) -> Affinity | None:
         for name, (dtype, by_item, extra) in _AFFINITY.items()
     }
     parts |= {name: content.field(float, "affinity", name) for name in ("flattening", "scale")}
-    for name in ("weights", "calibration"):
-        values = content.field(list, "affinity", name)
-        if len(values) != 3 or not all(type(value) is float for value in values):
-            raise content.damaged(f"affinity.{name} in its header are not three numbers")
-        parts[name] = tuple(values)
-    return Affinity(**parts)
+    weights = content.field(list, "affinity", "weights")
+    if len(weights) != 3 or not all(type(value) is float for value in weights):
+        raise content.damaged("affinity.weights in its header are not three numbers")
+    calibration = Calibration(
+        **{
+            name: content.take(f"affinity.calibration.{name}", np.float64, *[None] * n_axes)
+            for name, n_axes in _CALIBRATION.items()
+        }
+    )
+    return Affinity(weights=tuple(weights), calibration=calibration, **parts)
 
 
 def encode_choice(choice: Choice | None) -> Parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, TypeVar
@@ -100,12 +101,8 @@ class ExactSearch:
         high = max(low, int(self._tx.item_counts().max(initial=0)))
         if len(self._options.include):
             high = max(low, self._tx.n_transactions)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._has_at_least(middle, k):
-                low = middle
-            else:
-                high = middle - 1
+        higher = range(low + 1, high + 1)
+        low += bisect_left(higher, True, key=lambda n: not self._has_at_least(n, k))
         try:
             return self.find(low, trial_size(k)).best(k)
         except TooManyItemsetsError:

@@ -24,10 +24,11 @@ from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.kernels.inference import pairs
 from itemix.models.base import require_same_items
+from itemix.models.calibration import FARTHEST, Calibration, Examples, calibrate
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
     from scipy import sparse
@@ -56,12 +57,17 @@ _MOST_CASES = 6_000
 # Scores of cases times items at a time: 64 MB.
 _CELLS = 8_000_000
 _CELLS_OF_LIKELIHOOD = 1_500_000
+# Probabilities are learned from so many baskets and cases, or more if there are few items.
+_FEWEST_CALIBRATED = 500
+_CASES_CALIBRATED = 2_000
+_MOST_ABSENT = 2_000_000
 _CELLS_OF_AN_EPOCH = 100_000_000
 _MOST_PAIRS = 1_000_000_000
 _EPOCHS = 3
 _RATE = 0.3
-_FARTHEST = 30.0
 _TOP = 10
+# Log-odds are the scores themselves.
+_UNCALIBRATED = Calibration(np.array([0.0, 1.0]), np.zeros(1), np.array([[0.0, 1.0]]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +90,8 @@ class Affinity(Immutable):
         Linear scores below this count as small: beyond it, they are taken by their logarithm.
     weights : tuple of three floats
         Those of the linear, the logistic and the model's score; not negative.
-    calibration : tuple of three floats
-        The log-odds of an item are the first, plus the second times its score, plus the third times
-        log(1 + size of the basket). The second is positive.
+    calibration : Calibration
+        The way from scores to probabilities, by the size of the basket.
     """
 
     offsets: Ints
@@ -97,7 +102,7 @@ class Affinity(Immutable):
     flattening: float
     scale: float
     weights: tuple[float, float, float]
-    calibration: tuple[float, float, float]
+    calibration: Calibration
 
     def __post_init__(self) -> None:
         kinds = {"offsets": np.int64, "codes": np.int32} | dict.fromkeys(
@@ -117,14 +122,13 @@ class Affinity(Immutable):
                 f"expected terms of pairs of {D:,} items, got offsets and codes that do not fit; "
                 "learn them again"
             )
-        numbers = (*self.weights, self.flattening, *self.calibration)
         if not (
-            np.isfinite(numbers).all()
+            np.isfinite((*self.weights, self.flattening, self.scale)).all()
             and all(np.isfinite(array).all() for array in (self.linear, self.logistic, self.bias))
-            and min(self.weights) >= 0 < min(self.scale, self.calibration[1])
+            and min(self.weights) >= 0 < self.scale
         ):
             raise InvalidInputError(
-                "expected finite terms, weights of zero or more and a positive slope, got others; "
+                "expected finite terms, weights of zero or more and a positive scale, got others; "
                 "learn them again"
             )
 
@@ -171,12 +175,8 @@ class Affinity(Immutable):
 
     def combine(self, chances: Floats, offsets: Ints, codes: Codes) -> Floats:
         """Return the calibrated probability of each item for complete baskets; see `scores`."""
-        intercept, slope, per_size = self.calibration
         sizes = np.diff(offsets)
-        scores = self.scores(chances, offsets, codes)
-        scores *= slope
-        scores += (intercept + per_size * np.log1p(sizes))[:, None]
-        found: Floats = 1 / (1 + np.exp(-np.clip(scores, -_FARTHEST, _FARTHEST)))
+        found = self.calibration.probabilities(self.scores(chances, offsets, codes), sizes)
         found[np.repeat(np.arange(len(sizes)), sizes), codes] = 1.0
         return found
 
@@ -199,7 +199,7 @@ def blended(parts: ScoreParts, scale: float, weights: tuple[float, float, float]
 def log_odds(chances: Floats) -> Floats:
     """Return the log-odds of probabilities, none farther from zero than 30."""
     with np.errstate(divide="ignore"):
-        odds: Floats = np.clip(np.log(chances) - np.log1p(-chances), -_FARTHEST, _FARTHEST)
+        odds: Floats = np.clip(np.log(chances) - np.log1p(-chances), -FARTHEST, FARTHEST)
     return odds
 
 
@@ -306,16 +306,21 @@ class Cases(NamedTuple):
     @classmethod
     def of(cls, baskets: sparse.csr_array, rng: np.random.Generator, most: int = _MOST_LEFT_OUT) -> Cases:
         """Leave out the items of each basket in turn, or so many at random; baskets of one item have none."""
-        from scipy import sparse
-
         sizes = np.diff(baskets.indptr)
-        row_of = np.repeat(np.arange(len(sizes)), sizes)
+        row_of = _rows_of(baskets)
         position = np.arange(len(row_of))
         if (sizes > most).any():
             position = np.lexsort((rng.random(len(row_of)), row_of))
         rank = np.arange(len(row_of)) - baskets.indptr[:-1][row_of]
-        chosen = np.sort(position[(rank < most) & (sizes[row_of] > 1)])
-        basket = row_of[chosen]
+        return cls.leaving_out(baskets, np.sort(position[(rank < most) & (sizes[row_of] > 1)]))
+
+    @classmethod
+    def leaving_out(cls, baskets: sparse.csr_array, chosen: Ints) -> Cases:
+        """Leave out some items, each by its position among the items of all baskets."""
+        from scipy import sparse
+
+        sizes = np.diff(baskets.indptr)
+        basket = _rows_of(baskets)[chosen]
         rest = baskets[basket]
         left_out = baskets.indices[chosen]
         kept = rest.indices != np.repeat(left_out, np.diff(rest.indptr))
@@ -323,7 +328,7 @@ class Cases(NamedTuple):
         rest = sparse.csr_array(
             (np.ones(int(kept.sum()), dtype=np.float32), rest.indices[kept], indptr), shape=rest.shape
         )
-        return cls(rest, left_out.astype(np.int32), basket, 1.0 / np.minimum(sizes, most)[basket])
+        return cls(rest, left_out.astype(np.int32), basket, 1.0 / np.bincount(basket)[basket])
 
     def among(self, items: Codes) -> Cases:
         """Return the cases that leave out one of some items, with these alone; codes are positions."""
@@ -529,44 +534,6 @@ def _choose_blend(parts_of: dict[float, ScoreParts], cases: Cases) -> Blend:
     return max(gains, key=lambda blend: gains[blend])
 
 
-class Examples(NamedTuple):
-    """Scores of items that are in a basket, or are not, given the rest of it."""
-
-    scores: Floats
-    sizes: Ints
-    weights: Floats
-
-
-def calibrate(present: Examples, absent: Examples) -> tuple[float, float, float]:
-    """Return the logistic regression of presence on score and log(1 + size of the rest).
-
-    The slope of the score is positive: a higher score is a higher probability.
-    """
-    from scipy.optimize import minimize
-
-    is_there = np.concatenate([np.ones(len(present.scores)), -np.ones(len(absent.scores))])
-    weights = np.concatenate([present.weights, absent.weights])
-    scores = np.concatenate([present.scores, absent.scores])
-    sizes = np.log1p(np.concatenate([present.sizes, absent.sizes]))
-    columns = np.stack([np.ones(len(scores)), scores, sizes])
-    total = weights.sum()
-
-    def loss(found: Floats) -> tuple[float, Floats]:
-        margin = is_there * (found @ columns)
-        value = np.logaddexp(0.0, -margin) @ weights
-        slope = -is_there * weights / (1 + np.exp(np.minimum(margin, 700.0)))
-        return float(value / total), columns @ slope / total
-
-    # From where the mean of all scores has the share of those that are there.
-    share = present.weights.sum() / total
-    start = np.array([np.log(share / (1 - share)) - np.average(scores, weights=weights), 1.0, 0.0])
-    bounds = [(-1e3, 1e3), (0.01, 1e3), (-1e3, 1e3)]
-    found = minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200, "ftol": 1e-12}
-    ).x
-    return float(found[0]), float(found[1]), float(found[2])
-
-
 def learn_affinity(
     model: Model,
     transactions: Transactions,
@@ -624,10 +591,10 @@ def learn_affinity(
         own_cases,
     )
     terms = learned[blend.flattening]
-    calibration = _calibrated(blend, terms, unseen, cases=cases, held=held, items=items)
+    part = _affinity(terms, items, rest, blend, _UNCALIBRATED)
     linear, start = _learn_linear(_few_pairs(data[:, items], rng), ridge)
     terms = _learn_logistic(data[:, items], linear, start, blend.flattening, rng)
-    return _affinity(terms, items, data, blend, calibration)
+    return _affinity(terms, items, data, blend, _calibrated(part, unseen, held, rng))
 
 
 def _few_pairs(baskets: sparse.csr_array, rng: np.random.Generator) -> sparse.csr_array:
@@ -676,30 +643,53 @@ def _log_odds_of_model(model: Model, baskets: sparse.csr_array, items: Codes) ->
 
 
 def _calibrated(
-    blend: Blend, terms: Terms, model: Model, *, cases: Cases, held: sparse.csr_array, items: Codes
-) -> tuple[float, float, float]:
-    """Return the calibration: items of held-out baskets given the rest, and absent items given all of it."""
-    n = int(min(cases.basket.max() + 1, max(_CELLS_OF_LIKELIHOOD // len(items), 200)))
-    cases = cases.take(np.flatnonzero(cases.basket < n))
-    whole = held[:n]
-    whole = whole[np.diff(whole.indptr) > 0]
+    affinity: Affinity, model: Model, held: sparse.csr_array, rng: np.random.Generator
+) -> Calibration:
+    """Return the calibration: items of held-out baskets given the rest, and absent items given all of it.
 
-    def scored(baskets: sparse.csr_array) -> Floats:
-        parts = terms.parts(baskets[:, items], blend.flattening, _log_odds_of_model(model, baskets, items))
-        return blended(parts, blend.scale, blend.weights)
-
-    own = cases.among(items)
-    sizes = np.diff(cases.baskets.indptr)
-    there = scored(cases.baskets)[np.arange(len(own.left_out)), own.left_out]
-    others = scored(whole)
-    is_absent = np.ones(others.shape, dtype=np.bool_)
-    inside = whole[:, items]
-    is_absent[_rows_of(inside), inside.indices] = False
-    row = np.nonzero(is_absent)[0]
+    Of the items that are there, so many are drawn from all baskets alike; of the absent ones, every few.
+    """
+    held = held[np.diff(held.indptr) > 0]
+    held = held[: max(_CELLS // held.shape[1], _FEWEST_CALIBRATED)]
+    n_each = max(_CELLS // held.shape[1], _CASES_CALIBRATED)
+    in_pairs = np.flatnonzero(np.repeat(np.diff(held.indptr) > 1, np.diff(held.indptr)))
+    chosen = np.sort(rng.permutation(in_pairs)[:n_each])
+    cases = Cases.leaving_out(held, chosen)
+    there = [
+        scores[np.arange(len(scores)), cases.left_out[rows]]
+        for rows, scores in _scored(affinity, model, cases.baskets)
+    ]
+    every = max(1, held.shape[0] * held.shape[1] // _MOST_ABSENT)
+    others, sizes = [], []
+    for rows, scores in _scored(affinity, model, held):
+        part = held[rows]
+        is_absent = np.add.outer(rows, np.arange(held.shape[1])) % every == 0
+        is_absent[_rows_of(part), part.indices] = False
+        others.append(scores[is_absent])
+        sizes.append(np.repeat(np.diff(part.indptr), is_absent.sum(axis=1)))
+    absent = np.concatenate(others)
     return calibrate(
-        Examples(there, sizes, cases.weights * (sizes + 1)),
-        Examples(others[is_absent], np.diff(whole.indptr)[row], np.ones(len(row))),
+        Examples(
+            np.concatenate(there),
+            np.diff(cases.baskets.indptr),
+            np.full(len(chosen), len(in_pairs) / len(chosen)),
+        ),
+        Examples(absent, np.concatenate(sizes), np.full(len(absent), float(every))),
     )
+
+
+def _scored(affinity: Affinity, model: Model, baskets: sparse.csr_array) -> Iterator[tuple[Ints, Floats]]:
+    """Yield some rows at a time, and the scores of all items for them."""
+    n = baskets.shape[0]
+    step = max(1, _CELLS // (4 * model.n_items))
+    for first in range(0, n, step):
+        still_wanted()
+        part = baskets[first : first + step]
+        basket = protected(part.indptr.astype(np.int64)), protected(part.indices.astype(np.int32))
+        yield (
+            np.arange(first, first + part.shape[0]),
+            affinity.scores(model.items_completing_each(*basket), *basket),
+        )
 
 
 def _affinity(
@@ -707,7 +697,7 @@ def _affinity(
     items: Codes,
     data: sparse.csr_array,
     blend: Blend,
-    calibration: tuple[float, float, float],
+    calibration: Calibration,
 ) -> Affinity:
     """Return the value, over all items; those without terms have their frequency in the bias."""
     n, D = data.shape

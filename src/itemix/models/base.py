@@ -379,7 +379,7 @@ class Model(Saved, Immutable, ABC):
         odds[np.repeat(np.arange(len(odds)), np.diff(offsets)), codes] = np.nan
         n_known = np.diff(offsets)
         ruled_out = np.flatnonzero((np.isnan(odds).sum(axis=1) == self.n_items) & (n_known < self.n_items))
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             found: Floats = 1 / (1 + 1 / odds)
         found[np.isnan(found)] = 0.0
         for row in ruled_out.tolist():

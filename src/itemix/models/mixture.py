@@ -404,7 +404,7 @@ class Mixture(Model):
             codes, absent_codes = place[codes], place[absent_codes]
         asked = AskedSets(offsets, codes, absent_offsets, absent_codes)
         probability.itemset_probabilities(asked, self._weights, probs, out)
-        return out
+        return np.minimum(out, 1.0, out=out)  # weights may sum to a rounding more
 
     def _rows_of(self, *codes: npt.NDArray[np.int32]) -> tuple[Floats, npt.NDArray[np.int32] | None]:
         """Return the probabilities by item, and the row of each item; None if rows are items.

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from naive.csr import nearest_seeds
-from scipy.special import gammaln, psi
+from scipy.special import betaln, gammaln, psi
 
 from itemix import Transactions
 from itemix.kernels import csr
@@ -17,6 +17,27 @@ def test_digamma_and_log_gamma_are_scipys():
     found_psi, found_gamma = estep.digamma_and_log_gamma_of(x)
     np.testing.assert_allclose(found_psi, psi(x), rtol=1e-13, atol=2e-15)
     np.testing.assert_allclose(found_gamma, gammaln(x), rtol=1e-13, atol=1e-14)
+
+
+@given(st.integers(0, 1000))
+def test_tables_of_beta_posteriors(seed):
+    """Expected log-probabilities, and the divergence from the prior, are those of SciPy's functions."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.gamma(2.0, 5.0, 4)
+    held = rng.random((6, 4)) * sizes
+    beta, gamma, flipped = rng.gamma(1.0, 1.0, 6) + 0.01, rng.gamma(1.0, 1.0, 6) + 0.01, rng.random(6) < 0.5
+    odds, base = np.zeros((6, 4)), np.ones(4)
+    divergence = estep.beta_tables(sizes, held, estep.ItemPriors(beta, gamma, flipped), 2, 6, odds, base)
+    b, g, is_flipped = beta[2:, None], gamma[2:, None], flipped[2:, None]
+    eta, nu = b + held[2:], g + sizes - held[2:]
+    log_phi, log_not = psi(eta) - psi(eta + nu), psi(nu) - psi(eta + nu)
+    expected = betaln(b, g) - betaln(eta, nu) + (eta - b) * log_phi + (nu - g) * log_not
+    np.testing.assert_allclose(
+        odds[2:], np.where(is_flipped, -1, 1) * (log_phi - log_not), rtol=1e-9, atol=1e-9
+    )
+    np.testing.assert_allclose(base, 1 + np.where(is_flipped, log_phi, log_not).sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(divergence, expected.sum(), rtol=1e-9)
+    assert not odds[:2].any()
 
 
 @given(st.integers(0, 1000))

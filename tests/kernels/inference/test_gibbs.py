@@ -245,3 +245,19 @@ def test_finite_labels_are_exchangeable_in_the_long_run():
         case.split_merge(1)
         used += np.bincount(case.labels, minlength=3)
     np.testing.assert_allclose(used / used.sum(), 1 / 3, atol=0.02)
+
+
+@given(seed=st.integers(0, 1000))
+def test_items_are_listed_as_near_or_far(seed):
+    """Near are those that most points of a large component hold, and all of a small one; others are far."""
+    case = Case(seed, None, n_rows=150, n_labels=2)
+    tables = case.tables
+    for k in range(2):
+        gibbs.relist(case.prior_tables, tables, k)
+        n, counts = tables.sizes[k], tables.counts[:, k]
+        held = {i for i in range(len(counts)) if counts[i] > 0}
+        near = {i for i in held if n < gibbs.SMALL or 2 * counts[i] > n}
+        assert set(tables.listed[k, : tables.n_near[k]].tolist()) == near
+        assert set(tables.listed[k, tables.n_near[k] : tables.n_listed[k]].tolist()) == held - near
+        expected = sum(np.log((n - counts[i] + case.gamma[i]) / (n + case.gamma[i])) for i in held - near)
+        assert tables.series[k, 0] == pytest.approx(expected, abs=1e-10)

@@ -34,6 +34,15 @@ def old_nodes(level, nodes):
     return np.array([ordered.index(v) if v in nodes else -1 for v in level], dtype=np.int64)
 
 
+@given(st.lists(st.integers(1, 2**64 - 1) | st.integers(1, 20), max_size=30, unique=True))
+def test_a_table_of_hashes_is_a_set(hashes):
+    """It holds all of them and no others, and half of it or more is free."""
+    table = candidates.hash_table(np.array(hashes, dtype=np.uint64))
+    assert sorted(table[table != 0].tolist()) == sorted(hashes)
+    assert len(table) >= max(8, 2 * len(hashes))
+    assert all(candidates._is_in(table, np.uint64(h)) == (h in hashes) for h in {*hashes, *range(1, 30)})
+
+
 @given(families(), families(), st.sets(itemsets), st.integers(1, 3), st.data())
 def test_joins_of_a_level(nodes, old, proposed, length, data):
     """Joins come in order; known ones keep their counts, and others must have all their subsets."""

@@ -1,4 +1,4 @@
-"""Rows of bits transposed, and whether a row lies in one of several others."""
+"""Rows of bits transposed, whether a row lies in one of several others, and the sets of a search."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from naive import bitsets as naive
 
 from itemix.kernels.mining import closed
+from itemix.kernels.mining.projection import Companions
 
 N_WORDS = 8
 
@@ -46,3 +47,37 @@ def test_lies_in_another(with_witnesses, n_rows, seed, share):
     for first in {0, n_rows // 2, n_rows}:
         expected = any(row <= rows[r] for r in range(first, n_rows) if r not in inside)
         assert closed.lies_in_another(arena, n_rows, masks, outside, first) == expected
+
+
+def test_a_search_begins_with_the_empty_set():
+    """All items are outside of it, each in its own row; below a root, its companions and then the root."""
+    masks = closed.no_masks(5)
+    begun = closed.all_items(5, masks, 5)
+    assert begun.base_items.tolist() == begun.places.tolist() == list(range(5))
+    assert naive.as_positions(begun.outside) == set(range(5))
+    lists = {0: [], 1: [0], 2: [], 3: [0, 1, 2], 4: [1, 3]}
+    start = np.cumsum([0, *map(len, lists.values())])
+    ranks = np.array([rank for own in lists.values() for rank in own], dtype=np.int32)
+    for root, own in lists.items():
+        current = closed.companions_of(
+            Companions(start, ranks, np.ones(len(ranks), dtype=np.int64)), root, begun
+        )
+        assert current.base_items.tolist() == own
+        assert [current.places[rank] for rank in [*own, root]] == list(range(len(own) + 1))
+        assert naive.as_positions(current.outside) == set(range(len(own) + 1))
+        assert current.masks.shape == (1, 0)
+
+
+@given(st.lists(st.lists(st.integers(0, 50), unique=True, max_size=6), max_size=5))
+def test_sets_are_written_in_order(sets):
+    """One after the other, each with its items ascending, where it ends, and its count."""
+    n_codes = sum(map(len, sets))
+    found = closed.ThreadSets(
+        np.empty(len(sets), np.int64), np.empty(n_codes, np.int32), np.empty(len(sets), np.int64)
+    )
+    state = np.zeros(4, dtype=np.int64)
+    for number, members in enumerate(sets):
+        closed.write_set(np.array(members, dtype=np.int32), len(members), 10 + number, found, state)
+    assert found.ranks.tolist() == [rank for members in sets for rank in sorted(members)]
+    assert found.ends.tolist() == np.cumsum([len(members) for members in sets]).astype(int).tolist()
+    assert found.counts.tolist() == [10 + number for number in range(len(sets))]

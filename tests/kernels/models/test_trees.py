@@ -144,3 +144,26 @@ def test_draws_follow_the_trees():
         for i, p in enumerate(mixture.parents[k]):
             x = int(out[t, p]) if p >= 0 else 0
             assert out[t, i] == (uniform[t, i] < mixture.probs[k, i, x])
+
+
+@settings(max_examples=60)
+@given(seeds, st.integers(1, 7), st.integers(1, 4), extremes)
+def test_trees_in_order(seed, n_items, n_components, extreme):
+    """Parents come before their children, tree after tree, and the chance of an item is a sum over states."""
+    mixture = naive.random_trees(seed, n_components, n_items, extreme)
+    shape = n_components, n_items
+    order, rank, marginal = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape)
+    assert trees.order_trees(mixture.parents, mixture.probs, order, rank, marginal)
+    table = naive.states(n_items)
+    for k, parents in enumerate(mixture.parents):
+        assert sorted(order[k]) == list(range(n_items))
+        assert [rank[k, i] for i in order[k]] == list(range(n_items))
+        assert all(p < 0 or rank[k, p] < rank[k, i] for i, p in enumerate(parents))
+        own = [naive.row_probability(row, [1.0], [parents], [mixture.probs[k]]) for row in table]
+        np.testing.assert_allclose(marginal[k], np.array(own) @ table, atol=1e-12)
+
+
+def test_a_cycle_is_seen():
+    """Items that are each other's parents are in no order."""
+    arrays = np.empty((1, 2), np.int32), np.empty((1, 2), np.int32), np.empty((1, 2))
+    assert not trees.order_trees(np.array([[1, 0]], dtype=np.int32), np.full((1, 2, 2), 0.5), *arrays)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -168,12 +169,9 @@ def _telling_items(mixture: Mixture, order: npt.NDArray[np.int64], n: int) -> np
         [mixture.items.code(entry.item) for entry in characteristic_items(mixture, int(k), _ITEMS_RANKED)]
         for k in telling
     ]
-    chosen: dict[int, None] = {}
-    for rank in range(_ITEMS_RANKED):
-        for codes in by_component:
-            if rank < len(codes) and len(chosen) < n:
-                chosen.setdefault(codes[rank])
-    return np.array(list(chosen), dtype=np.int64)
+    in_turn = dict.fromkeys(chain.from_iterable(zip_longest(*by_component)))
+    in_turn.pop(None, None)  # where a component has no more items to name
+    return np.array([*in_turn][:n], dtype=np.int64)
 
 
 def _most_telling(mixture: Mixture, k: int) -> Callable[[Label], float]:
