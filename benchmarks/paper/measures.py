@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 import itemix
 from itemix.data import synthetic
-from itemix.estimators.bayesian import recommended
 from itemix.evaluation.criteria import predict
 from itemix.mining.intervals import intervals
 
@@ -181,13 +180,13 @@ def _by_length(result: Evaluation) -> Record:
 
 
 def evaluate_scarce(task: Task) -> Record:
-    """Fit what `itemix.fit` fits to a small part, and judge counting, its mixture and its correction.
+    """Fit a mixture to a small part, and judge counting, the mixture and its correction.
 
     If there are very many true itemsets, a random sample of them is judged, the same one each time.
     """
     train, test = scarce_parts(task.dataset, int(task.setting), task.run)
     threshold = INPUTS[task.dataset].min_support
-    model = _recommended(task, train, correction="auto")
+    model = _sampled(task, train, "auto")
     true = itemix.mine(test, threshold, n_jobs=1)
     judged = _some(true)
     counted = predict(train, 1.0, None, 1).support_of(judged.sets)
@@ -228,10 +227,11 @@ def evaluate_scarce(task: Task) -> Record:
     }
 
 
-def _recommended(task: Task, train: Transactions, **options: Any) -> Any:  # noqa: ANN401 - an estimator
-    """Fit what `itemix.fit` fits, without learning to recommend."""
-    settings, _ = recommended(train)
-    model = itemix.DirichletProcessMixture(**settings, random_state=task.run, n_jobs=1, **options)
+def _sampled(task: Task, train: Transactions, correction: str | None) -> Any:  # noqa: ANN401 - an estimator
+    """Fit a Dirichlet process mixture by sampling, its prior learned."""
+    model = itemix.DirichletProcessMixture(
+        inference="gibbs", beta="learn", correction=correction, random_state=task.run, n_jobs=1
+    )
     return _fitted(model, train)
 
 
@@ -249,7 +249,7 @@ def count_signs(task: Task) -> Record:
     chance may do is left out, at 5% for all sets together (Bonferroni).
     """
     data = scarce_data(task.dataset)
-    mixture = _recommended(task, data).mixture_
+    mixture = _sampled(task, data, None).mixture_
     named = _some(itemix.mine(mixture, INPUTS[task.dataset].min_support, n_jobs=1).filter(min_len=2))
     found = predict(data, 1.0, None, 1).support_of(named.sets)
     errors = np.sqrt(named.support * (1 - named.support) / len(data))

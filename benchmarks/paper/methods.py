@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # Predictions that are not fitted: the supports of the training part, and the mixture that the data came from.
 FLOOR, TRUTH = "floor", "truth"
-# What `itemix.fit` fits, with little data to train: three predictions come of it.
-RECOMMENDED = "recommended"
+# GSDPM with a learned prior, with little data to train: it is judged with its correction and without.
+SAMPLED = "sampled"
 # The parts in which the paper's methods are compared.
 COMPARISONS = ("table3", "table4", "alike", "beyond", "density")
 _RAREST = 1e-4

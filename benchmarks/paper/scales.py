@@ -6,7 +6,7 @@ import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .methods import FLOOR, MANY, METHODS, PAPER_METHODS, RECOMMENDED, TRUTH, standing_in
+from .methods import FLOOR, MANY, METHODS, PAPER_METHODS, SAMPLED, TRUTH, standing_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -204,7 +204,7 @@ def plan(scale: Scale) -> list[Task]:
         *_accuracy(scale, "beyond"),
         *_floors(scale, "many", MANY, scale.n_many),
         *_scarce(scale),
-        *(Task("signs", name, RECOMMENDED) for name in scale.scarce),
+        *(Task("signs", name, SAMPLED) for name in scale.scarce),
         *_training(scale),
         *_generation(scale),
     ]
@@ -241,7 +241,7 @@ def _scarce(scale: Scale) -> Iterator[Task]:
     for share in scale.shares:
         for name in scale.scarce:
             for run in range(scale.n_scarce):
-                yield Task("scarce", name, RECOMMENDED, 0, run, str(share))
+                yield Task("scarce", name, SAMPLED, 0, run, str(share))
 
 
 def _density(scale: Scale) -> Iterator[Task]:

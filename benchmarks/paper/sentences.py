@@ -314,10 +314,12 @@ def _learned(summary: Summary) -> str:
 
 def _many(summary: Summary) -> str:
     """Say how much the average cover of five halves depends on which they are, and not on the model."""
-    said, counted = [], []
+    said, counted, same = [], [], []
     for name in summary.scale.real:
         fits, floors = summary.many(name)
         fives = _by_fives(fits)
+        n_same = sum("worth" in fit and fit["worth"] <= _NEXT_TO_NOTHING for fit in fits)
+        same += [f"{n_same} of {len(fits)} on {INPUTS[name].label}"] if n_same else []
         if len(fives) > 1:
             said.append(f"{min(fives):.1f}% to {max(fives):.1f}% on {INPUTS[name].label}")
             of_counts = _by_fives([floor for floor in floors if "cover" in floor])
@@ -325,7 +327,10 @@ def _many(summary: Summary) -> str:
     if not said:
         return ""
     alike = f"; those of counts alone, whose variance is known, {_listed(counted)}" if counted else ""
-    return f"Taken by fives, the intervals of the halves cover {_listed(said)}{alike}."
+    counting = f"The mixture is worth next to nothing, so that this is counting, in {_listed(same)}."
+    return _joined(
+        f"Taken by fives, the intervals of the halves cover {_listed(said)}{alike}.", counting if same else ""
+    )
 
 
 def _by_fives(records: list[Record]) -> list[float]:

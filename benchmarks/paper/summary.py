@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .methods import FLOOR, MANY, METHODS, PAPER_METHODS, RECOMMENDED, TRUTH, standing_in
+from .methods import FLOOR, MANY, METHODS, PAPER_METHODS, SAMPLED, TRUTH, standing_in
 from .published import paper, paper_row
 from .scales import Task, chosen_components, density_grid, plan
 
@@ -214,7 +214,7 @@ class Summary:
     def scarce(self, dataset: str, share: int) -> Scarce | None:
         """Return what came of little data to train, None if not all splits were done."""
         found = [
-            self.get("scarce", dataset, RECOMMENDED, 0, run, str(share)) for run in range(self.scale.n_scarce)
+            self.get("scarce", dataset, SAMPLED, 0, run, str(share)) for run in range(self.scale.n_scarce)
         ]
         runs = [record for record in found if record is not None]
         return Scarce(dataset, share, runs) if len(runs) == len(found) else None
@@ -231,7 +231,7 @@ class Summary:
 
     def signs(self) -> dict[str, Record]:
         """Return in which sense sets deviate from mixtures, by data set."""
-        found = {name: self.get("signs", name, RECOMMENDED) for name in self.scale.scarce}
+        found = {name: self.get("signs", name, SAMPLED) for name in self.scale.scarce}
         return {name: record for name, record in found.items() if record is not None}
 
     def processor_seconds(self) -> float:

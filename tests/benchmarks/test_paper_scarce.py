@@ -45,7 +45,7 @@ def fill(store, dataset, share, ratios, *, long=None, worth=100.0):
             "seconds": 1.0,
             **({"bytes": BYTES} if run == 0 else {}),
         }
-        store.put(Task("scarce", dataset, "recommended", 0, run, str(share)), record)
+        store.put(Task("scarce", dataset, "sampled", 0, run, str(share)), record)
 
 
 def test_three_predictions_stand_beside_each_other(store, summary):
@@ -130,7 +130,7 @@ def test_sizes_are_those_of_the_largest_share(store, summary):
 
 def test_signs_are_said_for_each_data_set(store, summary):
     """How many sets are more and less frequent than a mixture says."""
-    store.put(Task("signs", "groceries", "recommended"), {"n": 759, "higher": 5, "lower": 1, "seconds": 1.0})
+    store.put(Task("signs", "groceries", "sampled"), {"n": 759, "higher": 5, "lower": 1, "seconds": 1.0})
     assert sentences.all_sentences(summary)["signs"] == (
         "Beyond chance are 5 higher and 1 lower of 759 on groceries."
     )
@@ -145,7 +145,7 @@ def test_the_parts_are_a_share_and_the_rest():
 
 def test_a_result_compares_with_counting_by_hand():
     """The error of counting is that of the supports of the training part; a correction is between the two."""
-    record = measure(Task("scarce", "toy", "recommended", 0, 0, "50"))
+    record = measure(Task("scarce", "toy", "sampled", 0, 0, "50"))
     train, test = scarce_parts("toy", 50, 0)
     true = itemix.mine(test, 0.03)
     counted = np.array([train.support(list(itemset.items)) for itemset in true])
