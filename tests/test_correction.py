@@ -201,6 +201,31 @@ def test_a_corrected_model_alone_in_a_file(baskets, tmp_path):
         assert found.lower < found.probability < found.upper
 
 
+@pytest.mark.parametrize("inference", ["gibbs", "variational"])
+def test_a_learned_prior_is_weakened_for_itemsets(inference, tmp_path):
+    """Supports are those of a prior worth one transaction; whole transactions have the learned one."""
+    train, test = itemix.datasets.load("grocery_store").split(0.1, random_state=0)
+    options = {"inference": inference, "beta": "learn", "random_state": 0}
+    model = itemix.DirichletProcessMixture(12, correction=100, **options).fit(train)
+    assert model.prior_.strength > 1.5
+    corrected = model.corrected_
+    assert corrected.base != corrected.whole == model.mixture_
+    assert model.prior_.weakened().strength == pytest.approx(1.0)
+    np.testing.assert_array_equal(corrected.log_likelihood(test), model.mixture_.log_likelihood(test))
+    weak = error_of(corrected.base, test)
+    assert weak < error_of(model.mixture_, test)
+    model.save(tmp_path / "m.itemix")
+    assert itemix.load(tmp_path / "m.itemix").corrected_ == corrected
+    corrected.save(tmp_path / "alone.itemix")
+    assert itemix.load(tmp_path / "alone.itemix") == corrected
+
+
+def test_a_weak_prior_stays(baskets):
+    """The paper's prior is worth one transaction already: what is corrected is the mixture."""
+    model = itemix.DirichletProcessMixture(4, random_state=0, correction=10).fit(baskets[0])
+    assert model.corrected_.base is model.corrected_.whole is model.mixture_
+
+
 def test_corrections_by_shifts_are_refused_in_words(baskets, tmp_path):
     """Files of an earlier version held shifts of log-odds: they say that the model must be fitted again."""
     train, _ = baskets

@@ -99,7 +99,9 @@ def check_correction(correction: object) -> None:
         ) from None
 
 
-def correct(model: Model, transactions: ChunksLike, worth: float | Choice) -> CorrectedMixture:
+def correct(
+    model: Model, transactions: ChunksLike, worth: float | Choice, *, whole: Model | None = None
+) -> CorrectedMixture:
     """Return a model corrected by transactions.
 
     Parameters
@@ -113,6 +115,8 @@ def correct(model: Model, transactions: ChunksLike, worth: float | Choice) -> Co
         once. Distinct transactions are kept in memory.
     worth : float or Choice
         How many transactions the model is worth, or the result of `choose`.
+    whole : Model, optional
+        What is asked for whole transactions, if that is another model of the same items.
 
     Raises
     ------
@@ -125,7 +129,7 @@ def correct(model: Model, transactions: ChunksLike, worth: float | Choice) -> Co
     chunks = [chunk.align_items(model.items).merge_identical() for chunk in Stream(transactions).chunks()]
     if not chunks:
         raise InvalidInputError("expected transactions to count, got none; pass those of the fit")
-    return CorrectedMixture(model, Transactions.concatenate(chunks), worth)
+    return CorrectedMixture(model, Transactions.concatenate(chunks), worth, whole)
 
 
 def choose(

@@ -161,7 +161,7 @@ class FittedModel(Immutable):
             return found
         model = as_model(source)
         if isinstance(model, CorrectedMixture):
-            return cls(model.base, corrected=model)
+            return cls(model.whole, corrected=model)
         if model is not None:
             return cls(model)
         if hasattr(source, "fit"):
@@ -171,6 +171,21 @@ class FittedModel(Immutable):
         raise InvalidInputError(
             f"expected a fitted model, got {type(source).__name__}; try itemix.BayesianMixture().fit(data)"
         )
+
+    @cached_property
+    def of_itemsets(self) -> Model:
+        """The same model as it is corrected: with a prior that is worth at most one transaction.
+
+        A learned prior is stronger, because that predicts whole transactions best. But it draws the items of
+        each component towards those of all, and so the supports of itemsets towards independence.
+        """
+        if self.training is None or self.training.prior is None or self.training.prior.strength <= 1:
+            return self.value
+        if self.training.chains is not None:
+            return self.training.chains.mixture_by_weak_priors()
+        if self.training.counts is None:
+            return self.value
+        return self.training.prior.weakened().posterior(self.training.counts, self.value.items).mixture()
 
     @property
     def model(self) -> Model:

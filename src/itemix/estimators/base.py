@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from itemix.inference.selection import Scores, Selection
     from itemix.inference.start import Init
     from itemix.kernels.inference.estep import ScoreTables
+    from itemix.models.base import Model
     from itemix.models.counts import Counts
 
 
@@ -337,7 +338,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
                 tell_stage(callbacks, "choosing the correction")
                 rng = np.random.default_rng(as_seed(self.random_state))
                 worth = choose(self._refitted, transactions, rng)
-            corrected = correct(self.mixture_, transactions, worth)
+            corrected = correct(self.fitted_.of_itemsets, transactions, worth, whole=self.mixture_)
         except KeyboardInterrupt:
             warn(f"the correction of {type(self).__name__} was interrupted; the model is kept without one")
             return
@@ -437,7 +438,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         model = self._copy_fitted_to(transactions, n_components=n_components)
         return model._predictive()  # noqa: SLF001 - of the same class
 
-    def _refitted(self, transactions: Transactions) -> Mixture:
+    def _refitted(self, transactions: Transactions) -> Model:
         """Fit a copy to a part of the data, for the correction."""
         changes: dict[str, Any] = {}
         if self.n_components is not None:
@@ -446,7 +447,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             changes["n_components"] = min(wanted, transactions.n_transactions)
         if not isinstance(self.init, str | Mixture | None):
             changes["init"] = type(self)().init  # labels were given for all of the data
-        return self._copy_fitted_to(transactions, **changes).mixture_
+        return self._copy_fitted_to(transactions, **changes).fitted_.of_itemsets
 
     def _copy_fitted_to(self, transactions: Transactions, **changes: object) -> Self:
         quiet = {"verbose": 0, "warm_start": False, "correction": None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -146,7 +147,7 @@ def encode_fitted(fitted: FittedModel) -> Parts:
     """Return the header's fields and the arrays of a fitted model, or of a model alone."""
     header, tensors = models.encode_model(fitted.value)
     for fields, arrays in (
-        models.encode_correction(fitted.corrected),
+        models.encode_correction(fitted.corrected, follows=fitted.method is not None),
         models.encode_choice(fitted.choice),
         models.encode_affinity(fitted.affinity),
     ):
@@ -190,9 +191,8 @@ def decode_fitted(content: Content) -> FittedModel:
         content.put("mixture.probs", means)
     value = models.decode_model(content, method.model, items)
     n_transactions = content.whole("training", "n_transactions", low=1)
-    return FittedModel(
+    fitted = FittedModel(
         value,
-        corrected=models.decode_correction(content, value),
         posterior=kept.posterior,
         method=name,
         training=Training(n_transactions, **climb, **kept.training),
@@ -200,6 +200,9 @@ def decode_fitted(content: Content) -> FittedModel:
         kept_labels=_decode_labels(content, value),
         affinity=models.decode_affinity(content, value.n_items),
     )
+    if not models.is_corrected(content):
+        return fitted
+    return replace(fitted, corrected=models.decode_correction(content, fitted.of_itemsets, value))
 
 
 def _mean_probs(chains: Chains | None, posterior: Posterior | None) -> Floats | None:

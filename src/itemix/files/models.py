@@ -184,8 +184,14 @@ _AFFINITY = {
 _CALIBRATION = {"scores": 1, "sizes": 1, "log_odds": 2}
 
 
-def encode_correction(corrected: CorrectedMixture | None) -> Parts:
-    """Return the header's fields and the arrays of a correction; none if there is none."""
+_BASE = "correction.base"
+
+
+def encode_correction(corrected: CorrectedMixture | None, *, follows: bool) -> Parts:
+    """Return the header's fields and the arrays of a correction; none if there is none.
+
+    What is corrected may follow from the rest of the file, and is then left out.
+    """
     if corrected is None:
         return {}, {}
     data = corrected.transactions
@@ -195,15 +201,25 @@ def encode_correction(corrected: CorrectedMixture | None) -> Parts:
     }
     if data.multiplicities is not None:
         tensors["correction.multiplicities"] = data.multiplicities
-    return {"correction": {"worth": corrected.worth, "base": type(corrected.base).__name__}}, tensors
+    if not follows and corrected.base is not corrected.whole:
+        if not isinstance(corrected.base, Mixture):
+            raise InvalidInputError(
+                f"expected a corrected Mixture, got a corrected {type(corrected.base).__name__} with another "
+                "model of whole transactions; pickle it instead"
+            )
+        tensors |= encode_mixture(corrected.base, _BASE)
+    return {"correction": {"worth": corrected.worth, "whole": type(corrected.whole).__name__}}, tensors
 
 
-def decode_correction(content: Content, base: Model) -> CorrectedMixture | None:
-    """Return the corrected model, or None if the file holds no correction."""
+def is_corrected(content: Content) -> bool:
+    """Whether a file holds a correction."""
     if "correction.shift" in content:
         raise content.damaged("it was corrected in a way that this version does not know; fit it again")
-    if "correction.lengths" not in content:
-        return None
+    return "correction.lengths" in content
+
+
+def decode_correction(content: Content, base: Model, whole: Model | None = None) -> CorrectedMixture:
+    """Return the corrected model; another one may be asked for whole transactions."""
     lengths = content.take("correction.lengths", np.int32, None)
     codes = content.take("correction.codes", np.int32, int(lengths.sum()) if (lengths >= 0).all() else -1)
     multiplicities = None
@@ -212,18 +228,24 @@ def decode_correction(content: Content, base: Model) -> CorrectedMixture | None:
     ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     try:
         data = Transactions(ends, codes, base.items, multiplicities)
-        return CorrectedMixture(base, data, content.field(float, "correction", "worth"))
+        return CorrectedMixture(base, data, content.field(float, "correction", "worth"), whole)
     except InvalidInputError as error:
         raise content.damaged(f"its correction is none: {error}") from None
 
 
 def decode_corrected(content: Content) -> CorrectedMixture:
     """Return a corrected model that a file holds alone."""
-    base = decode_model(content, content.field(str, "correction", "base"), decode_items(content))
-    corrected = None if base is None else decode_correction(content, base)
-    if corrected is None:
+    items = decode_items(content)
+    if not is_corrected(content):
         raise content.damaged("it has no correction")
-    return corrected
+    kind = content.field(str, "correction", "whole")
+    if not is_model(kind):
+        raise content.damaged(f"this version knows no {kind!r}")
+    whole = decode_model(content, kind, items)
+    base = whole
+    if f"{_BASE}.weights" in content:
+        base = decode_mixture(content, items, _BASE)
+    return decode_correction(content, base, whole)
 
 
 def encode_affinity(affinity: Affinity | None) -> Parts:

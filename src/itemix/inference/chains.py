@@ -21,7 +21,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -216,6 +216,11 @@ class Chains:
         mixture = Mixture.stack([draw.posterior().mixture() for draw in self.draws])
         last = self.draws[-1]
         return Fitted(mixture, last.counts(), prior=last.prior)
+
+    def mixture_by_weak_priors(self) -> Mixture:
+        """Return the average of the samples, each with a prior that is worth at most one transaction."""
+        weak = (replace(draw, prior=draw.prior.weakened()) for draw in self.draws)
+        return Mixture.stack([draw.posterior().mixture() for draw in weak])
 
 
 @dataclass(frozen=True)

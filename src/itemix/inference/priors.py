@@ -7,7 +7,7 @@ distribution as Dir(alpha / K, ..., alpha / K). So one algorithm serves both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Literal
 
@@ -60,6 +60,11 @@ class Prior:
             share = self.alpha / n_components
             return np.full(n_components, share), share * later
         return np.ones(n_components), np.where(later > 0, self.alpha, 0.0)
+
+    def weakened(self) -> Prior:
+        """Return the same prior, worth at most one transaction in each component, as the paper's is."""
+        strength = np.maximum(self.beta + self.gamma, 1.0)
+        return replace(self, beta=self.beta / strength, gamma=self.gamma / strength)
 
     def posterior(self, counts: Counts, items: Items) -> Posterior:
         """Return the posterior of the parameters given counts (eqs. rhok or rho1k and rho2k, etan, nun)."""

@@ -304,7 +304,7 @@ def chances_of_items(
     """
     if not complete:
         return model.items_given_each(offsets, codes)
-    whole = model.base if isinstance(model, CorrectedMixture) else model
+    whole = model.whole if isinstance(model, CorrectedMixture) else model
     found = whole.items_completing_each(offsets, codes)
     return found if affinity is None else affinity.combine(found, offsets, codes)
 

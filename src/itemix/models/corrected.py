@@ -50,6 +50,8 @@ class CorrectedMixture(Model):
         What was seen, over the same items. Identical transactions are kept once, with their number.
     worth : float
         How many transactions the model is worth; above 0.
+    whole : Model, optional
+        What is asked for whole transactions, if that is another model of the same items.
 
     Raises
     ------
@@ -57,14 +59,19 @@ class CorrectedMixture(Model):
         If the items differ, there are no transactions, or the worth is not a positive number.
     """
 
-    def __init__(self, base: Model, transactions: Transactions, worth: float) -> None:
+    def __init__(
+        self, base: Model, transactions: Transactions, worth: float, whole: Model | None = None
+    ) -> None:
         require_same_items(base.items, transactions.items)
+        if whole is not None:
+            require_same_items(base.items, whole.items)
         if transactions.n_transactions == 0:
             raise InvalidInputError("expected transactions to count, got none; pass those of the fit")
         self._base = base
         merged = transactions.merge_identical()
         self._transactions = merged if merged.n_rows < transactions.n_transactions else transactions
         self._worth = check_worth(worth)
+        self._whole = base if whole is None else whole
 
     @property
     def base(self) -> Model:
@@ -80,6 +87,11 @@ class CorrectedMixture(Model):
     def worth(self) -> float:
         """How many transactions the model is worth."""
         return self._worth
+
+    @property
+    def whole(self) -> Model:
+        """The model of whole transactions."""
+        return self._whole
 
     @property
     def n_seen(self) -> float:
@@ -99,7 +111,7 @@ class CorrectedMixture(Model):
     @property
     def has_likelihood(self) -> bool:
         """Whether the model can tell how probable whole transactions are."""
-        return self._base.has_likelihood
+        return self._whole.has_likelihood
 
     @cached_property
     def item_probabilities(self) -> Floats:
@@ -124,6 +136,7 @@ class CorrectedMixture(Model):
             self._base == other._base
             and self._transactions == other._transactions
             and self._worth == other._worth
+            and self._whole == other._whole
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -136,7 +149,7 @@ class CorrectedMixture(Model):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the cached tables out of pickles."""
-        return {name: self.__dict__[name] for name in ("_base", "_transactions", "_worth")}
+        return {name: self.__dict__[name] for name in ("_base", "_transactions", "_worth", "_whole")}
 
     def blend(self, counts: Ints | Floats, probabilities: Floats) -> Floats:
         """Return the probabilities of events, from how often each was seen and what the model says."""
@@ -144,12 +157,12 @@ class CorrectedMixture(Model):
         return blended
 
     def log_likelihood(self, transactions: Transactions) -> Floats:
-        """Return the log-probability of each transaction under the base model, shape (n_transactions,)."""
-        return self._base.log_likelihood(transactions)
+        """Return the log-probability of each transaction of whole transactions, shape (n_transactions,)."""
+        return self._whole.log_likelihood(transactions)
 
     def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Transactions:
-        """Draw n transactions from the base model."""
-        return self._base.sample(n, random_state=random_state)
+        """Draw n transactions from the model of whole transactions."""
+        return self._whole.sample(n, random_state=random_state)
 
     def probabilities_of_codes(
         self,

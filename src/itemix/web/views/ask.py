@@ -87,7 +87,7 @@ def query_steps(served: Served, asked: QueryQuestion) -> float:
 def recommend_steps(served: Served, asked: RecommendQuestion) -> float:
     """Return about how many steps a recommendation takes."""
     model = served.model
-    whole = model.base if isinstance(model, CorrectedMixture) else model
+    whole = model.whole if isinstance(model, CorrectedMixture) else model
     if asked.complete and isinstance(whole, Mixture):
         # The basket is scored once, and each item then by a sum over the components.
         known = all(name in model.items for name in (*asked.basket, *asked.absent))
