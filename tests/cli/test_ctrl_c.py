@@ -89,7 +89,7 @@ def test_at_random_moments(name, data, tmp_path):
 def test_a_fit_keeps_what_it_has(data, tmp_path):
     """After the first iterations Ctrl-C ends the fit, or the correction after it, and the model is saved."""
     path = tmp_path / "m.itemix"
-    endless = ["fit", data, "-o", path, "--method", "nbm", "--tol", "0", "--max-iter", "1000000"]
+    endless = ["fit", data, "-o", path, "--method", "nbm", "--tol", "0", "--starts", "1000000"]
     for wait in (2, 6, 18, 54):
         with started(endless) as process:
             time.sleep(wait)

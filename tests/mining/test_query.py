@@ -134,7 +134,7 @@ def test_the_best_columns_are_those_of_a_stable_sort(seed, n):
 def test_corrected_mixtures_complete_baskets_by_their_mixture():
     """The correction says nothing about whole transactions."""
     data = random_mixture(4).sample(300, random_state=0)
-    fitted = BernoulliMixture(2, correction=2, random_state=0).fit(data)
+    fitted = BernoulliMixture(1, correction=2, random_state=0).fit(data)
     assert fitted.corrected_ is not None
     found = query.recommend_many(fitted.corrected_, [["bread"], []], 3)
     expected = query.recommend_many(fitted.mixture_, [["bread"], []], 3)

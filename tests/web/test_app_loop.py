@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import numpy as np
@@ -93,6 +94,12 @@ async def ask(app, path, body):
     return said[0]["status"]
 
 
+def in_a_loop_of_its_own(task, *arguments):
+    """Run a task in another thread: that of the tests may have a loop of the browser already."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(task(*arguments))).result()
+
+
 async def seconds_held(app, path, body):
     """Return the status of an answer, and the most that the loop's thread worked between two of its turns."""
     longest = 0.0
@@ -121,7 +128,7 @@ def test_no_view_holds_the_loop(kind, baskets):
     app = make_app([served])
     warm_up(served)
     for path, body in heaviest(served):
-        status, seconds = asyncio.run(seconds_held(app, path, body))
+        status, seconds = in_a_loop_of_its_own(seconds_held, app, path, body)
         assert status in (200, 400, 404, 503), (path, body)
         assert seconds < MOST_SECONDS, (path, body)
 
@@ -139,6 +146,6 @@ def test_a_body_full_of_mistakes_is_refused_at_once(body):
     """Not every mistake is looked at: the first is enough."""
     assert len(body) <= MAX_BODY
     app = make_app([Served("small", mixture(2, 5))])
-    status, seconds = asyncio.run(seconds_held(app, "/query", body))
+    status, seconds = in_a_loop_of_its_own(seconds_held, app, "/query", body)
     assert status == 400
     assert seconds < MOST_SECONDS

@@ -93,7 +93,7 @@ def test_a_query_gives_the_librarys_number(open_page, address, model, data):
         page.get_by_role("combobox", name=label, exact=True).fill(name)
         page.get_by_role("option", name=re.compile(f"^{name} \\d")).click()
     probability = model.probability(["salsa"], given=["tortillas"])
-    expect(page.locator(".figure")).to_have_text(f"{100 * probability:.3g}%")
+    expect(page.locator(".figure")).to_have_text(f"{100 * probability:#.3g}%")
     interval = model.interval(["salsa"], given=["tortillas"])
     expect(page.locator(".answer")).to_contain_text(f"between {100 * interval.lower:.3g}%")
     rows = [row for row in data if "tortillas" in row]
@@ -103,7 +103,7 @@ def test_a_query_gives_the_librarys_number(open_page, address, model, data):
     page.get_by_role("button", name=f"Add {best}").click()
     expect(page).to_have_url(re.compile("present=salsa&present="))
     more = model.probability(["salsa", best], given=["tortillas"])
-    expect(page.locator(".figure")).to_have_text(f"{100 * more:.3g}%")
+    expect(page.locator(".figure")).to_have_text(f"{100 * more:#.3g}%")
 
 
 @pytest.mark.parametrize(("name", "extension"), [("CSV", "csv"), ("Parquet", "parquet")])
