@@ -287,6 +287,12 @@ class RuleRow(Answer):
     jaccard: float | None
     certainty: float | None
     kulczynski: float | None
+    cosine: float | None
+    odds_ratio: Annotated[float | None, Field(description="None is infinite.")]
+    imbalance_ratio: float | None
+    phi: float | None
+    mutual_information: Annotated[float | None, Field(description="In bits.")]
+    difference_of_confidence: float | None
 
 
 class RulePoints(Answer):
