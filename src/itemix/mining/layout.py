@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _DENSE = 0.1
 # Pairs are counted, and rows delivered, for as many roots at a time as an array of this size holds.
 _BYTES_AT_A_TIME = 1 << 21
-# Each delivery reads all rows. So it takes at least this part of their size, or time would grow with its square.
+# Each delivery reads all rows. So it takes at least this part of their size: else time grows with its square.
 _PART_AT_A_TIME = 1 / 3
 _RANGES_PER_THREAD = 4
 # With more items than this, the rows of each item are looked up in an index.
