@@ -263,7 +263,7 @@ class Wanted(NamedTuple):
     redundant: bool
 
 
-class Marks(NamedTuple):
+class Places(NamedTuple):
     """Where the items of the set that is split stand; both are (n_items,) int8 and 0 for all others.
 
     `side` is ANTECEDENT or CONSEQUENT; `held` is 1, but 0 while the set is looked at without an item.
@@ -364,7 +364,7 @@ def _confidence_of(
     known: KnownSupports,
     found: RuleBuffer,
     codes: np.ndarray,
-    marks: Marks,
+    marks: Places,
     whole: SplitSet,
     split: Split,
 ) -> float:
@@ -382,7 +382,7 @@ def _confidence_of(
 
 
 @inlined
-def _turn(marks: Marks, item: int) -> None:
+def _turn(marks: Places, item: int) -> None:
     """Take an item out of the antecedent, or put it back."""
     marks.side[item] ^= ANTECEDENT
     marks.held[item] ^= 1
@@ -393,7 +393,7 @@ def _is_better(
     known: KnownSupports,
     found: RuleBuffer,
     codes: np.ndarray,
-    marks: Marks,
+    marks: Places,
     whole: SplitSet,
     split: Split,
     supports: tuple[float, float],
@@ -457,7 +457,7 @@ def _visit(
     wanted: Wanted,
     found: RuleBuffer,
     codes: np.ndarray,
-    marks: Marks,
+    marks: Places,
     whole: SplitSet,
     split: Split,
 ) -> bool:
@@ -522,7 +522,7 @@ def split_sets(
     side = np.zeros(len(known.keys), dtype=np.int8)
     free = np.empty(len(place), dtype=np.int32)
     held = np.zeros(len(known.keys), dtype=np.int8)
-    marks = Marks(side, held, np.empty(len(place), dtype=np.int32))
+    marks = Places(side, held, np.empty(len(place), dtype=np.int32))
     room = len(found.itemset)
     for s in range(place[PLACE_SET], len(offsets) - 1):
         start = offsets[s]
