@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from itemix import BayesianMixture, BernoulliMixture, DirichletProcessMixture, Mixture, Transactions
 from itemix.errors import InvalidInputError, ModelFileError
 from itemix.files import container, fits, load, save
-from itemix.inference.methods import METHODS
+from itemix.inference import METHODS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 GIBBS = {"inference": "gibbs", "max_iter": 20, "n_samples": 2, "thin": 2}
