@@ -15,16 +15,13 @@ from itemix.kernels import lattice
 from itemix.kernels.mining import closed, eclat, maximal, projection
 from itemix.kernels.mining.projection import Companions, ProjectedRows
 from itemix.kernels.mining.records import SearchLimits
+from itemix.mining.layout import Layout, count_pairs, deliver, entry_ranges
 from itemix.mining.options import UNBOUNDED
 from itemix.mining.search import (
-    Layout,
     Records,
     Search,
     SearchStopped,
     SetColumns,
-    count_pairs,
-    deliver,
-    entry_ranges,
     readonly_view,
     too_many,
     trial_size,

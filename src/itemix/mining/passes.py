@@ -18,16 +18,8 @@ from itemix.kernels.mining import candidates as join_counts
 from itemix.kernels.mining import projection
 from itemix.kernels.mining.candidates import UNKNOWN, JoinCounts
 from itemix.kernels.mining.projection import Companions
-from itemix.mining.search import (
-    Layout,
-    Search,
-    count_pairs,
-    deliver,
-    entry_ranges,
-    is_dense,
-    ranges,
-    readonly_view,
-)
+from itemix.mining.layout import Layout, count_pairs, deliver, entry_ranges, is_dense, ranges
+from itemix.mining.search import Search, readonly_view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
