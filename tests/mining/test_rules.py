@@ -178,7 +178,8 @@ def test_rules_found_in_one_part_are_tested_in_the_other():
         set(pairs(rules(itemsets, min_threshold=0.3, holdout=second, adjust="none", productive=wanted)))
         for wanted in (True, False)
     )
-    assert ({"i0"}, {"i1"}) in productive < tested
+    assert (frozenset(["i0"]), frozenset(["i1"])) in productive
+    assert productive < tested
     fewer_items = Transactions.from_lists([["i0", "i1"], ["i1"]] * 20 + [["i3"]] * 20)
     assert ({"i0"}, {"i1"}) in pairs(rules(itemsets, min_threshold=0.3, holdout=fewer_items))
     with pytest.raises(InvalidInputError, match=r"expected holdout= with other .* the same supports; try tx"):
