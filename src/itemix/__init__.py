@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from itemix import plot
     from itemix.core.items import Items
     from itemix.core.itemsets import Itemsets
+    from itemix.core.partitions import Partitions
     from itemix.core.transactions import Transactions
     from itemix.data import datasets
     from itemix.errors import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from itemix.files import load
     from itemix.fitted import learn_recommender
     from itemix.io.chunks import read_chunks
+    from itemix.io.engines import partitions
     from itemix.io.read import read_transactions
     from itemix.io.write import write_transactions
     from itemix.mining.mine import mine
@@ -80,6 +82,7 @@ __all__ = [
     "ModelFileError",
     "NotEnoughMemoryError",
     "OutputError",
+    "Partitions",
     "RecommendationEvaluation",
     "Rules",
     "TooManyItemsetsError",
@@ -93,6 +96,7 @@ __all__ = [
     "learn_recommender",
     "load",
     "mine",
+    "partitions",
     "plot",
     "read_chunks",
     "read_transactions",
@@ -123,6 +127,7 @@ _HOME = {
     "ModelFileError": "itemix.errors",
     "NotEnoughMemoryError": "itemix.errors",
     "OutputError": "itemix.errors",
+    "Partitions": "itemix.core.partitions",
     "RecommendationEvaluation": "itemix.evaluation",
     "Rules": "itemix.mining.ruleset",
     "TooManyItemsetsError": "itemix.errors",
@@ -135,6 +140,7 @@ _HOME = {
     "fit": "itemix.estimators",
     "load": "itemix.files",
     "mine": "itemix.mining.mine",
+    "partitions": "itemix.io.engines",
     "read_chunks": "itemix.io.chunks",
     "read_transactions": "itemix.io.read",
     "rules": "itemix.mining.rules",

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 from itemix._runtime import count_threads, interruptible
 from itemix.core.itemsets import Itemsets
+from itemix.core.partitions import Partitions
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
+from itemix.io.chunks import Chunks
+from itemix.io.engines import partitions
 from itemix.mining.exact import ExactSearch
 from itemix.mining.model import model_search
 from itemix.mining.options import SearchOptions, as_fraction, min_count, min_probability
+from itemix.mining.partitioned import PartitionedSearch
 from itemix.mining.search import search_progress
 from itemix.models.base import Model, as_model
 
@@ -43,7 +47,8 @@ def mine(
     Parameters
     ----------
     source : Transactions, data frame, matrix, list of lists, or a model
-        Transactions, or anything they can be made from; or a fitted estimator, or its model.
+        Transactions, or anything they can be made from; transactions in parts, of `read_chunks` or
+        `itemix.partitions`; or a fitted estimator, or its model.
     min_support : float or int, optional
         A float in (0, 1] is a fraction of the transactions, an int a number of them. Frequent means support
         >= `min_support`. May be left out with `top_k`.
@@ -119,8 +124,10 @@ def mine(
             n_jobs=n_jobs,
             progress=progress,
         ).itemsets
+    if isinstance(source, Chunks):
+        source = partitions(source)
     model = as_model(source)
-    data = as_transactions(source) if model is None else model
+    data = source if isinstance(source, Partitions) else as_transactions(source) if model is None else model
     options = SearchOptions.checked(
         data.items,
         target=target,
@@ -132,8 +139,9 @@ def mine(
         max_itemsets=max_itemsets,
     )
     n_threads = count_threads(n_jobs)
-    with search_progress(progress) as on_progress:
-        search: ExactSearch | ModelSearch
+    in_parts = isinstance(data, Partitions)
+    with search_progress(progress, "parts" if in_parts else "items") as on_progress:
+        search: ExactSearch | PartitionedSearch | ModelSearch
         if isinstance(data, Model):
             n = None
             threshold = fraction = 0.0 if min_support is None else min_probability(min_support)
@@ -141,7 +149,10 @@ def mine(
         else:
             n, asked = data.n_transactions, 1 if min_support is None else min_support
             threshold, fraction = min_count(asked, n), as_fraction(asked, n)
-            search = ExactSearch(data, options, n_threads, on_progress)
+            if isinstance(data, Partitions):
+                search = PartitionedSearch(data, options, n_jobs, on_progress)
+            else:
+                search = ExactSearch(data, options, n_threads, on_progress)
         if options.top_k is None:
             found = search.find(threshold, options.max_itemsets)
         else:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from itemix._arrays import ranks_by
 from itemix.core.items import Items
+from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.io.chunks import Chunks
@@ -19,7 +21,7 @@ from itemix.kernels.mining import projection
 from itemix.kernels.mining.candidates import UNKNOWN, JoinCounts
 from itemix.kernels.mining.projection import Companions
 from itemix.mining.layout import Layout, count_pairs, deliver, entry_ranges, is_dense, ranges
-from itemix.mining.search import Search, readonly_view
+from itemix.mining.search import Search, SetColumns, readonly_view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from itemix._typing import ChunksLike, Codes, Ints
     from itemix.core.items import Label
     from itemix.mining.candidates import Candidates
+    from itemix.mining.options import SearchOptions
 
 
 # Bitsets over so many rows stay in the cache while they are intersected. Rows of ranks may be more.
@@ -258,7 +261,7 @@ class CountingPass:
             return
         rank_of = self._root_of[np.minimum(numbers, len(self._root_of) - 1)]
         dense = is_dense(self._rank_counts(chunk, rank_of), chunk.n_transactions)
-        for block in _blocks(chunk, _DENSE_ROWS if dense else _SPARSE_ROWS):
+        for block in row_blocks(chunk, _DENSE_ROWS if dense else _SPARSE_ROWS):
             data = Layout.of(block, rank_of, self._rank_counts(block, rank_of))
             if data.is_dense:
                 self._add_dense(data)
@@ -306,7 +309,7 @@ class CountingPass:
         return Companions(*map(readonly_view, chosen))
 
 
-def _blocks(chunk: Transactions, n_rows: int) -> Iterator[Transactions]:
+def row_blocks(chunk: Transactions, n_rows: int) -> Iterator[Transactions]:
     """Yield the rows of a chunk, `n_rows` at a time."""
     if chunk.n_rows <= n_rows:
         yield chunk
@@ -337,3 +340,32 @@ def _added(totals: Ints, numbers: Codes, counts: Ints) -> Ints:
     longer = np.pad(totals, (0, n_items - len(totals)))
     longer[numbers] += counts
     return longer
+
+
+def wanted_sets(
+    found: SetColumns, options: SearchOptions, item_counts: Ints, n_holding: int, least: int
+) -> SetColumns:
+    """Return the sets that were asked for, in the order of mining.
+
+    Parameters
+    ----------
+    found : SetColumns
+        All sets that are frequent in the transactions with all included items, without these items.
+    options : SearchOptions
+        Which sets are wanted; of `top_k` nothing is known here.
+    item_counts : array, shape (n_items,)
+        How often each item occurs.
+    n_holding : int
+        How many transactions hold all included items.
+    least : int
+        The least count of a frequent set.
+    """
+    if len(options.include) and n_holding >= least:
+        found = SetColumns.of_nothing(n_holding).join(found)
+    if options.target != "all":
+        sets = Sets(found.offsets, found.codes, Items(range(len(item_counts))), check=False)
+        group = found.values if options.target == "closed" else np.zeros_like(found.values)
+        found = found.take(np.flatnonzero(sets.largest(group)))
+    found = found.with_items(options.include, ranks_by(item_counts))
+    fitting = (found.lengths >= options.min_len) & (found.lengths <= options.max_len)
+    return found if fitting.all() else found.take(np.flatnonzero(fitting))
