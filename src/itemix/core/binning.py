@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from itemix._checks import check_choice, did_you_mean, nearest
+from itemix.core.conditions import MISSING_WORDS, written
 from itemix.core.encoding import Encoded, column_in_arrow, columns_shown, names_of_columns
 from itemix.core.items import Items
 from itemix.errors import InvalidInputError
@@ -33,11 +34,6 @@ MISSING = ("skip", "item", "refuse")
 """What a missing cell is: no item, an item ``column=missing``, or an error."""
 
 QUANTILE, WIDTH, STEP, VALUE = "quantile", "width", "step", "value"
-MISSING_WORDS = (
-    "", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "Nan", "None", "n/a", "nan", "null",
-)  # fmt: skip
-"""The words for a missing cell in a table of text."""
-
 ALL_OTHERS = "*"
 """The name for all other columns in a mapping of bins."""
 
@@ -102,7 +98,7 @@ class Bins(Mapping[str, "tuple[float, ...] | None"]):
 
     def __repr__(self) -> str:
         shown = ", ".join(
-            f"{column}={'values' if cuts is None else '(' + ', '.join(map(_written, cuts)) + ')'}"
+            f"{column}={'values' if cuts is None else '(' + ', '.join(map(written, cuts)) + ')'}"
             for column, cuts in self._edges.items()
         )
         return f"Bins({shown})"
@@ -386,7 +382,7 @@ def _binned(name: str, values: _Values, bins: BinsLike) -> _ColumnItems:
     every = np.full(len(values.codes), _ABSENT, dtype=np.int64)
     if edges is None:
         every[~values.missing] = codes
-        return _ColumnItems(every.astype(np.int32), [_written(value) for value in distinct], None, False)
+        return _ColumnItems(every.astype(np.int32), [written(value) for value in distinct], None, False)
     if is_whole is None:
         is_whole = _are_whole(distinct) and _are_whole(np.array(edges))
     every[~values.missing] = np.searchsorted(edges, numbers, side="right")
@@ -450,7 +446,7 @@ def _categories(column: pa.ChunkedArray) -> _Values:
     numbers, values = number_values(kept)
     names = [str(value).strip() for value in values.to_pylist()]
     if pa.types.is_floating(values.type):
-        names = [_written(float(value)) for value in names]
+        names = [written(float(value)) for value in names]
     distinct = sorted(set(names) - {""}, key=_natural)
     code_of = {name: code for code, name in enumerate(distinct)}
     local = np.array([code_of.get(name, _ABSENT) for name in names], dtype=np.int32)
@@ -620,19 +616,13 @@ def _are_whole(values: Floats) -> bool:
     return bool((np.abs(values) < _LARGEST_WHOLE).all() and (values == np.floor(values)).all())
 
 
-def _written(value: float) -> str:
-    """Write a number as people would: 3 for 3.0, and no more digits than it has."""
-    number = float(value)
-    return str(int(number)) if abs(number) < _LARGEST_WHOLE and number.is_integer() else repr(number)
-
-
 def _bin_names(edges: Sequence[float], *, is_whole: bool) -> list[str]:
     """Return the names of the bins: below the first edge, from each edge to the next, from the last on."""
     if not edges:
         return ["any"]
     dash = " to " if edges[0] < 0 else "-"
-    names = [f"<{_written(edges[0])}"]
+    names = [f"<{written(edges[0])}"]
     for low, high in pairwise(edges):
         last = high - 1 if is_whole else high
-        names.append(_written(low) if is_whole and last == low else f"{_written(low)}{dash}{_written(last)}")
-    return [*names, f"{_written(edges[-1])}+"]
+        names.append(written(low) if is_whole and last == low else f"{written(low)}{dash}{written(last)}")
+    return [*names, f"{written(edges[-1])}+"]

@@ -1,4 +1,4 @@
-"""Conditions on the columns of a table, as people write them: ``Quantity > 0 and InvoiceNo not starts with C``.
+"""Conditions on columns, as people write them: ``Quantity > 0 and InvoiceNo not starts with C``.
 
 `parsed` reads the text, and `Condition.holds` says for which rows a condition holds. Nothing in the text is
 run: it is cut at operators, and the rest are names and values.
@@ -46,9 +46,10 @@ _OPERATOR = re.compile(
     r"|\s*(<=|>=|!=|<>|==|=|<|>)",
     re.IGNORECASE,
 )
+_LARGEST_WHOLE = 2.0**53
 _SAME = {"==": "=", "<>": "!="}
 _QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'|`([^`]*)`")
-_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
+_AND = re.compile(r"\s+and(?:\s+|$)", re.IGNORECASE)
 _EXAMPLE = "'Quantity > 0', 'Country in (France, Germany)' or 'InvoiceNo not starts with C'"
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -99,10 +100,12 @@ class Condition(NamedTuple):
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             numbers = chunks.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
             return self._of_numbers(numbers, np.isnan(numbers))
-        codes, distinct = number_values(chunks)
         missing = chunks.is_null().to_numpy()
-        held = np.array([*self._of_values(distinct), False])  # the last one is for missing entries
-        return np.where(missing, self._of_missing(), held[np.where(missing, len(distinct), codes)])
+        held = np.full(len(chunks), self._of_missing())
+        if not missing.all():
+            codes, distinct = number_values(chunks.drop_null())
+            held[~missing] = np.array(self._of_values(distinct))[codes]
+        return held
 
     @property
     def is_negative(self) -> bool:
@@ -122,7 +125,7 @@ class Condition(NamedTuple):
                 held = _ORDERS[self.operator](numbers, self._number(self.values[0]))
             return np.where(missing, self._of_missing(), held)
         else:
-            texts = [_written(number) for number in numbers.tolist()]
+            texts = [written(number) for number in numbers.tolist()]
             held = np.array([self._text(text) for text in texts], dtype=np.bool_)
             return np.where(missing, self._of_missing(), held)
         return np.where(missing, self._of_missing(), held != self.is_negative)
@@ -133,9 +136,7 @@ class Condition(NamedTuple):
 
         if pa.types.is_boolean(distinct.type):
             return [self._truth(value) for value in distinct.to_pylist()]
-        texts = [
-            value.strip() if isinstance(value, str) else str(value) for value in distinct.to_pylist()
-        ]
+        texts = [value.strip() if isinstance(value, str) else str(value) for value in distinct.to_pylist()]
         if self.operator in ("is missing", "is not missing"):
             return [(text in MISSING_WORDS) == (self.operator == "is missing") for text in texts]
         return [
@@ -158,19 +159,19 @@ class Condition(NamedTuple):
             return bool(_ORDERS[name](text, value))  # as dates are written, year first
         if other is None:
             raise InvalidInputError(
-                f"expected numbers in column {self.column!r}, to compare them with {value}, got {text!r:.40}; "
-                "leave these rows out by a condition before it, or compare with ="
+                f"expected numbers in column {self.column!r}, to compare with {value}, got {text!r:.40}; "
+                "compare with = or 'in'"
             )
         return bool(_ORDERS[name](other, number))
 
-    def _truth(self, value: bool) -> bool:  # noqa: FBT001 - a value of a column
+    def _truth(self, value: bool) -> bool:
         name = self.operator.removeprefix("not ")
         if self.operator in ("is missing", "is not missing"):
             return self.operator == "is not missing"
         wanted = [_TRUTH.get(text.lower()) for text in self.values]
         if None in wanted or name not in ("=", "!=", "in"):
             raise InvalidInputError(
-                f"expected a condition such as '{self.column} = true', since that column has truth values, got "
+                f"expected a condition such as '{self.column} = true' on a column of truth values, got "
                 f"{str(self)!r}; write it so"
             )
         return (value in wanted) != self.is_negative
@@ -274,5 +275,7 @@ def _is_equal(text: str, value: str) -> bool:
     return number is not None and number == _as_number(text)
 
 
-def _written(number: float) -> str:
-    return str(int(number)) if number == number and abs(number) < 2.0**53 and number.is_integer() else repr(number)  # noqa: PLR0124 - NaN
+def written(value: float) -> str:
+    """Write a number as people would: 3 for 3.0, and no more digits than it has."""
+    number = float(value)
+    return str(int(number)) if abs(number) < _LARGEST_WHOLE and number.is_integer() else repr(number)

@@ -169,12 +169,14 @@ def not_binary(value: object, column: object = None) -> str:
     value = value.item() if isinstance(value, np.generic) else value
     where = "" if column is None else f" in column {column!r}"
     got = f"{' '.join(repr(value).split()):.60}"
-    hint = "Transactions.from_table, which makes items such as 'sex=female' of categories"
+    hint = "1 and 0 in the place of other values"
     if value is None or (isinstance(value, float) and math.isnan(value)):
         got = "a missing value"
         hint = "0 in its place, if the item was absent, or Transactions.from_table"
+    elif isinstance(value, str):
+        hint = "Transactions.from_table, which makes items such as 'sex=female'"
     elif isinstance(value, Number):
-        hint = "Transactions.from_table, which makes items such as 'age=18-30' of numbers and categories"
+        hint = "Transactions.from_table, which makes items such as 'age=18-30' of numbers"
     return f"expected only 0 and 1 (or False and True), got {got}{where}; try {hint}"
 
 
