@@ -194,7 +194,7 @@ class Partitions:
         return self.map(_as_it_is)
 
     def map(self, function: Callable[..., R], each: Sequence[Any] | None = None) -> Iterator[R]:
-        """Call a function for the transactions of every part, and yield what comes of it: see `PartsOf.map`."""
+        """Call a function for every part, and yield what it returns: see `PartsOf.map`."""
         return self.parts.map(function, each)
 
     def keep(self, make: Callable[..., K], each: Sequence[Any] | None = None) -> PartsOf[K]:
