@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from itemix.core.binning import Bins
     from itemix.core.items import Items
     from itemix.core.itemsets import Itemsets
-    from itemix.core.partitions import Partitions
     from itemix.core.transactions import Transactions
     from itemix.data import datasets
     from itemix.errors import (
         DatasetUnavailableError,
+        EngineError,
         InvalidInputError,
         ItemixError,
         MissingExtraError,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from itemix.files import load
     from itemix.fitted import learn_recommender
     from itemix.io.chunks import read_chunks
-    from itemix.io.engines import partitions
+    from itemix.io.partitions import Partitions, from_dask, from_spark, partitions
     from itemix.io.read import read_transactions
     from itemix.io.write import write_transactions
     from itemix.mining.mine import mine
@@ -70,6 +70,7 @@ __all__ = [
     "CorrectedMixture",
     "DatasetUnavailableError",
     "DirichletProcessMixture",
+    "EngineError",
     "Evaluation",
     "IndependentModel",
     "InvalidInputError",
@@ -95,6 +96,8 @@ __all__ = [
     "evaluate",
     "evaluate_recommendations",
     "fit",
+    "from_dask",
+    "from_spark",
     "learn_recommender",
     "load",
     "mine",
@@ -116,6 +119,7 @@ _HOME = {
     "CorrectedMixture": "itemix.models.corrected",
     "DatasetUnavailableError": "itemix.errors",
     "DirichletProcessMixture": "itemix.estimators",
+    "EngineError": "itemix.errors",
     "Evaluation": "itemix.evaluation",
     "IndependentModel": "itemix.estimators",
     "InvalidInputError": "itemix.errors",
@@ -130,7 +134,7 @@ _HOME = {
     "ModelFileError": "itemix.errors",
     "NotEnoughMemoryError": "itemix.errors",
     "OutputError": "itemix.errors",
-    "Partitions": "itemix.core.partitions",
+    "Partitions": "itemix.io.partitions",
     "RecommendationEvaluation": "itemix.evaluation",
     "Rules": "itemix.mining.ruleset",
     "TooManyItemsetsError": "itemix.errors",
@@ -143,7 +147,9 @@ _HOME = {
     "fit": "itemix.estimators",
     "load": "itemix.files",
     "mine": "itemix.mining.mine",
-    "partitions": "itemix.io.engines",
+    "from_dask": "itemix.io.partitions",
+    "from_spark": "itemix.io.partitions",
+    "partitions": "itemix.io.partitions",
     "read_chunks": "itemix.io.chunks",
     "read_transactions": "itemix.io.read",
     "rules": "itemix.mining.rules",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import itemix
 from itemix import InvalidInputError, TooManyItemsetsError, Transactions, UnknownItemError, mine
-from itemix.core.partitions import Listed, Partitions, Reread
+from itemix.io.partitions import Listed, Partitions, Reread
 from itemix.mining import partitioned
 from itemix.mining.partitioned import _shares
 

@@ -59,6 +59,21 @@ def read_arrow(
         return _READERS[layout](schema, batches, options), layout
 
 
+def encode_table(table: pa.Table, options: ReadOptions) -> Encoded:
+    """Return the rows of a table in memory: a list column, a long table, or columns of 0 and 1.
+
+    Raises
+    ------
+    InvalidInputError
+        If its columns have no known layout.
+    """
+    check_distinct(table.column_names)
+    layout = _layout_of(table.schema, options)
+    return _READERS[layout](
+        table.schema, lambda columns: iter(table.select(list(columns)).to_batches()), options
+    )
+
+
 def arrow_pieces(
     source: Source, options: ReadOptions, *, parquet: bool, layout: str | None
 ) -> tuple[Items | None, Iterator[Encoded], str]:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from itemix._runtime import count_threads, interruptible
 from itemix.core.itemsets import Itemsets
-from itemix.core.partitions import Partitions
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.io.chunks import Chunks
-from itemix.io.engines import partitions
+from itemix.io.partitions import Partitions, partitions
 from itemix.mining.exact import ExactSearch
 from itemix.mining.model import model_search
 from itemix.mining.options import SearchOptions, as_fraction, min_count, min_probability

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from itemix._typing import Codes, Ints
     from itemix.core.items import Items
-    from itemix.core.partitions import Partitions
     from itemix.core.transactions import Transactions
+    from itemix.io.partitions import Partitions
     from itemix.mining.options import SearchOptions
 
 # Memory of a candidate: in the results of the parts, in the union, and in the trie.
