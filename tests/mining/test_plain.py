@@ -67,7 +67,8 @@ def test_as_the_kernels(plainly, target):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
-    "options", [{"top_k": 7}, {"include": [1]}, {"exclude": [0, 2]}, {"include": [2], "exclude": [1], "top_k": 3}]
+    "options",
+    [{"top_k": 7}, {"include": [1]}, {"exclude": [0, 2]}, {"include": [2], "exclude": [1], "top_k": 3}],
 )
 def test_options(plainly, target, options):
     """Items to include and exclude, and the most frequent sets."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-
     from itemix.cli.options import Output
     from itemix.core.itemsets import Itemsets
     from itemix.core.sets import Sets

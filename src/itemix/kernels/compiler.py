@@ -7,25 +7,29 @@ takes longer to import than most searches take.
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numba
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, compiler, event
+from numba.core import cgutils, compiler, event, serialize
 from numba.core.caching import NullCache
-from numba.core.serialize import dumps
-from numba.core.typing import signature
+from numba.core.typing.templates import signature
 from numba.extending import lower_builtin, type_callable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 BLOCK = 16
+_njit: Any = numba.njit
+_signature: Any = signature
+_result: Any = compiler.CompileResult
+_any_types: Any = types.VarArg
+_lower: Any = lower_builtin
 _CHECKSUM_BYTES = 32
 
 
@@ -37,7 +41,7 @@ def compiled(
     Its compiled code is kept in a folder, if there is one.
     """
     wrappers = {"no_cfunc_wrapper": True, "no_cpython_wrapper": is_inner}
-    dispatcher = numba.njit(nogil=True, error_model="numpy", **wrappers, **options)(function)
+    dispatcher = _njit(nogil=True, error_model="numpy", **wrappers, **options)(function)
     if folder is not None:
         name = f"{function.__name__}{'.inner' if is_inner else ''}"
         dispatcher._cache = SavedCode(name, folder)  # noqa: SLF001 - Numba has no other way
@@ -57,7 +61,7 @@ def listen(begin: Callable[[], None], end: Callable[..., None]) -> None:
     event.register("numba:compile", Compiling())  # type: ignore[no-untyped-call]
 
 
-class SavedCode(NullCache):  # type: ignore[misc]
+class SavedCode(NullCache):
     """The compiled code of one function on disk: a file for each signature, with its checksum.
 
     The name of a file says for which signature and which processor it is. Files are written under another
@@ -83,13 +87,13 @@ class SavedCode(NullCache):  # type: ignore[misc]
         checksum, payload = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
         if hashlib.sha256(payload).digest() != checksum:
             return None
-        return compiler.CompileResult._rebuild(target_context, *pickle.loads(payload))  # noqa: S301, SLF001
+        return _result._rebuild(target_context, *pickle.loads(payload))  # noqa: S301, SLF001
 
     def save_overload(self, sig: Any, data: Any) -> None:  # noqa: ANN401 - Numba's types
         """Keep what was compiled for a signature, if that is possible."""
         if data.lifted or data.library.has_dynamic_globals:
             return
-        payload = dumps(data._reduce())  # type: ignore[no-untyped-call]  # noqa: SLF001
+        payload = serialize.dumps(data._reduce())  # type: ignore[no-untyped-call]  # noqa: SLF001
         file = self._file(sig, data.codegen)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -108,8 +112,12 @@ def teach(instructions: dict[str, Callable[..., object]]) -> None:
     """Let Numba put machine instructions in the place of Python functions, given by name."""
     for name, function in instructions.items():
         typer, code = _INSTRUCTIONS[name]
-        type_callable(function)(lambda _context, typer=typer: typer)
-        lower_builtin(function, types.VarArg(types.Any))(code)
+        type_callable(function)(partial(_typer, typer))
+        _lower(function, _any_types(types.Any))(code)
+
+
+def _typer(typer: Any, _context: Any) -> Any:  # noqa: ANN401 - Numba's types
+    return typer
 
 
 def _element(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:  # noqa: ANN401
@@ -158,17 +166,17 @@ def _fetch_add(context: Any, builder: Any, signature: Any, args: Any) -> Any:  #
 
 # The types of a call, and the code that takes its place.
 _INSTRUCTIONS: dict[str, tuple[Any, Any]] = {
-    "popcount": (lambda word: signature(types.int64, types.uint64), _popcount),
-    "trailing_zeros": (lambda word: signature(types.int64, types.uint64), _trailing_zeros),
-    "bits_of": (lambda number: signature(types.int64, types.float64), _bits_of),
-    "float_of": (lambda bits: signature(types.float64, types.int64), _float_of),
-    "flag_bits": (lambda flags, start: signature(types.uint64, flags, types.intp), _flag_bits),
+    "popcount": (lambda word: _signature(types.int64, types.uint64), _popcount),
+    "trailing_zeros": (lambda word: _signature(types.int64, types.uint64), _trailing_zeros),
+    "bits_of": (lambda number: _signature(types.int64, types.float64), _bits_of),
+    "float_of": (lambda bits: _signature(types.float64, types.int64), _float_of),
+    "flag_bits": (lambda flags, start: _signature(types.uint64, flags, types.intp), _flag_bits),
     "copy_block": (
-        lambda target, to, source, start: signature(types.void, target, types.intp, source, types.intp),
+        lambda target, to, source, start: _signature(types.void, target, types.intp, source, types.intp),
         _copy_block,
     ),
     "fetch_add": (
-        lambda array, position, amount: signature(types.int64, array, types.intp, types.int64),
+        lambda array, position, amount: _signature(types.int64, array, types.intp, types.int64),
         _fetch_add,
     ),
 }

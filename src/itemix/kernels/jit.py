@@ -4,7 +4,8 @@ Numba is imported, and code compiled or loaded, when a kernel is first called fo
 load compiled code takes longer than many a small job; to compile it takes a minute. So a process does its
 first steps in plain Python, for about as long as the compiled code would take to come (`spare_seconds`): a
 kernel marked `linear` runs as Python on small arrays, and `mining/plain.py` stands in for the searches. What
-comes out is the same. The variable ITEMIX_COMPILE set to ``now`` turns that off.
+comes out is the same. Meanwhile another process compiles. The variable ITEMIX_COMPILE turns that off: with
+``later`` no process is started, with ``now`` nothing runs as Python, and not a word is said of compiling.
 
 Compiled code is kept in the user's cache, in a folder for each kind of machine and each state of the sources,
 so that it outlives a reinstallation. Many containers let nobody write there; the code then goes to a
@@ -44,6 +45,9 @@ _ADVICE = "set NUMBA_CACHE_DIR to a folder that this user may write to"
 # What a process may spend on plain Python: about what it takes to load kernels, or a part of compiling them.
 _SECONDS_IF_COMPILED = 0.2
 _SECONDS_IF_NOT = 2.5
+_SECONDS_OF_A_PART = 300
+_SECONDS_BETWEEN_TRIES = 3600
+_VARIABLE = "ITEMIX_COMPILE"
 # A step of a linear kernel takes about so long in plain Python.
 _SECONDS_PER_ELEMENT = 5e-7
 
@@ -126,7 +130,7 @@ class Kernel:
     def _numba_type_(self) -> Any:  # noqa: ANN401 - Numba asks for it where a kernel calls this one
         if self._inner is None:
             self._inner = self._made(is_inner=True)
-        return self._inner._numba_type_  # noqa: SLF001 - Numba's own protocol
+        return self._inner._numba_type_
 
     def is_compiled(self) -> bool:
         """Whether there is compiled code, here or on disk."""
@@ -135,7 +139,7 @@ class Kernel:
         place, own = _place(self._function), f"{self.__name__}-"
         for folder in (*_folders(), _private_path()[0]):
             try:
-                if any(name.startswith(own) for name in os.listdir(folder / place)):
+                if any(file.name.startswith(own) for file in (folder / place).iterdir()):
                     return True
             except OSError:  # it does not exist, or is not for this user
                 continue
@@ -180,9 +184,11 @@ class SpareTime:
         """Return the seconds that may be spent in the place of a kernel; 0 where it is loaded."""
         if not isinstance(kernel, Kernel) or kernel._compiled is not None or not _is_lazy():  # noqa: SLF001
             return 0.0
-        most = _SECONDS_IF_NOT
         if kernel.is_compiled():
             most = 0.0 if _compiler.cache_info().currsize else _SECONDS_IF_COMPILED
+        else:
+            most = _SECONDS_IF_NOT
+            compile_in_background(part_of(kernel.__module__))
         return max(0.0, most - self._spent)
 
     def allows(self, seconds: float, kernel: Kernel) -> bool:
@@ -210,7 +216,65 @@ def spend(seconds: float) -> None:
 
 
 def _is_lazy() -> bool:
-    return os.environ.get("ITEMIX_COMPILE") != "now"
+    return os.environ.get(_VARIABLE) != "now"
+
+
+def part_of(module: str) -> str:
+    """Return the part of `itemix warmup` that compiles a module of kernels."""
+    folder = module.split(".")[2]
+    return folder if folder in ("models", "inference") else "mining"
+
+
+@functools.cache
+def compile_in_background(part: str) -> None:
+    """Start a process that compiles a part with the time that nobody else wants, if none has been started.
+
+    One process at a time, at most one an hour for each part until it succeeds, and none where compiled code
+    cannot be kept. Trouble is of no account: the kernels are then compiled when they are needed.
+    """
+    if os.environ.get(_VARIABLE) or not sys.executable:
+        return
+    try:
+        mark = mark_of(part)
+        if mark is None or any(_is_fresh(other, part) for other in mark.parent.glob("warmup-*")):
+            return
+        mark.unlink(missing_ok=True)
+        mark.touch(exist_ok=False)
+        import subprocess
+
+        detached: dict[str, Any] = {"start_new_session": True}
+        if sys.platform == "win32":
+            detached = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NO_WINDOW}
+        process = subprocess.Popen(  # noqa: S603 - ourselves
+            [sys.executable, "-m", "itemix", "warmup", "--in-background", part],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {_VARIABLE: "now"},
+            **detached,
+        )
+        process.returncode = 0  # nobody waits for it, and Python would warn of that
+    except OSError:
+        return
+
+
+def mark_of(part: str) -> Path | None:
+    """Return the file that says that a part is being compiled, or has been if it holds a byte."""
+    folder = next(_folders(), None)
+    if folder is None or not _is_writable(folder / _machine()):
+        return None
+    sources = Path(__file__).parent.rglob("*.py")
+    state = hashlib.sha256(b"".join(source.read_bytes() for source in sorted(sources))).hexdigest()
+    return folder / _machine() / f"warmup-{part}-{state[:16]}"
+
+
+def _is_fresh(mark: Path, part: str) -> bool:
+    """Whether a process is compiling now, or has tried or compiled this part."""
+    found = mark.stat()
+    seconds = time.time() - found.st_mtime
+    if not mark.name.startswith(f"warmup-{part}-"):
+        return found.st_size == 0 and seconds < _SECONDS_OF_A_PART
+    return (found.st_size > 0 and mark == mark_of(part)) or seconds < _SECONDS_BETWEEN_TRIES
 
 
 def _n_elements(arguments: tuple[Any, ...]) -> int:
@@ -258,17 +322,22 @@ class Compilations:
             self.seconds += time.perf_counter() - self._began
         self._say()
 
+    @staticmethod
+    def _in_place(out: object) -> bool:
+        return out is sys.__stderr__ is not None and sys.__stderr__.isatty()
+
     def _say(self) -> None:
-        if self.is_quiet or sys.stderr is None:
+        out = cast("Any", sys.stderr)
+        if self.is_quiet or out is None or not _is_lazy():
             return
         line = "itemix: compiling for this machine, once"
-        if sys.stderr is sys.__stderr__ and sys.stderr.isatty():
+        if self._in_place(out):
             counted = f"{line} ({self.n_done} of {max(len(self._awaited), self.n_done)})"
-            sys.stderr.write(f"\r{counted}" if self._depth else f"\r{' ' * len(counted)}\r")
-            sys.stderr.flush()
+            out.write(f"\r{counted}" if self._depth else f"\r{' ' * len(counted)}\r")
+            out.flush()
         elif not self._is_said:
-            sys.stderr.write(f"{line}\n")
-            sys.stderr.flush()
+            out.write(f"{line}\n")
+            out.flush()
         self._is_said = True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -156,7 +156,9 @@ def mine_exact(
     code_of = frequent[np.argsort(-counts[frequent], kind="stable")].astype(np.int32)
     if len(code_of) == 0:
         return SetColumns.empty()
-    kernel = {"all": eclat.search, "closed": closed.search, "maximal": maximal.search}[target]
+    kernel: Callable[..., Any] = {"all": eclat.search, "closed": closed.search, "maximal": maximal.search}[
+        target
+    ]
     found = mine_plainly(tx, target, limits, code_of, kernel)
     if found is not None:
         return found

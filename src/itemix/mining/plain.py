@@ -139,8 +139,8 @@ class _PlainSearch:
             self._add(longer, n)
             if is_last or position == 0:
                 continue
-            below = [(other, both, count(both)) for other, both in _with(bits, extensions[:position])]
-            below = [extension for extension in below if extension[2] >= least]
+            both = [(other, bits & held) for other, held, _ in extensions[:position]]
+            below = [(other, held, n_both) for other, held in both if (n_both := count(held)) >= least]
             if below:
                 self.grow(longer, below)
 
@@ -150,8 +150,8 @@ class _PlainSearch:
         An item that a set's transactions all hold belongs to its closure. If its rank is above the last item
         that was added, another branch has the set.
         """
-        always = tuple(rank for rank, _, n in extensions if n == n_transactions)
         others = [extension for extension in reversed(extensions) if extension[2] < n_transactions]
+        always = tuple(rank for rank, _, n in reversed(extensions) if n == n_transactions)
         if always and (not only_maximal or not others):
             self._add(always, n_transactions)
         self._close(always, others, len(extensions), only_maximal=only_maximal)
@@ -162,29 +162,24 @@ class _PlainSearch:
         self, members: tuple[int, ...], extensions: Sequence[Extension], core: int, *, only_maximal: bool
     ) -> None:
         self.check()
-        if len(members) > _LONGEST or (len(members) >= self._limits.max_len and not only_maximal):
-            if len(members) > _LONGEST:
-                raise _GivenUpError
+        if len(members) > _LONGEST:
+            raise _GivenUpError
+        if len(members) >= self._limits.max_len and not only_maximal:
             return
         count, least = self.count, self._limits.min_count
         for rank, bits, n in extensions:
             if rank >= core:
                 continue
-            closure, below = [rank], []
-            for other, both in _with(bits, extensions):
-                n_both = count(both)
-                if n_both == n:
-                    if other > rank:
-                        break
-                    if other < rank:
-                        closure.append(other)
-                elif n_both >= least:
-                    below.append((other, both, n_both))
-            else:
-                found = (*members, *closure)
-                if not only_maximal or not below:
-                    self._add(tuple(sorted(found, reverse=True)), n)
-                self._close(found, below, rank, only_maximal=only_maximal)
+            both = [(other, bits & held) for other, held, _ in extensions if other != rank]
+            counted = [(other, held, count(held)) for other, held in both]
+            always = [other for other, _, n_both in counted if n_both == n]
+            if always and max(always) > rank:
+                continue
+            below = [extension for extension in counted if least <= extension[2] < n]
+            closed = tuple(sorted((*members, rank, *always), reverse=True))
+            if not only_maximal or not below:
+                self._add(closed, n)
+            self._close(closed, below, rank, only_maximal=only_maximal)
 
     def _add(self, ranks: tuple[int, ...], n: int) -> None:
         length = len(ranks)
@@ -199,10 +194,8 @@ class _PlainSearch:
         lengths = sorted(self._found)
         sizes = np.repeat(lengths, [len(self._found[length]) for length in lengths]).astype(np.int64)
         sets = list(chain.from_iterable(self._found[length] for length in lengths))
-        ranks = np.fromiter(chain.from_iterable(reversed(found) for found, _ in sets), np.int64, self._n_codes)
+        ranks = np.fromiter(
+            chain.from_iterable(reversed(found) for found, _ in sets), np.int64, self._n_codes
+        )
         counts = np.fromiter((n for _, n in sets), np.int64, self._n_sets)
         return SetColumns(np.concatenate([[0], np.cumsum(sizes)]), code_of[ranks], counts)
-
-
-def _with(bits: int, extensions: Sequence[Extension]) -> list[tuple[int, int]]:
-    return [(rank, bits & other) for rank, other, _ in extensions]
