@@ -1,5 +1,10 @@
 """The search in plain Python is the twin of the kernels: the same sets and counts, in the same order."""
 
+import json
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -104,3 +109,31 @@ def test_it_gives_up_in_time(monkeypatch):
     monkeypatch.setattr("itemix.mining.exact.mine_plainly", searched)
     assert len(mine(tx, 50)) == 2**18 - 1
     assert tried == [None]
+
+
+EVERYTHING = """
+import json, sys
+import itemix
+from itemix.mining.measures import MEASURES
+tx = itemix.datasets.grocery_store()
+found = itemix.mine(tx, 0.02)
+rules = itemix.rules(found, min_threshold=0.1)
+measures = {name: rules.measure(name).tolist() for name in MEASURES}
+counts = [tx.count(names) for names in [itemset.items for itemset in found[:5]]]
+print(json.dumps([repr(rules[:50]), measures, found.count.tolist(), counts, "numba" in sys.modules]))
+"""
+
+
+def test_rules_and_counts(tmp_path):
+    """Kernels that run as Python give the same numbers, to the last bit, without Numba."""
+    answers = []
+    for mode in ("later", "now"):
+        environment = os.environ | {"ITEMIX_COMPILE": mode}
+        if mode == "later":
+            environment["NUMBA_CACHE_DIR"] = str(tmp_path)
+        command = [sys.executable, "-c", EVERYTHING]
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)  # noqa: S603
+        *answer, has_numba = json.loads(ran.stdout)
+        assert has_numba == (mode == "now"), ran.stderr
+        answers.append(answer)
+    assert answers[0] == answers[1]

@@ -194,7 +194,7 @@ def _ask() -> None:
     from itemix.mining.mine import mine
 
     model = _model("BayesianMixture", n_components=3)
-    item, other = model.items[0], model.items[1]
+    item, other = "item 0", "item 1"
     model.probability([item])
     model.probability([item], given=[other])
     model.probability([item], absent=[other])
@@ -207,7 +207,7 @@ def _recommend() -> None:
     from itemix.fitted import learn_recommender
 
     model = _model(n_components=3)
-    model.recommend([model.items[0]])
+    model.recommend(["item 0"])
     learn_recommender(model, _baskets(30, 0.2))
 
 
@@ -221,11 +221,11 @@ def _corrected() -> None:
     from itemix.mining.mine import mine
 
     model = _model("DirichletProcessMixture", n_components=3, correction="auto")
-    model.probability([model.items[0]])
+    model.probability(["item 0"])
     mine(model, 0.05)
 
 
-def _fit_by(kind: str, **options: Any) -> Callable[[], None]:
+def _fit_by(kind: str, **options: Any) -> Callable[[], None]:  # noqa: ANN401 - of an estimator
     def fit() -> None:
         _model(kind, **options)
 
@@ -242,7 +242,7 @@ def _max_entropy() -> None:
     import itemix
 
     model = itemix.MaxEntropyModel(min_support=0.1, max_len=2).fit(_baskets(12, 0.3))
-    model.probability([model.items[0]])
+    model.probability(["item 0"])
 
 
 PATHS: dict[str, dict[str, Callable[[], None]]] = {

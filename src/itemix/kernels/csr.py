@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.jit import kernel, linear
+from itemix.kernels.jit import counted, kernel, linear
 
 SHORT_ROW = 32
 """Up to this length a row is sorted by insertion."""
@@ -230,7 +230,7 @@ def _agrees(rows: RowArrays, t: int, present: RowArrays, absent: RowArrays, even
     return True
 
 
-@kernel
+@linear
 def matching_rows(
     rows: RowArrays, columns: RowArrays, present: RowArrays, absent: RowArrays, event: int, out: np.ndarray
 ) -> int:
@@ -261,7 +261,7 @@ def matching_rows(
     return n
 
 
-@kernel
+@counted(lambda rows, _columns, _weights, _present, _absent, _found, counts: 4 * len(rows[0]) * len(counts))
 def count_events(
     rows: RowArrays,
     columns: RowArrays,

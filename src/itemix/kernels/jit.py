@@ -49,7 +49,7 @@ _SECONDS_OF_A_PART = 300
 _SECONDS_BETWEEN_TRIES = 3600
 _VARIABLE = "ITEMIX_COMPILE"
 # A step of a linear kernel takes about so long in plain Python.
-_SECONDS_PER_ELEMENT = 5e-7
+_SECONDS_PER_STEP = 5e-7
 
 
 def kernel(function: F) -> F:
@@ -62,7 +62,12 @@ def linear(function: F) -> F:
 
     For kernels that take about one step for each element of their arrays.
     """
-    return _as_kernel(function, is_linear=True)
+    return _as_kernel(function, steps=_n_elements)
+
+
+def counted(steps: Callable[..., float]) -> Callable[[F], F]:
+    """Compile as `linear`, with another number of steps: a function of the same arguments says how many."""
+    return functools.partial(_as_kernel, steps=steps)
 
 
 def inlined(function: F) -> F:
@@ -91,10 +96,10 @@ def summing(function: F) -> F:
     return _as_kernel(function, fastmath={"reassoc", "contract"})
 
 
-def _as_kernel(function: F, *, is_linear: bool = False, **options: Any) -> F:  # noqa: ANN401 - options of Numba
+def _as_kernel(function: F, *, steps: Callable[..., float] | None = None, **options: Any) -> F:  # noqa: ANN401
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return function
-    return cast("F", Kernel(function, options, is_linear=is_linear))
+    return cast("F", Kernel(function, options, steps))
 
 
 class Kernel:
@@ -103,11 +108,13 @@ class Kernel:
     Python calls one compiled version, other kernels another one, which needs no wrapper around it.
     """
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any], *, is_linear: bool) -> None:
+    def __init__(
+        self, function: Callable[..., Any], options: dict[str, Any], steps: Callable[..., float] | None
+    ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._options = options
-        self._is_linear = is_linear
+        self._steps = steps
         self._compiled: Any = None
         self._inner: Any = None
 
@@ -117,7 +124,7 @@ class Kernel:
             return self._compiled(*arguments)
         if _in_plain.depth:
             return self._function(*arguments)
-        if self._is_linear and _spare.allows(_n_elements(arguments) * _SECONDS_PER_ELEMENT, self):
+        if self._steps is not None and _spare.allows(self._steps(*arguments) * _SECONDS_PER_STEP, self):
             return self._as_python(arguments)
         return self._dispatcher()(*arguments)
 
@@ -277,14 +284,14 @@ def _is_fresh(mark: Path, part: str) -> bool:
     return (found.st_size > 0 and mark == mark_of(part)) or seconds < _SECONDS_BETWEEN_TRIES
 
 
-def _n_elements(arguments: tuple[Any, ...]) -> int:
+def _n_elements(*arguments: Any) -> int:  # noqa: ANN401 - of a kernel
     """Count the elements of all arrays."""
     n = 0
     for value in arguments:
         if isinstance(value, np.ndarray):
             n += value.size
         elif isinstance(value, tuple):
-            n += _n_elements(value)
+            n += _n_elements(*value)
     return n
 
 
