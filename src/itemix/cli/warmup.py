@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from itemix.cli.options import Quiet, check_choice, one_of, option
+from itemix.cli.options import Quiet, check_choice, one_of
 from itemix.cli.output import note, stopwatch
 from itemix.errors import InvalidInputError
 
@@ -42,9 +42,6 @@ def warmup(
     ] = None,
     *,
     quiet: Quiet = False,
-    in_background: Annotated[
-        bool, option("--in-background", panel="Output", help="Be quiet, slow and soon over.", hidden=True)
-    ] = False,
 ) -> None:
     """Compile everything for this machine now, once.
 
@@ -56,6 +53,7 @@ def warmup(
     chosen = list(dict.fromkeys(parts or PARTS))
     for part in chosen:
         check_choice("PART", part, PARTS)
+    in_background = os.environ.get("ITEMIX_COMPILE") == "background"
     os.environ["ITEMIX_COMPILE"] = "now"
     steps = [(part, name) for part in chosen for name in PATHS[part]]
     if in_background:

@@ -253,11 +253,11 @@ def compile_in_background(part: str) -> None:
         if sys.platform == "win32":
             detached = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NO_WINDOW}
         process = subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-m", "itemix", "warmup", "--in-background", part],
+            [sys.executable, "-m", "itemix", "warmup", part],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {_VARIABLE: "now"},
+            env=os.environ | {_VARIABLE: "background"},
             **detached,
         )
         process.returncode = 0  # nobody waits for it, and Python would warn of that
