@@ -519,7 +519,8 @@ class Output:
             "-o",
             panel=_OUTPUT,
             metavar="FILE",
-            help="Write all of the result to a .parquet, .csv or .jsonl file (the last two also with .gz).",
+            help="Write all of the result to a .parquet, .csv, .json, .jsonl or .xlsx file (CSV and JSON "
+            "also with .gz).",
         ),
     ] = None
     limit: Annotated[
