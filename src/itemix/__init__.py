@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         IndependentModel,
         MaxEntropyModel,
         fit,
+        surprises,
     )
     from itemix.evaluation import (
         Evaluation,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from itemix.mining.mine import mine
     from itemix.mining.rules import rules
     from itemix.mining.ruleset import Rules
+    from itemix.mining.surprise import Surprises
     from itemix.models.corrected import CorrectedMixture
     from itemix.models.maxent import MaxEntropy
     from itemix.models.mixture import Mixture
@@ -82,6 +84,7 @@ __all__ = [
     "OutputError",
     "RecommendationEvaluation",
     "Rules",
+    "Surprises",
     "TooManyItemsetsError",
     "Transactions",
     "TreeMixture",
@@ -97,6 +100,7 @@ __all__ = [
     "read_chunks",
     "read_transactions",
     "rules",
+    "surprises",
     "write_report",
     "write_transactions",
 ]
@@ -125,6 +129,7 @@ _HOME = {
     "OutputError": "itemix.errors",
     "RecommendationEvaluation": "itemix.evaluation",
     "Rules": "itemix.mining.ruleset",
+    "Surprises": "itemix.mining.surprise",
     "TooManyItemsetsError": "itemix.errors",
     "Transactions": "itemix.core.transactions",
     "TreeMixture": "itemix.models.trees",
@@ -138,6 +143,7 @@ _HOME = {
     "read_chunks": "itemix.io.chunks",
     "read_transactions": "itemix.io.read",
     "rules": "itemix.mining.rules",
+    "surprises": "itemix.estimators",
     "write_report": "itemix.report",
     "write_transactions": "itemix.io.write",
 }

@@ -6,6 +6,7 @@ from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture,
 from itemix.estimators.bernoulli import BernoulliMixture, IndependentModel
 from itemix.estimators.chow_liu import ChowLiuMixture, ChowLiuTree
 from itemix.estimators.maxent import MaxEntropyModel
+from itemix.estimators.surprises import surprises
 
 __all__ = [
     "BayesianMixture",
@@ -16,4 +17,5 @@ __all__ = [
     "IndependentModel",
     "MaxEntropyModel",
     "fit",
+    "surprises",
 ]
