@@ -84,7 +84,7 @@ def plant(drawn: Drawn, truth: Mixture, min_support: float, rng: np.random.Gener
     alone = itemix.mine(truth, min_support, min_len=2, max_len=3)
     eligible = np.flatnonzero(alone.support <= 4 * min_support)
     plants: list[Plant] = []
-    taken: set[int] = set()
+    done: list[set[int]] = []
     for length in (2, 3):
         own = rng.permutation(eligible[alone.lengths[eligible] == length])
         wanted = list(RATIOS) * N_PLANTED
@@ -93,9 +93,9 @@ def plant(drawn: Drawn, truth: Mixture, min_support: float, rng: np.random.Gener
             if not wanted:
                 break
             # Planted sets share at most one item, or one would change the other.
-            if len(taken.intersection(codes.tolist())) > 1:
+            if any(len(other.intersection(codes.tolist())) > 1 for other in done):
                 continue
-            taken.update(codes.tolist())
+            done.append(set(codes.tolist()))
             plants.append(_planted(drawn, truth, codes, wanted.pop(0), float(alone.support[s]), rng))
     return plants
 

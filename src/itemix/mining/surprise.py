@@ -346,36 +346,48 @@ def _reach(source: ErrorSource, below: Itemsets, n: int, min_count: int) -> Floa
     return np.repeat(chance, step)[: len(order)]
 
 
-def q_values(p_values: Floats, found: Candidates, side: str, adjust: str) -> Floats:
-    """Return the least false discovery rate at which each test is a find, shape (n,).
+def q_values(tail: Floats, found: Candidates, adjust: str) -> Floats:
+    """Return the least false discovery rate at which each test on one side is a find, shape (n,).
 
     That is the method of Benjamini and Hochberg, or of Benjamini and Yekutieli, which holds under any
-    dependence. Of sets that are expected to be frequent, each has a p value of t or less with at most the
-    chance t. Any other has it only if it is frequent, and then on one side: with at most the chance
-    min(t, r), or min(t / 2, r) if both sides are tested, where r is its `reach`.
+    dependence. Of sets that are expected to be frequent, each has a tail of t or less with at most the chance
+    t. Any other has it only if it is frequent: with at most the chance min(t, r), where r is its `reach`.
 
     Parameters
     ----------
-    p_values : array of float, shape (n,)
-        The p values.
+    tail : array of float, shape (n,)
+        The p values of one side.
     found : Candidates
         What was tested.
-    side, adjust
-        As in `itemix.surprises`.
+    adjust : {"bh", "by"}
+        The method.
     """
-    n = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    t = p_values[order]
-    one_side = t / 2 if side == "both" else t
+    n = len(tail)
+    order = np.argsort(tail, kind="stable")
+    t = tail[order]
     reach = np.sort(found.reach)
     sums = np.concatenate([[0.0], np.cumsum(reach)])
-    below = np.searchsorted(reach, one_side)
-    rates = (found.n_expected * t + sums[below] + (len(reach) - below) * one_side) / np.arange(1, n + 1)
+    below = np.searchsorted(reach, t)
+    rates = (found.n_expected * t + sums[below] + (len(reach) - below) * t) / np.arange(1, n + 1)
     if adjust == "by":
         rates *= (1 / np.arange(1, n + 1)).sum()
     q = np.empty(n)
     q[order] = np.minimum(np.minimum.accumulate(rates[::-1])[::-1], 1.0)
     return q
+
+
+def p_and_q_values(lower: Floats, upper: Floats, found: Candidates, side: str, adjust: str) -> tuple[Floats, Floats]:
+    """Return p and q values, shape (n,) each. On both sides, they are twice those of the likelier side.
+
+    So the share of false finds is bounded among those that are more frequent, and among those that are less.
+    """
+    if side != "both":
+        tail = upper if side == "more" else lower
+        return tail, q_values(tail, found, adjust)
+    is_more = upper <= lower
+    p = np.where(is_more, upper, lower)
+    q = np.where(is_more, q_values(upper, found, adjust), q_values(lower, found, adjust))
+    return np.minimum(2 * p, 1.0), np.minimum(2 * q, 1.0)
 
 
 def _as_itemsets(sets: Sets) -> Itemsets:
@@ -419,8 +431,7 @@ def tested(
         What else the result knows.
     """
     lower, upper = tails(found.counts, n, found.mean, found.spread)
-    p = {"more": upper, "less": lower, "both": np.minimum(2 * np.minimum(lower, upper), 1.0)}[side]
-    q = q_values(p, found, side, adjust)
+    p, q = p_and_q_values(lower, upper, found, side, adjust)
     support = found.counts / n
     ratio = np.divide(support, found.mean, out=np.full(len(p), np.inf), where=found.mean > 0)
     kept = np.flatnonzero(q <= level)

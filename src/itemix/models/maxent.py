@@ -1,17 +1,22 @@
 """MaxEntropy: the distribution with the supports of some itemsets and no other structure.
 
+TiltedMixture is the same beside a mixture: it has the supports of some itemsets, and the mixture's structure.
+
 `KnownSets` holds these itemsets with their supports. All subsets of a known set are known too.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from itemix._arrays import Immutable, protected
 from itemix._checks import as_generator, check_whole
 from itemix._runtime import still_wanted
 from itemix.core.sets import Sets, readonly
@@ -26,11 +31,17 @@ if TYPE_CHECKING:
     from itemix._typing import Codes, Floats, Ints
     from itemix.core.items import Items
     from itemix.models import base
+    from itemix.models.mixture import Mixture
 
 MOST_ITEMS = 14
 # How many states of parts are worked on before Ctrl-C is noticed.
 _STATES_AT_A_TIME = 1 << 16
 _ROUNDING = 1e-9
+# A tilted mixture has its probabilities to this part of themselves, or after so many cycles.
+_CLOSE_ENOUGH = 1e-9
+_MOST_CYCLES = 500
+_MOST_PARTS = 20_000
+_NUMBERS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -481,3 +492,166 @@ def _questions(
     kept = order[is_new]
     ends = np.searchsorted(all_owners[is_new], np.arange(n + 1))
     return ends, all_codes[is_new].astype(np.int32), np.concatenate(status)[kept].astype(np.int8)
+
+
+class TiltedMixture(Immutable):
+    """A mixture that also knows the probabilities of a few itemsets: an immutable value.
+
+    Among the distributions that give these sets their probabilities it is the one nearest to the mixture, by
+    the Kullback-Leibler divergence (an I-projection; Csiszar 1975). Of a mixture with one component, which
+    is independence, that is the distribution of maximum entropy. It has the form
+
+        p(x) = q(x) exp(sum_j theta_j [S_j in x]) / Z.
+
+    Sets that share items, or hang together by others, are a group. Within a component groups are independent,
+    so Z is a sum over components of products over groups. The factor of a group is computed exactly, by
+    dividing it at one item after the other (`_mean_tilt`).
+
+    Parameters
+    ----------
+    mixture : Mixture
+        The mixture.
+    sets : Sets
+        The itemsets, of two items or more.
+    probabilities : array of float, shape (n_sets,)
+        Their probabilities, above 0 and below 1.
+
+    Attributes
+    ----------
+    tilts : array of float, shape (n_sets,)
+        The theta of each set.
+    log_total : float
+        The logarithm of Z.
+    """
+
+    def __init__(self, mixture: Mixture, sets: Sets, probabilities: Floats) -> None:
+        self._mixture = mixture
+        self._sets = [frozenset(sets.codes[i:j].tolist()) for i, j in pairwise(sets.offsets)]
+        self._by_item = {i: mixture.probs[:, i] for i in frozenset().union(*self._sets)}
+        self._groups = _hanging_together(self._sets)
+        self.tilts = protected(self._fitted(probabilities))
+        factors = self._factors(self.tilts)
+        joint = mixture.weights * np.prod([np.ones(mixture.n_components), *factors], axis=0)
+        self.log_total = float(np.log(joint.sum()))
+        self._weights = protected(joint / joint.sum())
+        self._factor_of_group = factors
+
+    def gain(self, frequencies: Floats) -> float:
+        """Return by how much the mean log-likelihood of transactions rises, beside that of the mixture.
+
+        Parameters
+        ----------
+        frequencies : array of float, shape (n_sets,)
+            How frequent each of the sets is in these transactions.
+        """
+        return float(self.tilts @ frequencies - self.log_total)
+
+    def probabilities_of_sets(self, sets: Sets) -> Floats:
+        """Return the probabilities of itemsets, shape (n,)."""
+        number: dict[frozenset[int], int] = {}
+        rows = (sets.codes[i:j].tolist() for i, j in pairwise(sets.offsets))
+        keys = (frozenset(self._by_item.keys() & row) for row in rows)
+        pattern = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
+        weights = np.array([self._weights * self._share(key) for key in number])
+        probs = self._mixture.probs.T
+        found = np.empty(len(sets))
+        for length in np.unique(sets.lengths):
+            own = np.flatnonzero(sets.lengths == length)
+            for some in np.array_split(own, -(-len(own) * len(self._weights) // _NUMBERS_AT_ONCE)):
+                still_wanted()
+                products = weights[pattern[some]]
+                for place in range(length):
+                    products *= probs[sets.codes[sets.offsets[some] + place]]
+                found[some] = products.sum(axis=1)
+        bounded: Floats = np.minimum(found, 1.0)
+        return bounded
+
+    def _share(self, present: frozenset[int]) -> Floats:
+        """Return by how much each component's probability of some items is changed, shape (K,)."""
+        share = np.ones(self._mixture.n_components)
+        for group, factor in zip(self._groups, self._factor_of_group, strict=True):
+            if any(present & self._sets[j] for j in group):
+                share *= self._group_factor(group, self.tilts, present) / factor
+        return share
+
+    def _factors(self, tilts: Floats) -> list[Floats]:
+        return [self._group_factor(group, tilts, frozenset()) for group in self._groups]
+
+    def _group_factor(self, group: list[int], tilts: Floats, present: frozenset[int]) -> Floats:
+        """Return the mean of the tilts of a group in each component if some items are present, shape (K,)."""
+        terms = tuple((self._sets[j] - present, float(np.expm1(tilts[j]))) for j in group)
+        return _mean_tilt(terms, self._by_item, np.ones(self._mixture.n_components), {})
+
+    def _fitted(self, probabilities: Floats) -> Floats:
+        """Return the tilts, by iterative proportional fitting: each set in turn gets its probability."""
+        tilts = np.zeros(len(self._sets))
+        factors = self._factors(tilts)
+        for _ in range(_MOST_CYCLES):
+            still_wanted()
+            furthest = 0.0
+            for g, group in enumerate(self._groups):
+                others = self._mixture.weights * np.prod(
+                    [np.ones(self._mixture.n_components), *(f for h, f in enumerate(factors) if h != g)], axis=0
+                )
+                for j in group:
+                    inside = self._group_factor(group, tilts, self._sets[j])
+                    inside = inside * np.prod([self._by_item[i] for i in self._sets[j]], axis=0)
+                    p = float((others * inside).sum() / (others * factors[g]).sum())
+                    wanted = float(probabilities[j])
+                    furthest = max(furthest, abs(p / wanted - 1))
+                    tilts[j] += np.log(wanted / p) + np.log1p(-p) - np.log1p(-wanted)
+                    factors[g] = self._group_factor(group, tilts, frozenset())
+            if furthest < _CLOSE_ENOUGH:
+                break
+        return tilts
+
+
+def _hanging_together(sets: list[frozenset[int]]) -> list[list[int]]:
+    """Return the positions of sets that share items, or hang together by others."""
+    groups: list[tuple[frozenset[int], list[int]]] = []
+    for j, own in enumerate(sets):
+        touched = [group for group in groups if group[0] & own]
+        groups = [group for group in groups if not group[0] & own]
+        items = own.union(*(group[0] for group in touched))
+        groups.append((items, sorted([j, *(k for group in touched for k in group[1])])))
+    return [members for _, members in groups]
+
+
+def _mean_tilt(
+    terms: tuple[tuple[frozenset[int], float], ...],
+    probs: dict[int, Floats],
+    ones: Floats,
+    known: dict[tuple[tuple[frozenset[int], float], ...], Floats],
+) -> Floats:
+    """Return the mean over x of the product of 1 + v [S in x] over terms (S, v), in each component.
+
+    Items are independent, so sets without common items are taken apart. Otherwise the item of most sets is
+    there or not: it leaves the sets, or takes them with it.
+    """
+    if not terms:
+        return ones
+    if terms in known:
+        return known[terms]
+    if len(terms) == 1:
+        items, v = terms[0]
+        found = 1 + v * np.prod([ones, *(probs[i] for i in items)], axis=0)
+    else:
+        groups = _hanging_together([items for items, _ in terms])
+        if len(groups) > 1:
+            parts = [_mean_tilt(tuple(terms[j] for j in group), probs, ones, known) for group in groups]
+            found = np.prod(parts, axis=0)
+        else:
+            if len(known) > _MOST_PARTS:
+                raise InvalidInputError(
+                    f"expected sets that can be taken apart, got {len(terms)} that hang together too closely; "
+                    "try a smaller n"
+                )
+            often = Counter(i for items, _ in terms for i in items)
+            item = max(often, key=lambda i: (often[i], -i))
+            there = tuple((items - {item}, v) for items, v in terms)
+            away = tuple((items, v) for items, v in terms if item not in items)
+            found = probs[item] * _mean_tilt(there, probs, ones, known) + (1 - probs[item]) * _mean_tilt(
+                away, probs, ones, known
+            )
+    known[terms] = found
+    return found
