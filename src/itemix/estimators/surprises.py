@@ -1,35 +1,121 @@
-"""`itemix.surprises`: test a model on data, or fit it to one half of the data and test it on the other."""
+"""`itemix.surprises` and `itemix.summarise`: test a model on data, and have it learn what it did not know.
+
+Without a model, `surprises` fits one to one half of the data and tests it on the other half.
+"""
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from itemix._checks import as_generator
-from itemix._runtime import interruptible
+from itemix._checks import as_generator, check_whole
+from itemix._runtime import interruptible, still_wanted
+from itemix.core.display import joined, plural
+from itemix.core.results import ColumnResult
+from itemix.core.sets import Sets
+from itemix.core.tables import TableColumns
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError, UnknownItemError
-from itemix.estimators.bayesian import DirichletProcessMixture
+from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture
 from itemix.fitted import FittedModel
 from itemix.inference.loop import shown_progress
 from itemix.mining.options import min_count
-from itemix.mining.surprise import candidates, check_test, fit_too_well, tested
+from itemix.mining.surprise import candidates, check_test, fit_too_well, p_and_q_values, tails, tested
 from itemix.models.base import Model, require_same_items
+from itemix.models.maxent import TiltedMixture
+from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
-    from itemix._typing import ModelLike, TransactionsLike
+    from itemix._typing import Floats, Ints, ModelLike, TransactionsLike
     from itemix.inference.loop import Seed
     from itemix.mining.intervals import ErrorSource
-    from itemix.mining.surprise import Surprises
+    from itemix.mining.surprise import Candidates, Surprises
 
 # As `itemix.fit`, but with more samples: how much they differ says how sure the model is.
 _FIT: dict[str, Any] = {
     "inference": "gibbs", "beta": "learn", "n_init": 4, "n_samples": 5, "thin": 5, "tol": 0.1, "max_iter": 100
 }  # fmt: skip
 _FEWEST = 2
+
+
+class Summary(ColumnResult):
+    """Itemsets that explain data, in the order in which they were taken: an immutable, columnar value.
+
+    What is expected of a set is what the model expects once it knows the sets before it. `to_pandas` and the
+    files have a column for each property of the same name.
+
+    See Also
+    --------
+    itemix.summarise : make a summary of data.
+    """
+
+    _kind = "summary"
+    _types: ClassVar = {
+        "itemsets": "sets",
+        "count": "int64",
+        **dict.fromkeys(("support", "expected", "ratio", "p_value", "q_value", "gain"), "float64"),
+    }
+    _in_table = ("count", "support", "expected", "ratio", "q_value", "gain", "itemsets")
+    _percents = frozenset(("support", "expected"))
+    __slots__ = ()
+
+    @property
+    def sets(self) -> Sets:
+        """The itemsets."""
+        return self._columns.sets("itemsets")
+
+    @property
+    def count(self) -> Ints:
+        """The number of transactions that hold each set, shape (n,)."""
+        return self._columns.numbers("count")
+
+    @property
+    def support(self) -> Floats:
+        """The fraction of transactions that hold each set, shape (n,)."""
+        return self._columns.numbers("support")
+
+    @property
+    def expected(self) -> Floats:
+        """The support that is expected if the sets before are known, shape (n,)."""
+        return self._columns.numbers("expected")
+
+    @property
+    def ratio(self) -> Floats:
+        """How many times as frequent as expected each set is, shape (n,)."""
+        return self._columns.numbers("ratio")
+
+    @property
+    def p_value(self) -> Floats:
+        """The chance of a count so far from what is expected, shape (n,)."""
+        return self._columns.numbers("p_value")
+
+    @property
+    def q_value(self) -> Floats:
+        """The p value adjusted for all sets that were tested with it, shape (n,)."""
+        return self._columns.numbers("q_value")
+
+    @property
+    def gain(self) -> Floats:
+        """By how much the log-likelihood of all transactions rises with each set, shape (n,)."""
+        return self._columns.numbers("gain")
+
+    @property
+    def n_transactions(self) -> int:
+        """The number of transactions."""
+        return int(self._columns.facts["n_transactions"])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing contradicts the model any more that knows these sets."""
+        return bool(self._columns.facts["is_complete"])
+
+    def _title(self) -> str:
+        rest = "nothing else contradicts" if self.is_complete else "more would follow"
+        what = f"Summary: {plural(len(self), 'itemset')} of {plural(self.n_transactions, 'transaction')}"
+        return joined([what, rest])
 
 
 @interruptible()
@@ -281,9 +367,63 @@ def summarise(
             "BayesianMixture or DirichletProcessMixture without a correction"
         )
     bounds = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
-    n_rows = transactions.n_transactions
-    found = candidates(
-        mixture, source, transactions, min_count(min_support, n_rows), side, **bounds
-    )
-    facts = {"level": level, "side": side, "adjust": adjust, "n_fitted": None if model is None else fitted.n_transactions}
-    return summary_of(mixture, found, n_rows, n, facts)
+    least = min_count(min_support, transactions.n_transactions)
+    found = candidates(mixture, source, transactions, least, side, **bounds)
+    facts = {"level": level, "side": side, "adjust": adjust}
+    return _summary(mixture, found, transactions, n, facts)
+
+
+def _summary(
+    mixture: Mixture, found: Candidates, data: Transactions, n: int, facts: dict[str, Any]
+) -> Summary:
+    """Take the set that tells most, again and again."""
+    n_rows = data.n_transactions
+    support, items = found.counts / n_rows, data.item_counts() / n_rows
+    # The mixture counts as one more transaction, so that no set becomes impossible or certain.
+    wanted = (found.counts + found.mean) / (n_rows + 1)
+    wanted_items = (n_rows * items + mixture.item_probabilities) / (n_rows + 1)
+    mean, taken = found.mean, np.empty(0, dtype=np.int64)
+    tilted: TiltedMixture | None = None
+    steps: list[tuple[float, ...]] = []
+    log_likelihood, is_complete = 0.0, False
+    while len(taken) < n:
+        still_wanted()
+        both = tails(found.counts, n_rows, mean, found.spread)
+        p, q = p_and_q_values(*both, found, facts["side"], facts["adjust"])
+        left = np.flatnonzero(q <= facts["level"])
+        left = left[~np.isin(left, taken)]
+        is_complete = len(left) == 0
+        if is_complete:
+            break
+        best = int(left[np.argmax(_divergence(support[left], mean[left]))])
+        taken = np.append(taken, best)
+        sets = found.sets.take(taken)
+        own = np.unique(sets.codes)
+        single = Sets.from_lengths(np.ones(len(own), dtype=np.int64), own, sets.items)
+        known = np.concatenate([wanted[taken], wanted_items[own]])
+        tilted = TiltedMixture(mixture, Sets.concatenate([sets, single]), known, tilted)
+        now = n_rows * tilted.gain(np.concatenate([support[taken], items[own]]))
+        steps.append((mean[best], p[best], q[best], now - log_likelihood))
+        log_likelihood = now
+        mean = tilted.probabilities_of_sets(found.sets)
+    expected, p, q, gain = (column.copy() for column in np.array(steps).reshape(-1, 4).T)
+    values = {
+        "itemsets": found.sets.take(taken),
+        "count": found.counts[taken],
+        "support": support[taken],
+        "expected": expected,
+        "ratio": support[taken] / expected,
+        "p_value": p,
+        "q_value": q,
+        "gain": gain,
+    }
+    more = {"n_transactions": n_rows, "n_tested": len(found.sets), "is_complete": int(is_complete)}
+    return Summary(TableColumns("summary", found.sets.items, values, {**more, **facts}))
+
+
+def _divergence(support: Floats, mean: Floats) -> Floats:
+    """Return by how much the mean log-likelihood rises if a set gets its support for its probability."""
+    from scipy.special import xlog1py, xlogy
+
+    gain: Floats = xlogy(support, support / mean) + xlog1py(1 - support, -support) - xlog1py(1 - support, -mean)
+    return gain

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -37,9 +37,10 @@ MOST_ITEMS = 14
 # How many states of parts are worked on before Ctrl-C is noticed.
 _STATES_AT_A_TIME = 1 << 16
 _ROUNDING = 1e-9
-# A tilted mixture has its probabilities to this part of themselves, or after so many cycles.
-_CLOSE_ENOUGH = 1e-9
-_MOST_CYCLES = 500
+# A tilted mixture has its probabilities to this part of their standard deviations.
+_CLOSE_ENOUGH = 1e-7
+_MOST_STEPS = 2_000
+_LARGEST_TILT = 50.0
 _MOST_PARTS = 20_000
 _NUMBERS_AT_ONCE = 1 << 22
 
@@ -503,18 +504,20 @@ class TiltedMixture(Immutable):
 
         p(x) = q(x) exp(sum_j theta_j [S_j in x]) / Z.
 
-    Sets that share items, or hang together by others, are a group. Within a component groups are independent,
-    so Z is a sum over components of products over groups. The factor of a group is computed exactly, by
-    dividing it at one item after the other (`_mean_tilt`).
+    The thetas minimise log Z - sum_j theta_j p(S_j), which is convex. Sets that share items, or hang together
+    by others, are a group. Within a component groups are independent, so Z is a sum over components of
+    products over groups. The factor of a group is computed exactly (`_mean_tilt`).
 
     Parameters
     ----------
     mixture : Mixture
         The mixture.
     sets : Sets
-        The itemsets, of two items or more.
+        The itemsets. Their items should be among them as sets of their own, or become more or less probable.
     probabilities : array of float, shape (n_sets,)
         Their probabilities, above 0 and below 1.
+    start : TiltedMixture, optional
+        One that knows the first of these sets, from which the thetas are found more quickly.
 
     Attributes
     ----------
@@ -524,27 +527,28 @@ class TiltedMixture(Immutable):
         The logarithm of Z.
     """
 
-    def __init__(self, mixture: Mixture, sets: Sets, probabilities: Floats) -> None:
+    def __init__(
+        self, mixture: Mixture, sets: Sets, probabilities: Floats, start: TiltedMixture | None = None
+    ) -> None:
         self._mixture = mixture
         self._sets = [frozenset(sets.codes[i:j].tolist()) for i, j in pairwise(sets.offsets)]
         self._by_item = {i: mixture.probs[:, i] for i in frozenset().union(*self._sets)}
         self._groups = _hanging_together(self._sets)
-        self.tilts = protected(self._fitted(probabilities))
-        factors = self._factors(self.tilts)
-        joint = mixture.weights * np.prod([np.ones(mixture.n_components), *factors], axis=0)
+        self.tilts = protected(self._fitted(probabilities, start))
+        self._factors = [protected(self._factor(group, self.tilts)[0]) for group in self._groups]
+        joint = mixture.weights * np.prod([np.ones(mixture.n_components), *self._factors], axis=0)
         self.log_total = float(np.log(joint.sum()))
         self._weights = protected(joint / joint.sum())
-        self._factor_of_group = factors
 
-    def gain(self, frequencies: Floats) -> float:
-        """Return by how much the mean log-likelihood of transactions rises, beside that of the mixture.
+    def gain(self, support: Floats) -> float:
+        """Return by how much the mean log-likelihood of transactions is above that of the mixture.
 
         Parameters
         ----------
-        frequencies : array of float, shape (n_sets,)
-            How frequent each of the sets is in these transactions.
+        support : array of float, shape (n_sets,)
+            How frequent each of the sets is in them.
         """
-        return float(self.tilts @ frequencies - self.log_total)
+        return float(self.tilts @ support - self.log_total)
 
     def probabilities_of_sets(self, sets: Sets) -> Floats:
         """Return the probabilities of itemsets, shape (n,)."""
@@ -569,41 +573,48 @@ class TiltedMixture(Immutable):
     def _share(self, present: frozenset[int]) -> Floats:
         """Return by how much each component's probability of some items is changed, shape (K,)."""
         share = np.ones(self._mixture.n_components)
-        for group, factor in zip(self._groups, self._factor_of_group, strict=True):
+        for group, factor in zip(self._groups, self._factors, strict=True):
             if any(present & self._sets[j] for j in group):
-                share *= self._group_factor(group, self.tilts, present) / factor
+                terms = tuple((self._sets[j] - present, float(self.tilts[j]), 0) for j in group)
+                share *= _mean_tilt(terms, self._by_item, np.ones((1, len(share))), {})[0] / factor
         return share
 
-    def _factors(self, tilts: Floats) -> list[Floats]:
-        return [self._group_factor(group, tilts, frozenset()) for group in self._groups]
+    def _factor(self, group: list[int], tilts: Floats) -> Floats:
+        """Return the mean tilt of a group in each component, and its derivatives, shape (1 + n, K)."""
+        ones = np.zeros((len(group) + 1, self._mixture.n_components))
+        ones[0] = 1.0
+        terms = tuple((self._sets[j], float(tilts[j]), row) for row, j in enumerate(group, start=1))
+        return _mean_tilt(terms, self._by_item, ones, {})
 
-    def _group_factor(self, group: list[int], tilts: Floats, present: frozenset[int]) -> Floats:
-        """Return the mean of the tilts of a group in each component if some items are present, shape (K,)."""
-        terms = tuple((self._sets[j] - present, float(np.expm1(tilts[j]))) for j in group)
-        return _mean_tilt(terms, self._by_item, np.ones(self._mixture.n_components), {})
+    def _fitted(self, wanted: Floats, start: TiltedMixture | None) -> Floats:
+        """Return the thetas: the minimum of the convex dual, by a quasi-Newton method with exact gradients."""
+        from scipy.optimize import minimize
 
-    def _fitted(self, probabilities: Floats) -> Floats:
-        """Return the tilts, by iterative proportional fitting: each set in turn gets its probability."""
-        tilts = np.zeros(len(self._sets))
-        factors = self._factors(tilts)
-        for _ in range(_MOST_CYCLES):
+        known = {} if start is None else dict(zip(start._sets, start.tilts.tolist(), strict=True))
+        first = np.array([known.get(own, 0.0) for own in self._sets])
+        # Steps are of about the same size in units of each set's standard deviation.
+        scale = np.sqrt(wanted * (1 - wanted))
+
+        def dual(scaled: Floats) -> tuple[float, Floats]:
             still_wanted()
-            furthest = 0.0
-            for g, group in enumerate(self._groups):
-                others = self._mixture.weights * np.prod(
-                    [np.ones(self._mixture.n_components), *(f for h, f in enumerate(factors) if h != g)], axis=0
-                )
-                for j in group:
-                    inside = self._group_factor(group, tilts, self._sets[j])
-                    inside = inside * np.prod([self._by_item[i] for i in self._sets[j]], axis=0)
-                    p = float((others * inside).sum() / (others * factors[g]).sum())
-                    wanted = float(probabilities[j])
-                    furthest = max(furthest, abs(p / wanted - 1))
-                    tilts[j] += np.log(wanted / p) + np.log1p(-p) - np.log1p(-wanted)
-                    factors[g] = self._group_factor(group, tilts, frozenset())
-            if furthest < _CLOSE_ENOUGH:
-                break
+            tilts = scaled / scale
+            factors = [self._factor(group, tilts) for group in self._groups]
+            joint = self._mixture.weights * np.prod([ones, *(factor[0] for factor in factors)], axis=0)
+            total = joint.sum()
+            expected = np.empty_like(tilts)
+            for group, factor in zip(self._groups, factors, strict=True):
+                expected[group] = factor[1:] @ (joint / factor[0]) / total
+            return float(np.log(total) - tilts @ wanted), (expected - wanted) / scale
+
+        ones = np.ones(self._mixture.n_components)
+        options = {"maxiter": _MOST_STEPS, "maxcor": 30, "ftol": 0.0, "gtol": _CLOSE_ENOUGH}
+        bounds = [(-_LARGEST_TILT * unit, _LARGEST_TILT * unit) for unit in scale]
+        found = minimize(dual, first * scale, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        tilts: Floats = found.x / scale
         return tilts
+
+
+_Term: TypeAlias = tuple[frozenset[int], float, int]
 
 
 def _hanging_together(sets: list[frozenset[int]]) -> list[list[int]]:
@@ -618,40 +629,47 @@ def _hanging_together(sets: list[frozenset[int]]) -> list[list[int]]:
 
 
 def _mean_tilt(
-    terms: tuple[tuple[frozenset[int], float], ...],
+    terms: tuple[_Term, ...],
     probs: dict[int, Floats],
     ones: Floats,
-    known: dict[tuple[tuple[frozenset[int], float], ...], Floats],
+    known: dict[tuple[_Term, ...], Floats],
 ) -> Floats:
-    """Return the mean over x of the product of 1 + v [S in x] over terms (S, v), in each component.
+    """Return the mean over x of the product of exp(theta [S in x]) over sets, in each component.
 
-    Items are independent, so sets without common items are taken apart. Otherwise the item of most sets is
-    there or not: it leaves the sets, or takes them with it.
+    A term is a set, its theta, and the row of the derivative by it; row 0 is the mean itself. `ones` is what
+    the mean is without terms. Items are independent, so sets without common items are taken apart. Otherwise
+    the item of most sets is there, and leaves them, or is not, and takes them with it.
     """
     if not terms:
         return ones
     if terms in known:
         return known[terms]
     if len(terms) == 1:
-        items, v = terms[0]
-        found = 1 + v * np.prod([ones, *(probs[i] for i in items)], axis=0)
+        items, tilt, row = terms[0]
+        found = ones.copy()
+        chance = np.prod([ones[0], *(probs[i] for i in items)], axis=0)
+        found[0] += np.expm1(tilt) * chance
+        if row:
+            found[row] = np.exp(tilt) * chance
     else:
-        groups = _hanging_together([items for items, _ in terms])
+        groups = _hanging_together([items for items, _, _ in terms])
         if len(groups) > 1:
             parts = [_mean_tilt(tuple(terms[j] for j in group), probs, ones, known) for group in groups]
-            found = np.prod(parts, axis=0)
+            found = parts[0]
+            for part in parts[1:]:
+                found = found * part[0] + part * found[0]
+                found[0] /= 2  # both products have it
         else:
             if len(known) > _MOST_PARTS:
                 raise InvalidInputError(
                     f"expected sets that can be taken apart, got {len(terms)} that hang together too closely; "
                     "try a smaller n"
                 )
-            often = Counter(i for items, _ in terms for i in items)
+            often = Counter(i for items, _, _ in terms for i in items)
             item = max(often, key=lambda i: (often[i], -i))
-            there = tuple((items - {item}, v) for items, v in terms)
-            away = tuple((items, v) for items, v in terms if item not in items)
-            found = probs[item] * _mean_tilt(there, probs, ones, known) + (1 - probs[item]) * _mean_tilt(
-                away, probs, ones, known
-            )
+            there = tuple((items - {item}, tilt, row) for items, tilt, row in terms)
+            away = tuple(term for term in terms if item not in term[0])
+            found = probs[item] * _mean_tilt(there, probs, ones, known)
+            found += (1 - probs[item]) * _mean_tilt(away, probs, ones, known)
     known[terms] = found
     return found
