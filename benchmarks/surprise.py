@@ -7,25 +7,20 @@ from __future__ import annotations
 
 import json
 import time
-import warnings
-from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from pages import page_parser, parse, publish
 from scipy import sparse
-from scipy.stats import kstest
 
 import itemix
-from itemix.estimators.surprises import fit_to_test
+from itemix.estimators.summary import fit_to_test
 from itemix.mining.intervals import intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
     from itemix import Mixture, Surprises, Transactions
-    from itemix._typing import Codes, Floats, Ints
+    from itemix._typing import Codes, Ints
     from itemix.fitted import FittedModel
 
 RATIOS = (1.5, 2.0, 3.0, 1 / 1.5, 1 / 2, 1 / 3)
@@ -41,6 +36,7 @@ class Case(NamedTuple):
     min_support: float
 
     def read(self, folder: Path) -> Transactions:
+        """Read it."""
         return itemix.read_transactions(folder / self.path)
 
 
@@ -59,10 +55,12 @@ class Drawn(NamedTuple):
 
     @classmethod
     def of(cls, truth: Mixture, n: int, rng: np.random.Generator) -> Drawn:
+        """Draw n transactions."""
         labels = rng.choice(truth.n_components, size=n, p=truth.weights)
         return cls(rng.random((n, truth.n_items)) < truth.probs[labels], labels)
 
     def transactions(self, truth: Mixture) -> Transactions:
+        """Return them as transactions of the mixture's items."""
         return itemix.Transactions.from_matrix(sparse.csr_array(self.held), items=truth.items)
 
 
@@ -96,14 +94,13 @@ def plant(drawn: Drawn, truth: Mixture, min_support: float, rng: np.random.Gener
             if any(len(other.intersection(codes.tolist())) > 1 for other in done):
                 continue
             done.append(set(codes.tolist()))
-            plants.append(_planted(drawn, truth, codes, wanted.pop(0), float(alone.support[s]), rng))
+            plants.append(_planted(drawn, truth, codes, wanted.pop(0), rng))
     return plants
 
 
-def _planted(
-    drawn: Drawn, truth: Mixture, codes: Codes, ratio: float, support: float, rng: np.random.Generator
-) -> Plant:
+def _planted(drawn: Drawn, truth: Mixture, codes: Codes, ratio: float, rng: np.random.Generator) -> Plant:
     held, labels = drawn
+    support = float(truth.probabilities_of_codes(np.array([0, len(codes)]), codes)[0])
     *kept, moved = rng.permutation(codes).tolist()
     wanted = round(abs(ratio - 1) * support * len(held))
     share = truth.weights * truth.probs[:, codes].prod(axis=1)

@@ -28,7 +28,7 @@ from itemix.mining.mine import mine
 from itemix.mining.supports import count
 
 if TYPE_CHECKING:
-    from itemix._typing import Floats, Ints, Marks
+    from itemix._typing import Floats, Ints
     from itemix.core.items import Items, Label
     from itemix.core.transactions import Transactions
     from itemix.models.base import Model
@@ -38,7 +38,7 @@ _TERMS = 256
 _NODES = 16
 _NEGLIGIBLE = 1e-12
 _TERMS_AT_ONCE = 16
-# A posterior stronger than this makes no difference to a count, and logarithms of gamma functions lose digits.
+# A posterior stronger than this makes no difference to a count, and gamma functions would lose digits.
 _STRONGEST = 1e9
 _WEAKEST = 1e-9
 # Sets are looked for below the threshold, as far as this many standard deviations of their count.
@@ -258,7 +258,7 @@ def _log_mass(k: Floats, n: float, a: Floats, b: Floats) -> Floats:
     return found
 
 
-class Candidates(NamedTuple):
+class SetsToTest(NamedTuple):
     """Itemsets to test, what the model says of them, and how far other sets could have been among them.
 
     Attributes
@@ -284,9 +284,17 @@ class Candidates(NamedTuple):
 
 
 def candidates(
-    model: Model, source: ErrorSource, data: Transactions, min_count: int, side: str, **bounds: Any
-) -> Candidates:
-    """Return the sets that data holds at least `min_count` times, and those that the model expects so often.
+    model: Model,
+    source: ErrorSource,
+    data: Transactions,
+    min_count: int,
+    side: str,
+    *,
+    min_len: int,
+    max_len: int | None,
+    n_jobs: int | None,
+) -> SetsToTest:
+    """Return the sets that data holds at least `min_count` times, and those that the model expects to.
 
     Parameters
     ----------
@@ -300,9 +308,10 @@ def candidates(
         The least count.
     side : {"both", "more", "less"}
         What is looked for. Only sets that are expected to be frequent can be less frequent than that.
-    bounds
-        `min_len`, `max_len` and `n_jobs` of the searches.
+    min_len, max_len, n_jobs
+        Options of the searches, as in `itemix.mine`.
     """
+    bounds: Any = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
     threshold = min_count / data.n_transactions
     if side == "less":
         sets, reach = mine(model, threshold, **bounds).sets, np.empty(0)
@@ -317,7 +326,7 @@ def candidates(
         counts = np.concatenate([np.asarray(seen.count), count(new, data)])
         reach = _reach(source, near.take(np.flatnonzero(~is_expected)), data.n_transactions, min_count)
     mean, spread = moments(source, _as_itemsets(sets))
-    return Candidates(sets, counts, mean, spread, n_expected, reach)
+    return SetsToTest(sets, counts, mean, spread, n_expected, reach)
 
 
 def _nearly(min_count: int) -> float:
@@ -346,7 +355,7 @@ def _reach(source: ErrorSource, below: Itemsets, n: int, min_count: int) -> Floa
     return np.repeat(chance, step)[: len(order)]
 
 
-def q_values(tail: Floats, found: Candidates, adjust: str) -> Floats:
+def q_values(tail: Floats, found: SetsToTest, adjust: str) -> Floats:
     """Return the least false discovery rate at which each test on one side is a find, shape (n,).
 
     That is the method of Benjamini and Hochberg, or of Benjamini and Yekutieli, which holds under any
@@ -357,7 +366,7 @@ def q_values(tail: Floats, found: Candidates, adjust: str) -> Floats:
     ----------
     tail : array of float, shape (n,)
         The p values of one side.
-    found : Candidates
+    found : SetsToTest
         What was tested.
     adjust : {"bh", "by"}
         The method.
@@ -376,7 +385,9 @@ def q_values(tail: Floats, found: Candidates, adjust: str) -> Floats:
     return q
 
 
-def p_and_q_values(lower: Floats, upper: Floats, found: Candidates, side: str, adjust: str) -> tuple[Floats, Floats]:
+def p_and_q_values(
+    lower: Floats, upper: Floats, found: SetsToTest, side: str, adjust: str
+) -> tuple[Floats, Floats]:
     """Return p and q values, shape (n,) each. On both sides, they are twice those of the likelier side.
 
     So the share of false finds is bounded among those that are more frequent, and among those that are less.
@@ -415,13 +426,13 @@ def check_test(level: object, side: object, adjust: object) -> tuple[float, str,
 
 
 def tested(
-    found: Candidates, n: int, *, level: float, side: str, adjust: str, facts: dict[str, Any]
+    found: SetsToTest, n: int, *, level: float, side: str, adjust: str, facts: dict[str, Any]
 ) -> Surprises:
     """Test candidates, and return those that are surprises at a level.
 
     Parameters
     ----------
-    found : Candidates
+    found : SetsToTest
         The sets, their counts, and what the model says of them.
     n : int
         The number of transactions.
@@ -475,9 +486,9 @@ def _listed(names: tuple[Label, ...]) -> str:
 def fit_too_well(items: Items, source: ErrorSource, data: Transactions) -> bool:
     """Whether items are so close to what is expected of them that the data must be what was fitted.
 
-    The squares of their deviations, each in terms of its variance, sum up to about the number of items if the
-    data is new, and to less if a large part of it is not. As items depend on each other, that sum varies as if
-    there were fewer.
+    The squares of their deviations, each in terms of its variance, sum up to about the number of items if
+    the data is new, and to less if a large part of it is not. As items depend on each other, that sum varies
+    as if there were fewer.
 
     Parameters
     ----------
@@ -496,8 +507,9 @@ def fit_too_well(items: Items, source: ErrorSource, data: Transactions) -> bool:
     order = order[(counts[order] >= _OFTEN_ENOUGH) & (counts[order] <= n - _OFTEN_ENOUGH)]
     if len(order) == 0:
         return False
-    mean, spread = moments(source, _as_itemsets(Sets.from_lengths(np.ones(len(order), np.int64), order, items)))
-    # Only chance: how sure the model is of its items is at most as much again.
+    mean, spread = moments(
+        source, _as_itemsets(Sets.from_lengths(np.ones(len(order), np.int64), order, items))
+    )
     own = mean * (1 - mean) / n
     total = float(((counts[order] / n - mean) ** 2 / (own + mean**2 * spread)).sum())
     rows = data.select_items(items.names(order)).to_scipy().astype(np.float64)

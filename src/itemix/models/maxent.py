@@ -540,6 +540,10 @@ class TiltedMixture(Immutable):
         self.log_total = float(np.log(joint.sum()))
         self._weights = protected(joint / joint.sum())
 
+    def tilt_of(self) -> dict[frozenset[int], float]:
+        """Return the theta of each set of item codes."""
+        return dict(zip(self._sets, self.tilts.tolist(), strict=True))
+
     def gain(self, support: Floats) -> float:
         """Return by how much the mean log-likelihood of transactions is above that of the mixture.
 
@@ -587,10 +591,10 @@ class TiltedMixture(Immutable):
         return _mean_tilt(terms, self._by_item, ones, {})
 
     def _fitted(self, wanted: Floats, start: TiltedMixture | None) -> Floats:
-        """Return the thetas: the minimum of the convex dual, by a quasi-Newton method with exact gradients."""
+        """Return the thetas: the minimum of the convex dual, by a quasi-Newton method."""
         from scipy.optimize import minimize
 
-        known = {} if start is None else dict(zip(start._sets, start.tilts.tolist(), strict=True))
+        known = {} if start is None else start.tilt_of()
         first = np.array([known.get(own, 0.0) for own in self._sets])
         # Steps are of about the same size in units of each set's standard deviation.
         scale = np.sqrt(wanted * (1 - wanted))
@@ -607,7 +611,7 @@ class TiltedMixture(Immutable):
             return float(np.log(total) - tilts @ wanted), (expected - wanted) / scale
 
         ones = np.ones(self._mixture.n_components)
-        options = {"maxiter": _MOST_STEPS, "maxcor": 30, "ftol": 0.0, "gtol": _CLOSE_ENOUGH}
+        options: Any = {"maxiter": _MOST_STEPS, "maxcor": 30, "ftol": 0.0, "gtol": _CLOSE_ENOUGH}
         bounds = [(-_LARGEST_TILT * unit, _LARGEST_TILT * unit) for unit in scale]
         found = minimize(dual, first * scale, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         tilts: Floats = found.x / scale
@@ -662,7 +666,7 @@ def _mean_tilt(
         else:
             if len(known) > _MOST_PARTS:
                 raise InvalidInputError(
-                    f"expected sets that can be taken apart, got {len(terms)} that hang together too closely; "
+                    f"expected sets that can be taken apart, got {len(terms)} that share many items; "
                     "try a smaller n"
                 )
             often = Counter(i for items, _, _ in terms for i in items)

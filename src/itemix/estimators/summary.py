@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from itemix._typing import Floats, Ints, ModelLike, TransactionsLike
     from itemix.inference.loop import Seed
     from itemix.mining.intervals import ErrorSource
-    from itemix.mining.surprise import Candidates, Surprises
+    from itemix.mining.surprise import SetsToTest, Surprises
 
 # As `itemix.fit`, but with more samples: how much they differ says how sure the model is.
 _FIT: dict[str, Any] = {
@@ -196,7 +196,7 @@ def surprises(
         fitted = FittedModel.of(model)
         tested_on = tested_data(fitted, data)
     mixture, source = beliefs(fitted)
-    bounds = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
+    bounds: Any = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
     n = tested_on.n_transactions
     found = candidates(mixture, source, tested_on, min_count(min_support, n), side, **bounds)
     facts = {"n_fitted": fitted.n_transactions, "is_divided": is_divided}
@@ -366,7 +366,7 @@ def summarise(
             f"expected a mixture with a posterior, got {type(mixture).__name__}; leave the model out, or fit "
             "BayesianMixture or DirichletProcessMixture without a correction"
         )
-    bounds = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
+    bounds: Any = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
     least = min_count(min_support, transactions.n_transactions)
     found = candidates(mixture, source, transactions, least, side, **bounds)
     facts = {"level": level, "side": side, "adjust": adjust}
@@ -374,7 +374,7 @@ def summarise(
 
 
 def _summary(
-    mixture: Mixture, found: Candidates, data: Transactions, n: int, facts: dict[str, Any]
+    mixture: Mixture, found: SetsToTest, data: Transactions, n: int, facts: dict[str, Any]
 ) -> Summary:
     """Take the set that tells most, again and again."""
     n_rows = data.n_transactions
@@ -423,7 +423,7 @@ def _summary(
 
 def _divergence(support: Floats, mean: Floats) -> Floats:
     """Return by how much the mean log-likelihood rises if a set gets its support for its probability."""
-    from scipy.special import xlog1py, xlogy
+    from scipy.special import rel_entr
 
-    gain: Floats = xlogy(support, support / mean) + xlog1py(1 - support, -support) - xlog1py(1 - support, -mean)
+    gain: Floats = rel_entr(support, mean) + rel_entr(1 - support, 1 - mean)
     return gain
