@@ -103,3 +103,12 @@ def test_what_would_be_mistaken_is_said(tmp_path, lists, kind, message):
     """One line says what the file would be taken for, and how to read it."""
     with pytest.warns(UserWarning, match=message):
         write_transactions(Transactions.from_lists(lists), tmp_path / "x.csv", format=kind)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("x.parquet", "jsonl"), ("x.feather.gz", "basket")])
+def test_text_under_the_name_of_a_table_is_said(tmp_path, name, kind):
+    """Text in a file that is named as a table is refused without its format, so the writer says so."""
+    data = Transactions.from_lists([["milk", "bread"], ["milk"]])
+    with pytest.warns(UserWarning, match=f"{name}, which has another format than its name says; .*'{kind}'"):
+        write_transactions(data, tmp_path / name, format=kind)
+    assert read_transactions(tmp_path / name, format=kind).to_lists() == data.to_lists()
