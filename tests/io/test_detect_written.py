@@ -93,6 +93,7 @@ def test_one_item_is_a_table(tmp_path):
 @pytest.mark.parametrize(
     ("lists", "kind", "message"),
     [
+        ([["-1"]], "basket", r"x\.csv, which is taken for fimi; read it with format='basket'"),
         ([["a"], ["1"]], "basket", r"x\.csv, which is taken for onehot; read it with format='basket'"),
         ([["1"], ["2"]], "basket", r"x\.csv, whose names would be taken for whole numbers; write \.parquet"),
         ([[5], []], "onehot", r"x\.csv, which is taken for fimi; read it with format='onehot'"),
