@@ -85,7 +85,7 @@ class Source(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return up to so many bytes. Damaged files ask for far more than there are, so no room is made first."""
+        """Return up to so many bytes. Damaged files ask for far more than there are, so it is in parts."""
         if size <= _AT_ONCE:
             return super().read(size) or b""
         parts = []

@@ -125,8 +125,8 @@ def _unlike(path: Path, transactions: Transactions, kind: str, delimiter: str) -
         return f"which is not recognised; read it with format={kind!r}"
     problem = None
     # A basket file with one number in each line is the same as FIMI; '-1' is a name, but no number there.
-    is_short = labels.dtype.kind == "i" and transactions.lengths().max() <= 1
-    is_same = kind == "basket" and found.format == "fimi" and is_short
+    is_same = kind == "basket" and found.format == "fimi" and labels.dtype.kind == "i"
+    is_same = is_same and transactions.lengths().max() <= 1
     if found.format != kind and not is_same:
         problem = f"which is taken for {found.format}; read it with format={kind!r}"
     elif kind == "onehot" and found.header_lines == 0:
