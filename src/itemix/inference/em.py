@@ -3,13 +3,13 @@
 The state of both is the Counts of the last E-step, and the same E-step serves both. They differ in what they
 make of the counts.
 
-EM (Algorithm 1 and the appendix of the paper) makes the most probable mixture: eqs. pi and phi. A component
+EM (Algorithm 1, the appendix of the paper) makes the most probable mixture: eqs. pi and phi. A component
 that has lost all its transactions keeps weight zero, and the items' overall frequencies as its probabilities.
 
 Variational inference (Algorithms 3 and 5) makes q(pi) or q(v), and q(phi), with the prior (eqs. rhok, rho1k,
-rho2k, etan, nun). A step computes the expected logs of these and does an E-step with them (eqs. Sk and taudp).
-That also gives the evidence lower bound: the rows' log-sum-exps minus the divergences of q(v) and q(phi) from
-their priors.
+rho2k, etan, nun). A step computes the expected logs of these and does an E-step with them (eqs. Sk and
+taudp). That also gives the evidence lower bound: the rows' log-sum-exps minus the divergences of q(v) and
+q(phi) from their priors.
 
 Sticks are broken in the order of the sizes, which raises the bound: the part of it that the order changes is
 -sum_k ln(alpha + sizes after k). Only the last stick, which is one, can make an exception of a few
