@@ -25,7 +25,7 @@ from itemix import (
 from itemix.errors import InvalidInputError
 from itemix.files import read_fitted
 from itemix.fitted import FittedModel
-from itemix.inference.methods import METHODS
+from itemix.inference import METHODS
 from itemix.mining.verification import error_source_of
 
 MAKERS = {

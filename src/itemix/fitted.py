@@ -16,7 +16,7 @@ from itemix._checks import as_generator
 from itemix.core.itemsets import Itemsets
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
-from itemix.inference.methods import METHODS
+from itemix.inference import METHODS
 from itemix.mining import intervals as credible
 from itemix.mining import query
 from itemix.models.affinity import learn_affinity

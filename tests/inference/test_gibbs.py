@@ -12,8 +12,8 @@ from itemix.inference.gibbs import GibbsSampler
 from itemix.inference.loop import Settings, run
 from itemix.inference.priors import Prior, make_prior
 from itemix.inference.start import label_starter
-from itemix.kernels.inference import gibbs, splitmerge
-from itemix.kernels.inference.gibbs import Points
+from itemix.kernels.models import gibbs, splitmerge
+from itemix.kernels.models.gibbs import Points
 from itemix.models.mixture import Mixture
 
 MODELS = pytest.mark.parametrize("n_components", [4, None], ids=["finite", "process"])

@@ -13,9 +13,8 @@ from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items
 from itemix.report import render_report, write_report
 from itemix.report.findings import _rounded_up, find
-from itemix.report.overview import components, summary
 from itemix.report.page import as_percent
-from itemix.report.patterns import _items_of, itemsets
+from itemix.report.sections import _items_of, components, itemsets, summary
 
 KEYS = ["summary", "components", "itemsets", "dependencies", "rules", "diagnostics"]
 HOSTILE = [

@@ -10,8 +10,7 @@ from starlette.testclient import TestClient
 
 import itemix
 from itemix.web.app import make_app
-from itemix.web.limits import Limits
-from itemix.web.served import Served
+from itemix.web.served import Limits, Served
 from itemix.web.server import bound_socket, make_server
 
 HOSTILE = "<img src=x onerror=\"window.hacked = 'yes'\">"

@@ -12,9 +12,8 @@ import pytest
 
 import itemix
 from itemix.web.app import VIEWS, make_app
-from itemix.web.limits import Limits
 from itemix.web.questions import MAX_BODY
-from itemix.web.served import Served
+from itemix.web.served import Limits, Served
 from itemix.web.server import warm_up
 
 MOST_SECONDS = 0.05

@@ -9,9 +9,8 @@ from starlette.testclient import TestClient
 
 from itemix.errors import InvalidInputError
 from itemix.web.app import VIEWS, make_app
-from itemix.web.limits import Limits
 from itemix.web.questions import MAX_BODY
-from itemix.web.served import Served
+from itemix.web.served import Limits, Served
 
 
 def refused(response, status, code):

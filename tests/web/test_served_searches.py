@@ -8,8 +8,7 @@ import pytest
 
 import itemix
 from itemix._runtime import deadline
-from itemix.web.limits import Deadline, Limits, ThresholdTooLowError, TooSlowError, held, rounded_up
-from itemix.web.served import Searches
+from itemix.web.served import Deadline, Limits, Searches, ThresholdTooLowError, TooSlowError, held, rounded_up
 
 
 def sets_of(found):

@@ -193,9 +193,8 @@ def serve(
     require_extra()
     from itemix.web import server
     from itemix.web.app import make_app
-    from itemix.web.limits import Limits
     from itemix.web.middleware import is_loopback
-    from itemix.web.served import Served
+    from itemix.web.served import Limits, Served
 
     limits = Limits(
         _at_least("--max-itemsets", max_itemsets, 1),

@@ -29,7 +29,7 @@ from itemix.cli.options import (
 from itemix.cli.output import note, stopwatch
 from itemix.cli.sources import model_parts, read_source
 from itemix.errors import InvalidInputError
-from itemix.inference.methods import METHODS
+from itemix.inference import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Collection

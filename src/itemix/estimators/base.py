@@ -26,8 +26,8 @@ from itemix.correction import Choice, check_correction, choose, correct
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators.answers import Answers, Learned, MixtureAnswers, read_input
 from itemix.fitted import FittedModel, Training
+from itemix.inference import METHODS
 from itemix.inference.loop import Callback, Settings, run, tell_stage
-from itemix.inference.methods import METHODS
 from itemix.inference.priors import DataTotals
 from itemix.inference.selection import COMPONENTS, select_components
 from itemix.inference.start import starter
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from itemix.inference.loop import Fitted, Report, Run, Seed
     from itemix.inference.selection import Scores, Selection
     from itemix.inference.start import Init
-    from itemix.kernels.inference.estep import ScoreTables
+    from itemix.kernels.models.estep import ScoreTables
     from itemix.models.base import Model
     from itemix.models.counts import Counts
 

@@ -22,10 +22,10 @@ from itemix.estimators import base
 from itemix.estimators.answers import Learned
 from itemix.estimators.base import MixtureEstimator
 from itemix.fitted import FittedModel, Training, learn_recommender
+from itemix.inference import METHODS, bayesian_method
 from itemix.inference.chains import Chains, Schedule, sample
 from itemix.inference.gibbs import GibbsSampler, default_max_components
 from itemix.inference.loop import shown_progress, tell_stage
-from itemix.inference.methods import METHODS, bayesian_method
 from itemix.inference.priors import DataTotals, Prior, Weights, make_prior
 from itemix.inference.start import PROCESS_LABELS, label_starter
 from itemix.inference.variational import Variational
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from itemix.inference.priors import Hyperparameter
     from itemix.inference.selection import Selection
     from itemix.inference.start import Init
-    from itemix.kernels.inference.estep import ScoreTables
+    from itemix.kernels.models.estep import ScoreTables
     from itemix.models.counts import Counts, Rows
     from itemix.models.posterior import Posterior
 

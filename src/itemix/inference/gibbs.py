@@ -27,8 +27,8 @@ from itemix._arrays import protected
 from itemix.inference.loop import Fitted, Info
 from itemix.kernels import csr
 from itemix.kernels.csr import RowArrays
-from itemix.kernels.inference import gibbs, splitmerge
-from itemix.kernels.inference.gibbs import ComponentTables, Points, PriorTables
+from itemix.kernels.models import gibbs, splitmerge
+from itemix.kernels.models.gibbs import ComponentTables, Points, PriorTables
 from itemix.models.counts import Counts
 from itemix.models.posterior import Posterior
 

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix.inference.loop import Fitted, Info
-from itemix.kernels.inference import estep
-from itemix.kernels.inference.estep import ScoreTables
+from itemix.kernels.models import estep
+from itemix.kernels.models.estep import ScoreTables
 from itemix.models.counts import Rows, item_blocks
 from itemix.models.posterior import sums_after
 

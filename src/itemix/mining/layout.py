@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _DENSE = 0.1
 # Pairs are counted, and rows delivered, for as many roots at a time as an array of this size holds.
 _BYTES_AT_A_TIME = 1 << 21
+# Each delivery reads all rows. So it takes at least this part of their size: else time grows with its square.
+_PART_AT_A_TIME = 1 / 3
 _RANGES_PER_THREAD = 4
 # With more items than this, the rows of each item are looked up in an index.
 _MANY_ITEMS = 6144
@@ -152,4 +154,5 @@ def entry_ranges(data: Layout, bounds: npt.NDArray[np.int64], n_threads: int) ->
     weights = data.rows.weights
     n_entries = bounds.sum() / (weights.mean() if len(weights) else 1)
     n_bytes = n_entries * data.no_entries.itemsize
-    return ranges(bounds + 1, n_threads, at_least=math.ceil(n_bytes / _BYTES_AT_A_TIME))
+    at_a_time = max(_BYTES_AT_A_TIME, _PART_AT_A_TIME * data.rows.ranks.nbytes)
+    return ranges(bounds + 1, n_threads, at_least=math.ceil(n_bytes / at_a_time))

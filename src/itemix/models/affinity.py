@@ -22,7 +22,7 @@ from itemix._arrays import Immutable, owned, protected
 from itemix._runtime import require_memory, still_wanted
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
-from itemix.kernels.inference import pairs
+from itemix.kernels.models import pairs
 from itemix.models.base import require_same_items
 from itemix.models.calibration import FARTHEST, Calibration, Examples, calibrate
 from itemix.models.mixture import Mixture

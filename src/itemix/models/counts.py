@@ -19,8 +19,8 @@ from itemix._runtime import Workers
 from itemix.core.transactions import each_transaction, weights_of
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr, lattice
-from itemix.kernels.inference import estep
-from itemix.kernels.inference.estep import PrefixRows, ScoreTables, log_tables, mark_required
+from itemix.kernels.models import estep
+from itemix.kernels.models.estep import PrefixRows, ScoreTables, log_tables, mark_required
 
 if TYPE_CHECKING:
     from itemix._typing import Floats

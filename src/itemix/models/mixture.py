@@ -14,9 +14,8 @@ from itemix.core.items import Items, Label
 from itemix.core.sets import as_positions
 from itemix.core.transactions import Transactions, as_transactions, each_transaction
 from itemix.errors import InvalidInputError
-from itemix.kernels.inference import estep
-from itemix.kernels.inference.estep import ScoreTables
-from itemix.kernels.models import probability
+from itemix.kernels.models import estep, probability
+from itemix.kernels.models.estep import ScoreTables
 from itemix.kernels.models.probability import AskedSets
 from itemix.models.base import NEAR_THE_LEAST, Model, Names, no_sets, require_consistent, require_same_items
 from itemix.models.counts import tables_of_mixture

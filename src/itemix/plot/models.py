@@ -11,7 +11,7 @@ from itemix.core.display import format_name, format_percent, plural
 from itemix.errors import InvalidInputError
 from itemix.evaluation import Evaluation
 from itemix.fitted import FittedModel
-from itemix.inference.methods import METHODS
+from itemix.inference import METHODS
 from itemix.mining.characteristics import characteristic_items, in_general
 from itemix.plot import canvas
 

@@ -10,7 +10,7 @@ import itemix
 from itemix._files import checked_target, replacing
 from itemix.core.display import format_name
 from itemix.core.transactions import as_transactions
-from itemix.report import overview, patterns
+from itemix.report import sections
 from itemix.report.findings import find
 from itemix.report.page import colours, element, page
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["render_report", "write_report"]
 
 _SECTIONS = (
-    overview.summary,
-    overview.components,
-    patterns.itemsets,
-    patterns.dependencies,
-    patterns.rules,
-    overview.diagnostics,
+    sections.summary,
+    sections.components,
+    sections.itemsets,
+    sections.dependencies,
+    sections.rules,
+    sections.diagnostics,
 )
 _TITLE = "What the transactions hold"
 _NOTE = (
@@ -93,15 +93,13 @@ def render_report(
 ) -> str:
     """Return the report as the text of an HTML page; parameters as in `write_report`."""
     findings = find(model, None if data is None else as_transactions(data), min_support)
-    sections = [made for make in _SECTIONS if (made := make(findings)) is not None]
+    parts = [made for make in _SECTIONS if (made := make(findings)) is not None]
     heading = format_name(_TITLE if title is None else title, sys.maxsize)
     header = element(
         "header",
         element("h1", heading),
-        element("nav", element("ul", *(section.link() for section in sections)), aria_label="Sections"),
+        element("nav", element("ul", *(part.link() for part in parts)), aria_label="Sections"),
     )
     footer = element("footer", element("p", f"Made by itemix {itemix.__version__}. {_NOTE}"))
     style = colours() + files("itemix.report").joinpath("report.css").read_text(encoding="utf-8")
-    return page(
-        heading, style, header, element("main", *(section.as_element() for section in sections)), footer
-    )
+    return page(heading, style, header, element("main", *(part.as_element() for part in parts)), footer)

@@ -1,73 +1,43 @@
-"""The application: an address for each view, each file and the page."""
+"""The application: an address for each view, each file and the page; and the document that lists them."""
 
 from __future__ import annotations
 
+import asyncio
 import math
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeVar
 
+from pydantic import Field, TypeAdapter
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 import itemix
-from itemix._runtime import still_wanted
-from itemix.core.tables import TableColumns, write
+from itemix._runtime import deadline, still_wanted
 from itemix.errors import InvalidInputError
-from itemix.web import openapi
-from itemix.web.limits import HANDLERS, in_thread, make_pool
-from itemix.web.middleware import KnownHosts, Measured, Metrics, SecureHeaders, TokenRequired
-from itemix.web.openapi import Document
-from itemix.web.questions import asked_in, chosen_model
+from itemix.web.middleware import HANDLERS, KnownHosts, Measured, Metrics, SecureHeaders, TokenRequired
+from itemix.web.questions import Answer, asked_in, chosen_model, schema_of
+from itemix.web.served import Deadline, TooSlowError
 from itemix.web.views import ask, model, patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    import numpy.typing as npt
     from starlette.requests import Request
 
-    from itemix.core.sets import Sets
     from itemix.web.questions import Question
     from itemix.web.served import Served
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
-
-
-def write_itemsets(served: Served, asked: patterns.ItemsetsChosen, path: Path) -> None:
-    """Write the itemsets in the order of the table, each with its interval and its support in the data."""
-    found = patterns.choose_itemsets(served, asked)
-    order = patterns.page_of(found, asked, 0, len(found.positions))
-    chosen = found.family.itemsets.take(order)
-    values: dict[str, Sets | npt.NDArray[Any]] = {
-        "support": chosen.support,
-        "itemsets": chosen.sets,
-        "length": chosen.lengths,
-        "lift": found.family.lift[order],
-    }
-    ends = served.intervals(chosen, asked.level) if len(chosen) else None
-    if ends is not None:
-        values |= {"lower": ends[0], "upper": ends[1]}
-    exact = served.exact_support(chosen.sets)
-    if exact is not None:
-        values["exact"] = exact
-    facts = {"n_transactions": None, "min_support": asked.min_support, "target": None}
-    write(TableColumns("itemsets", chosen.items, values, facts), path)
-
-
-def write_rules(served: Served, asked: patterns.RulesChosen, path: Path) -> None:
-    """Write the rules in the order of the table, with all measures."""
-    found, positions = patterns.choose_rules(served, asked)
-    found.take(patterns.ranked(found, positions, asked, 0, len(positions))).save(path)
-
-
 HERE = Path(__file__).parent
 # An answer of up to so many steps takes a few milliseconds, so that it may hold up the event loop.
 _STEPS_IN_THE_LOOP = 1_000_000
@@ -103,22 +73,20 @@ class File:
 
 # Routes are tried in this order, so what is asked for most comes first.
 VIEWS = (
-    View("/query", ask.QueryQuestion, ask.query, openapi.Query, ask.query_steps),
-    View(
-        "/recommend", ask.RecommendQuestion, ask.recommend, openapi.RecommendationsAnswer, ask.recommend_steps
-    ),
-    View("/influences", ask.InfluencesQuestion, ask.influences, openapi.Influences),
-    View("/model", model.AboutQuestion, model.about, openapi.ModelFacts),
-    View("/items", model.ItemsQuestion, model.items, openapi.FoundItems),
-    View("/itemsets", patterns.ItemsetsQuestion, patterns.itemsets, openapi.ItemsetsAnswer),
-    View("/components", model.ComponentsQuestion, model.components, openapi.Components),
-    View("/components/{number:int}", model.ComponentQuestion, model.component, openapi.Component),
-    View("/dependencies", patterns.DependenciesQuestion, patterns.dependencies, openapi.Dependencies),
-    View("/rules", patterns.RulesQuestion, patterns.rules, openapi.RulesAnswer),
+    View("/query", ask.QueryQuestion, ask.query, ask.Query, ask.query_steps),
+    View("/recommend", ask.RecommendQuestion, ask.recommend, ask.RecommendationsAnswer, ask.recommend_steps),
+    View("/influences", ask.InfluencesQuestion, ask.influences, ask.Influences),
+    View("/model", model.AboutQuestion, model.about, model.ModelFacts),
+    View("/items", model.ItemsQuestion, model.items, model.FoundItems),
+    View("/itemsets", patterns.ItemsetsQuestion, patterns.itemsets, patterns.ItemsetsAnswer),
+    View("/components", model.ComponentsQuestion, model.components, model.Components),
+    View("/components/{number:int}", model.ComponentQuestion, model.component, model.Component),
+    View("/dependencies", patterns.DependenciesQuestion, patterns.dependencies, patterns.Dependencies),
+    View("/rules", patterns.RulesQuestion, patterns.rules, patterns.RulesAnswer),
 )
 FILES = (
-    File("itemsets", patterns.ItemsetsChosen, write_itemsets),
-    File("rules", patterns.RulesChosen, write_rules),
+    File("itemsets", patterns.ItemsetsChosen, patterns.write_itemsets),
+    File("rules", patterns.RulesChosen, patterns.write_rules),
 )
 
 
@@ -227,10 +195,211 @@ def _other_routes(models: Sequence[Served], metrics: Metrics) -> list[Route | Mo
     ]
 
 
+R = TypeVar("R")
+
+# Views work in a few threads, so that the event loop stays free for quick answers.
+_WORKERS = 4
+
+
+def make_pool() -> ThreadPoolExecutor:
+    """Return the threads of an application."""
+    return ThreadPoolExecutor(_WORKERS, thread_name_prefix="view")
+
+
+async def in_thread(request: Request, work: Callable[[], R], seconds: float) -> R:
+    """Do some work in a thread, until its time is over or nobody waits for it any more.
+
+    Raises
+    ------
+    TooSlowError
+        If the time is over.
+    ClientDisconnect
+        If the client is gone.
+    """
+    limit = Deadline(seconds)
+    loop = asyncio.get_running_loop()
+    running = loop.run_in_executor(request.app.state.pool, partial(_until, limit, work))
+    gone = loop.create_task(_disconnect(request))
+    try:
+        done, _ = await asyncio.wait((running, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if running in done:
+            return running.result()
+        raise ClientDisconnect if gone in done else TooSlowError(seconds)
+    finally:
+        # Work that waits for a thread never begins; work that runs ends when it next asks.
+        limit.call_off()
+        running.cancel()
+        gone.cancel()
+
+
+def _until(limit: Deadline, work: Callable[[], R]) -> R:
+    with deadline(limit):
+        limit()
+        return work()
+
+
+async def _disconnect(request: Request) -> None:
+    """Return when the client is gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+# The OpenAPI document: what may be asked at each address, and the shapes of the answers.
+
+
+class RefusalFacts(Answer):
+    """What is wrong, in a word and in a line."""
+
+    code: Literal[
+        "invalid_request",
+        "unknown_item",
+        "too_many",
+        "too_slow",
+        "too_busy",
+        "unauthorized",
+        "not_found",
+        "method_not_allowed",
+        "too_large",
+        "wrong_host",
+        "internal_error",
+    ]
+    message: Annotated[str, Field(description="One line: what was expected, what was got, what to try.")]
+    lowest_min_support: NotRequired[
+        Annotated[float, Field(description="With too_many: the lowest threshold that is possible.")]
+    ]
+
+
+class Refusal(Answer):
+    """The answer to a request that is refused."""
+
+    error: RefusalFacts
+
+
+class Health(Answer):
+    """Whether the server answers."""
+
+    status: Literal["ok"]
+    version: str
+
+
+class Models(Answer):
+    """The models that are served."""
+
+    models: list[str]
+
+
+Json = dict[str, Any]
+
+_ABOUT = (
+    "Every answer of the explorer's page comes from here. Parameters go into the address of a GET request, "
+    "names of items repeated, or as a JSON object into the body of a POST request. Whatever is refused has "
+    "one shape, with a code and one line that says what to do."
+)
+_REFERENCE = "#/components/schemas/{model}"
+_REFUSED = {"$ref": "#/components/responses/Refused"}
+
+
+class Document:
+    """The document, to which addresses are added.
+
+    Parameters
+    ----------
+    shapes : iterable of types
+        The shapes of all answers.
+    """
+
+    def __init__(self, shapes: Iterable[Any]) -> None:
+        every = (*shapes, Refusal)
+        mode: Literal["serialization"] = "serialization"
+        by_shape, schemas = TypeAdapter.json_schemas(
+            [(shape, mode, TypeAdapter(shape)) for shape in every], ref_template=_REFERENCE
+        )
+        self._schema_of = {shape: schema for (shape, _), schema in by_shape.items()}
+        self._schemas = schemas.get("$defs", {})
+        self._paths: Json = {}
+
+    def add_view(self, path: str, summary: str, question: type[Question], shape: object) -> None:
+        """Add an address that answers with JSON, to GET and to POST."""
+        content = {"application/json": {"schema": self._schema_of[shape]}}
+        responses = _responses("The answer.", content)
+        parameters = _parameters(question, path)
+        in_path = [entry for entry in parameters if entry["in"] == "path"]
+        get: Json = {"summary": summary, "parameters": parameters, "responses": responses}
+        body = _body(question, {entry["name"] for entry in in_path})
+        post: Json = {"summary": "The same, with a JSON body.", "responses": responses, "requestBody": body}
+        self._paths[path] = {"get": get, "post": post | ({"parameters": in_path} if in_path else {})}
+
+    def add_file(self, path: str, summary: str, question: type[Question], media_type: str) -> None:
+        """Add an address that answers with a file."""
+        responses = _responses("The file; itemix reads it back.", {media_type: {}})
+        get = {"summary": summary, "parameters": _parameters(question, path), "responses": responses}
+        self._paths[path] = {"get": get}
+
+    def add_other(self, path: str, summary: str, media_type: str, shape: object = None) -> None:
+        """Add an address where nothing can be asked."""
+        content = {media_type: {} if shape is None else {"schema": self._schema_of[shape]}}
+        responses = {"200": {"description": "The answer.", "content": content}}
+        self._paths[path] = {"get": {"summary": summary, "responses": responses}}
+
+    def as_json(self) -> Json:
+        """Return all of it."""
+        refused = {"application/json": {"schema": self._schema_of[Refusal]}}
+        return {
+            "openapi": "3.1.0",
+            "info": {
+                "title": "itemix",
+                "summary": "Questions to models of transactions.",
+                "description": _ABOUT,
+                "version": itemix.__version__,
+                "license": {"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"},
+            },
+            "paths": self._paths,
+            "components": {
+                "schemas": self._schemas,
+                "responses": {"Refused": {"description": "Refused, and why.", "content": refused}},
+                "securitySchemes": {
+                    "token": {
+                        "type": "http",
+                        "scheme": "bearer",
+                        "description": "Where others than this machine can ask.",
+                    }
+                },
+            },
+            "security": [{}, {"token": []}],
+        }
+
+
+def _responses(description: str, content: Json) -> Json:
+    return {"200": {"description": description, "content": content}, "4XX": _REFUSED, "503": _REFUSED}
+
+
+def _parameters(question: type[Question], path: str) -> list[Json]:
+    return [_parameter(question, name, f"{{{name}}}" in path) for name in question.model_fields]
+
+
+def _parameter(question: type[Question], name: str, is_in_path: bool) -> Json:
+    schema = dict(schema_of(question, name))
+    description = schema.pop("description")
+    schema.pop("title", None)
+    if schema.get("default") is None:
+        schema.pop("default", None)
+    is_required = is_in_path or question.model_fields[name].is_required()
+    entry = {"name": name, "in": "path" if is_in_path else "query", "description": description}
+    return entry | ({"required": True} if is_required else {}) | {"schema": schema}
+
+
+def _body(question: type[Question], left_out: set[str]) -> Json:
+    schema = question.model_json_schema()
+    schema["properties"] = {
+        name: entry for name, entry in schema["properties"].items() if name not in left_out
+    }
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
+
+
 @cache
 def document() -> dict[str, Any]:
     """Return the OpenAPI document."""
-    made = Document([openapi.Health, openapi.Models, *(view.shape for view in VIEWS)])
+    made = Document([Health, Models, *(view.shape for view in VIEWS)])
     for view in VIEWS:
         made.add_view(view.path.replace(":int}", "}"), _summary(view.answer), view.question, view.shape)
     for file in FILES:
@@ -239,11 +408,9 @@ def document() -> dict[str, Any]:
             made.add_file(f"/{file.name}.{extension}", summary, file.question, media_type.partition(";")[0])
     made.add_other("/", "The page.", "text/html")
     made.add_other("/openapi.json", "This document; needs no token.", "application/json")
-    made.add_other(
-        "/health", "Whether the server answers; needs no token.", "application/json", openapi.Health
-    )
+    made.add_other("/health", "Whether the server answers; needs no token.", "application/json", Health)
     made.add_other("/metrics", "Figures for a monitor, in the text format of Prometheus.", "text/plain")
-    made.add_other("/models", "The names of the models.", "application/json", openapi.Models)
+    made.add_other("/models", "The names of the models.", "application/json", Models)
     return made.as_json()
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
 from starlette.exceptions import HTTPException
+from typing_extensions import TypedDict
 
 from itemix.errors import InvalidInputError
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from itemix.web.served import Served
 
 
+MAX_ROWS = 1_000
+"""The most rows of one page."""
 MAX_NAMES = 200
 MAX_TEXT = 200
 _SMALL = 0.1
@@ -53,6 +56,15 @@ class Question(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     model: str | None = Field(default=None, description="The model that answers; by default the first.")
+
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+class Answer(TypedDict):
+    """The base of all shapes: an answer has no other fields than those named."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
 
 
 Q = TypeVar("Q", bound=Question)

@@ -1,4 +1,4 @@
-"""A model that is served: the model, the data beside it, and what is remembered between questions.
+"""A model that is served: the model, the data beside it, what an answer may cost, and what is remembered.
 
 Searches in the model are remembered: the deepest one so far answers all higher thresholds.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import time
 from collections import OrderedDict
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -17,18 +19,17 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix._files import Held
-from itemix._runtime import deadline
-from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix._runtime import deadline, still_wanted
+from itemix.errors import InvalidInputError, ItemixError, TooManyItemsetsError
 from itemix.fitted import FittedModel
 from itemix.mining import intervals as credible
 from itemix.mining import supports
 from itemix.mining.mine import mine
 from itemix.models.base import as_model
-from itemix.web.limits import Deadline, Limits, ThresholdTooLowError, TooSlowError, held, rounded_up
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Iterator
 
     from itemix._typing import Floats, Ints, ModelLike
     from itemix.core.itemsets import Itemsets
@@ -40,6 +41,85 @@ if TYPE_CHECKING:
 _CLOSE_ENOUGH = 1.05
 _ROUNDING = 1e-9
 _LOWEST = 1e-12
+
+
+_SECONDS_BETWEEN_LOOKS = 0.1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one answer may cost.
+
+    Parameters
+    ----------
+    max_itemsets : int
+        The most itemsets that a search may find.
+    max_rules : int
+        The most rules that they may be split into.
+    seconds : float
+        The longest that an answer may take.
+    download_seconds : float
+        The longest that a file may take.
+    """
+
+    max_itemsets: int = 1_000_000
+    max_rules: int = 1_000_000
+    seconds: float = 10.0
+    download_seconds: float = 120.0
+
+
+class TooSlowError(ItemixError, TimeoutError):
+    """An answer took longer than it may."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"expected an answer within {seconds:g} s, got none; raise min_support, or ask for less at once"
+        )
+
+
+class ThresholdTooLowError(TooManyItemsetsError):
+    """More itemsets than allowed reach a threshold; `lowest` is one that is high enough."""
+
+    def __init__(self, threshold: float, max_itemsets: int, lowest: float) -> None:
+        super().__init__(
+            f"expected at most {max_itemsets:,} itemsets, got more at min_support={threshold:.4g}; "
+            f"the lowest that is possible is {lowest:g}"
+        )
+        self.lowest = lowest
+
+
+class Deadline:
+    """A check that long loops call: it ends them when the time is over, or when nobody waits any more."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    def call_off(self) -> None:
+        """Say that nobody waits any more."""
+        self._end = -math.inf
+
+    def __call__(self) -> None:
+        """Raise TooSlowError if the answer is not wanted any more."""
+        if time.monotonic() > self._end:
+            raise TooSlowError(self._seconds)
+
+
+@contextlib.contextmanager
+def held(lock: Lock) -> Iterator[None]:
+    """Hold a lock; wait for it as long as the answer is wanted."""
+    while not lock.acquire(timeout=_SECONDS_BETWEEN_LOOKS):
+        still_wanted()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def rounded_up(value: float, digits: int) -> float:
+    """Round a positive number up to some significant digits, as people write thresholds."""
+    unit = digits - 1 - math.floor(math.log10(value))
+    return float(f"{math.ceil(value * 10.0**unit) / 10.0**unit:.{digits}g}")
 
 
 class Family:

@@ -1,1 +1,1 @@
-"""Kernels that answer: probabilities under mixtures, corrections, trees and maximum entropy."""
+"""Kernels that fit models and answer from them: E-steps, samplers, trees, maximum entropy, probabilities."""

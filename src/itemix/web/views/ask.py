@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from itemix.errors import InvalidInputError
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.mixture import Mixture
-from itemix.web.questions import ItemNames, Question
+from itemix.web.questions import Answer, ItemName, ItemNames, Probability, Question
 
 if TYPE_CHECKING:
     from itemix._typing import Codes, Floats
@@ -74,6 +74,58 @@ class RecommendQuestion(Question):
         default=True, description="Whether the basket holds nothing else; if not, other items are unknown."
     )
     limit: int = Field(default=8, ge=1, le=1_000, description="The most rows to return.")
+
+
+class InData(Answer):
+    """The event in the data."""
+
+    probability: Annotated[float | None, Field(description="None where no transaction meets the condition.")]
+    count: int
+    of: Annotated[int, Field(description="The transactions that meet the condition.")]
+
+
+class Query(Answer):
+    """The probability of an event."""
+
+    probability: Probability
+    lower: NotRequired[Probability]
+    upper: NotRequired[Probability]
+    level: NotRequired[Probability]
+    independent: Annotated[Probability, Field(description="If all items were independent.")]
+    unconditional: NotRequired[
+        Annotated[Probability, Field(description="Without the condition, if there is one.")]
+    ]
+    data: NotRequired[InData]
+
+
+class Influence(Answer):
+    """An item that changes a probability."""
+
+    item: ItemName
+    probability: Annotated[Probability, Field(description="Of the event, if the item is present too.")]
+    change: float
+
+
+class Influences(Answer):
+    """What raises and lowers a probability."""
+
+    probability: Probability
+    raises: list[Influence]
+    lowers: list[Influence]
+
+
+class RecommendationRow(Answer):
+    """One item that a basket may lack."""
+
+    item: ItemName
+    probability: Probability
+    lift: float
+
+
+class RecommendationsAnswer(Answer):
+    """What a basket may lack."""
+
+    recommendations: list[RecommendationRow]
 
 
 def query_steps(served: Served, asked: QueryQuestion) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,8 @@ from itemix.errors import InvalidInputError
 from itemix.mining.characteristics import characteristic_items, in_general
 from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
-from itemix.web.questions import Question, Text
-from itemix.web.views.patterns import matching_items
+from itemix.web.questions import Answer, ItemName, Probability, Question, Text
+from itemix.web.views.patterns import ProbableItem, matching_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +37,37 @@ class ItemsQuestion(Question):
 
     search: Text = Field(default="", description="A part of the names.")
     limit: int = Field(default=20, ge=1, le=10_000, description="The most rows to return.")
+
+
+class ModelFacts(Answer):
+    """What a model is."""
+
+    name: str
+    kind: Annotated[str, Field(description="The class of the model.")]
+    inference: str | None
+    n_items: int
+    n_components: Annotated[int | None, Field(description="None where the model is no mixture.")]
+    n_samples: Annotated[int, Field(description="How many samples of a sampler the model is the average of.")]
+    has_intervals: bool
+    n_transactions: Annotated[int | None, Field(description="Of the data that answers are compared with.")]
+    lowest_min_support: Annotated[
+        Probability,
+        Field(
+            description="The lowest threshold that makes sense: what one transaction is, or the lowest that "
+            "is possible, as far as it is known."
+        ),
+    ]
+    first_min_support: Annotated[
+        Probability, Field(description="A threshold that a few hundred itemsets reach.")
+    ]
+    max_itemsets: int
+
+
+class FoundItems(Answer):
+    """Items whose names have a text in them."""
+
+    n_items: Annotated[int, Field(description="How many items match.")]
+    items: list[ProbableItem]
 
 
 def about(served: Served, asked: AboutQuestion) -> dict[str, Any]:
@@ -92,6 +123,57 @@ class ComponentQuestion(Question):
     number: int = Field(default=1, ge=1, le=10**9, description="The component, the largest is 1.")
     items: int = Field(default=20, ge=1, le=1_000, description="How many items to name.")
     baskets: int = Field(default=8, ge=0, le=100, description="How many baskets to draw.")
+
+
+class CharacteristicAnswer(Answer):
+    """An item that tells a component from others."""
+
+    item: ItemName
+    probability: Probability
+    lift: Annotated[float, Field(description="The probability in the component over the overall one.")]
+    overall: NotRequired[Probability]
+
+
+class ComponentRow(Answer):
+    """One component in a list."""
+
+    number: int
+    weight: Probability
+    mean_length: float
+    in_general: str
+    items: list[CharacteristicAnswer]
+
+
+class HeatMap(Answer):
+    """The probabilities of the items that tell components apart."""
+
+    items: list[ItemName]
+    overall: list[Probability]
+    probabilities: Annotated[
+        list[list[Probability]], Field(description="A row for each component, a column for each item.")
+    ]
+
+
+class Components(Answer):
+    """The components of a mixture."""
+
+    n_components: int
+    components: list[ComponentRow]
+    heat: HeatMap
+
+
+class Component(Answer):
+    """One component in detail."""
+
+    number: int
+    weight: Probability
+    mean_length: float
+    in_general: str
+    items: list[CharacteristicAnswer]
+    baskets: Annotated[
+        list[list[ItemName]],
+        Field(description="Baskets drawn from this component alone; the same each time."),
+    ]
 
 
 def components(served: Served, asked: ComponentsQuestion) -> dict[str, Any]:

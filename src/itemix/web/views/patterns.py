@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, get_args
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from itemix._arrays import ranked_part
+from itemix.core.tables import TableColumns, write
 from itemix.errors import TooManyItemsetsError
 from itemix.mining import query
 from itemix.mining.rules import rules as make_rules
-from itemix.web.limits import MAX_ROWS
-from itemix.web.questions import ItemNames, Question, Text
+from itemix.web.questions import MAX_ROWS, Answer, ItemName, ItemNames, Probability, Question, Text
 from itemix.web.served import Found, lifts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from itemix.core.items import Items, Label
     from itemix.core.itemsets import Itemsets
+    from itemix.core.sets import Sets
     from itemix.mining.ruleset import Rules
     from itemix.web.served import Family, Served
 
@@ -69,6 +73,44 @@ class ItemsetsQuestion(ItemsetsChosen):
 
     offset: int = Field(default=0, ge=0, le=10**9, description="How many rows to skip.")
     limit: int = Field(default=50, ge=0, le=MAX_ROWS, description="The most rows to return.")
+
+
+class ItemsetRow(Answer):
+    """One itemset."""
+
+    items: list[ItemName]
+    support: Probability
+    lift: Annotated[float | None, Field(description="The support over that of independent items.")]
+    lower: NotRequired[
+        Annotated[
+            Probability, Field(description="The lower end of the credible interval, of models that have one.")
+        ]
+    ]
+    upper: NotRequired[Annotated[Probability, Field(description="Its upper end.")]]
+    exact: NotRequired[
+        Annotated[Probability, Field(description="The support in the data, if there is data.")]
+    ]
+
+
+class LengthCount(Answer):
+    """How many sets have a length."""
+
+    length: int
+    count: int
+
+
+SupportCount = TypedDict("SupportCount", {"from": float, "to": float, "count": int})
+
+
+class ItemsetsAnswer(Answer):
+    """Itemsets of at least a probability."""
+
+    min_support: Probability
+    n_itemsets: int
+    lengths: list[LengthCount]
+    supports: list[SupportCount]
+    offset: int
+    itemsets: list[ItemsetRow]
 
 
 def itemsets(served: Served, asked: ItemsetsQuestion) -> dict[str, Any]:
@@ -200,6 +242,45 @@ class RulesQuestion(RulesChosen):
     )
 
 
+class RuleRow(Answer):
+    """One rule, with all measures."""
+
+    antecedents: list[ItemName]
+    consequents: list[ItemName]
+    antecedent_support: float | None
+    consequent_support: float | None
+    support: float | None
+    confidence: float | None
+    lift: float | None
+    representativity: float | None
+    leverage: float | None
+    conviction: Annotated[float | None, Field(description="None is infinite.")]
+    zhangs_metric: float | None
+    jaccard: float | None
+    certainty: float | None
+    kulczynski: float | None
+
+
+class RulePoints(Answer):
+    """Rules as points to draw."""
+
+    antecedents: list[list[ItemName]]
+    consequents: list[list[ItemName]]
+    support: list[float]
+    confidence: list[float]
+    lift: list[float | None]
+
+
+class RulesAnswer(Answer):
+    """Association rules."""
+
+    min_support: Probability
+    n_rules: int
+    offset: int
+    rules: list[RuleRow]
+    points: RulePoints
+
+
 def rules(served: Served, asked: RulesQuestion) -> dict[str, Any]:
     """Return the number of rules, some of them with all measures, and the first ones as named points."""
     found, positions = choose_rules(served, asked)
@@ -289,6 +370,39 @@ class DependenciesQuestion(Question):
     limit: int = Field(default=200, ge=1, le=_MAX_PAIRS, description="The most rows to return.")
 
 
+class ProbableItem(Answer):
+    """An item, and how probable it is."""
+
+    item: ItemName
+    probability: Probability
+
+
+class PairRow(Answer):
+    """One pair of items."""
+
+    item: ItemName
+    other: ItemName
+    probability: Probability
+    expected: Annotated[Probability, Field(description="If the two were independent.")]
+    lift: float
+    leverage: float
+    information: Annotated[float, Field(description="Mutual information in bits.")]
+
+
+class Dependencies(Answer):
+    """Pairs of items that depend on each other."""
+
+    n_items: Annotated[
+        int,
+        Field(
+            description="How many items were compared: all, or the most frequent ones where there are too "
+            "many."
+        ),
+    ]
+    items: list[ProbableItem]
+    pairs: list[PairRow]
+
+
 def dependencies(served: Served, asked: DependenciesQuestion) -> dict[str, Any]:
     """Return pairs of items, the strongest dependence first, and how probable each of their items is."""
     n_pairs = _USUAL_PAIRS if asked.limit <= _USUAL_PAIRS else _MAX_PAIRS
@@ -312,3 +426,33 @@ def dependencies(served: Served, asked: DependenciesQuestion) -> dict[str, Any]:
         ],
         "pairs": [pair._asdict() for pair in chosen],
     }
+
+
+# The same as files: all rows, in the order of the table.
+
+
+def write_itemsets(served: Served, asked: ItemsetsChosen, path: Path) -> None:
+    """Write the itemsets in the order of the table, each with its interval and its support in the data."""
+    found = choose_itemsets(served, asked)
+    order = page_of(found, asked, 0, len(found.positions))
+    chosen = found.family.itemsets.take(order)
+    values: dict[str, Sets | npt.NDArray[Any]] = {
+        "support": chosen.support,
+        "itemsets": chosen.sets,
+        "length": chosen.lengths,
+        "lift": found.family.lift[order],
+    }
+    ends = served.intervals(chosen, asked.level) if len(chosen) else None
+    if ends is not None:
+        values |= {"lower": ends[0], "upper": ends[1]}
+    exact = served.exact_support(chosen.sets)
+    if exact is not None:
+        values["exact"] = exact
+    facts = {"n_transactions": None, "min_support": asked.min_support, "target": None}
+    write(TableColumns("itemsets", chosen.items, values, facts), path)
+
+
+def write_rules(served: Served, asked: RulesChosen, path: Path) -> None:
+    """Write the rules in the order of the table, with all measures."""
+    found, positions = choose_rules(served, asked)
+    found.take(ranked(found, positions, asked, 0, len(positions))).save(path)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from itemix import Transactions
 from itemix._runtime import Workers
 from itemix.kernels import csr
-from itemix.kernels.inference import estep
+from itemix.kernels.models import estep
 from itemix.models.counts import Rows
 
 

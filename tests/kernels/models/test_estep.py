@@ -8,7 +8,7 @@ from naive import estep as naive
 
 from itemix import Transactions
 from itemix._runtime import Workers
-from itemix.kernels.inference.estep import ScoreTables, row_responsibilities
+from itemix.kernels.models.estep import ScoreTables, row_responsibilities
 from itemix.models.counts import Rows, counts_of_labels, tables_of_mixture
 
 

@@ -29,9 +29,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels import vectors
 from itemix.kernels.jit import fused, inlined, kernel, reducing
-from itemix.kernels.vectors import log_ratio
+from itemix.kernels.models import vectors
+from itemix.kernels.models.vectors import log_ratio
 
 N_TERMS = 8
 SMALL = 64  # components below this size have near items only

@@ -11,7 +11,7 @@ from naive import gibbs as naive
 from itemix import Transactions
 from itemix.inference import gibbs as collapsed
 from itemix.inference.priors import Prior
-from itemix.kernels.inference import gibbs, splitmerge
+from itemix.kernels.models import gibbs, splitmerge
 
 MODELS = pytest.mark.parametrize("n_components", [4, None], ids=["finite", "process"])
 

@@ -9,7 +9,7 @@ from naive import trees as naive
 from itemix import Transactions
 from itemix.inference import trees
 from itemix.inference.trees import CandidatePairs, candidate_pairs
-from itemix.kernels.inference import pairs
+from itemix.kernels.models import pairs
 
 seeds = st.integers(0, 10_000)
 

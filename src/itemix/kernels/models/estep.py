@@ -24,9 +24,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from itemix.kernels import vectors
 from itemix.kernels.jit import fused, inlined, kernel
-from itemix.kernels.vectors import log_ratio
+from itemix.kernels.models import vectors
+from itemix.kernels.models.vectors import log_ratio
 
 NEGLIGIBLE = 1e-8
 _FAR = 40.0  # exp(-40) is below half a unit in the last place of 1

@@ -18,8 +18,7 @@ from itemix._runtime import deadline, still_wanted
 from itemix.core.items import Items
 from itemix.models.base import Model
 from itemix.web.app import make_app
-from itemix.web.limits import Limits
-from itemix.web.served import Served
+from itemix.web.served import Limits, Served
 from itemix.web.views import ask, patterns
 
 

@@ -8,7 +8,7 @@ from scipy.special import betaln, gammaln, psi
 
 from itemix import Transactions
 from itemix.kernels import csr
-from itemix.kernels.inference import estep
+from itemix.kernels.models import estep
 
 
 def test_digamma_and_log_gamma_are_scipys():

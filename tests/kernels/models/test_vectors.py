@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from itemix.kernels import vectors
+from itemix.kernels.models import vectors
 
 numbers = arrays(np.float64, st.integers(1, 70), elements=st.floats(-1e9, 1e9) | st.just(-np.inf))
 

@@ -16,7 +16,8 @@ import math
 
 import numpy as np
 
-from itemix.kernels.inference.gibbs import (
+from itemix.kernels.jit import inlined, kernel
+from itemix.kernels.models.gibbs import (
     ComponentTables,
     Points,
     PriorTables,
@@ -29,7 +30,6 @@ from itemix.kernels.inference.gibbs import (
     outside_score,
     own_score,
 )
-from itemix.kernels.jit import inlined, kernel
 
 
 @inlined

@@ -14,10 +14,10 @@ from inference.planted import planted_mixture
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from itemix import BayesianMixture, BernoulliMixture, DirichletProcessMixture, Mixture, Transactions
+from itemix import BayesianMixture, BernoulliMixture, DirichletProcessMixture, Mixture, Transactions, files
 from itemix.errors import InvalidInputError, ModelFileError
-from itemix.files import container, fits, load, save
-from itemix.inference.methods import METHODS
+from itemix.files import container, load, save
+from itemix.inference import METHODS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 GIBBS = {"inference": "gibbs", "max_iter": 20, "n_samples": 2, "thin": 2}
@@ -434,7 +434,7 @@ def test_a_small_file_does_not_ask_for_much_memory(wide, tmp_path):
         load(path)
     spread = np.zeros((30, 3000), dtype=np.int32)
     spread[0, 0] = 1
-    assert fits._of_table(spread).keys() == {"draws.item_counts"}
+    assert files._of_table(spread).keys() == {"draws.item_counts"}
 
 
 @pytest.mark.parametrize("method", [*MAKERS, "wide"])

@@ -1,1 +1,0 @@
-"""Kernels that fit: the E-step, Gibbs sweeps, split and merge moves, pairs for trees."""
