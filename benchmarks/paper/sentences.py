@@ -22,6 +22,8 @@ _FEW = 3
 _FIVE = 5
 # A mixture that is worth no more than this is next to nothing beside thousands of transactions.
 _NEXT_TO_NOTHING = 10.0
+# Rarer items are hardly ever shown, and so few of them are there that chance decides.
+_SHOWN_CHANCE = 0.001
 # One that is worth more than this leaves nothing to say for them.
 _ALL_THERE_IS = 100_000.0
 
@@ -307,10 +309,11 @@ def _calibration(summary: Summary) -> str:
     """Say by how much probabilities of recommendations are off, on each data set."""
     said = []
     for name, record in summary.front().items():
-        ratios = [came / given for given, came in zip(record["said"], record["came"], strict=True)]
-        least, most = _range(ratios)
+        pairs = zip(record["said"], record["came"], strict=True)
+        least, most = _range(came / given for given, came in pairs if given >= _SHOWN_CHANCE)
         said.append(f"{least:.2f} to {most:.2f} times on {INPUTS[name].label}")
-    return f"What was said came true {_listed(said)}, over all points." if said else ""
+    lead = f"Points at {100 * _SHOWN_CHANCE:g}% and above came true"
+    return f"{lead} {_listed(said)} as often as was said." if said else ""
 
 
 def _least_and_most(values: Iterable[float]) -> str:
