@@ -55,6 +55,20 @@ def check_number(name: str, value: object, example: float) -> float:
     return float(value)
 
 
+def check_level(level: object, example: float) -> float:
+    """Return the level of a test or of an interval.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not a number between 0 and 1; the message offers the example.
+    """
+    found = check_number("level", level, example)
+    if not 0 < found < 1:
+        raise InvalidInputError(f"expected a level between 0 and 1, got {level!r}; try {example}")
+    return found
+
+
 def as_written(number: float | Real | np.floating[Any]) -> float:
     """Return a number as the float that people would write for it.
 

@@ -18,6 +18,30 @@ def test_q_values(p_values):
         assert q == pytest.approx(stats.false_discovery_control(p_values))
 
 
+@pytest.mark.parametrize("adjust", ["bh", "by", "holm", "bonferroni", "none"])
+@given(p_values=st.lists(st.sampled_from([0.0, 1e-9, 0.01, 0.02, 0.2, 0.5, 1.0]), min_size=1, max_size=9))
+def test_adjusted_by_definition(adjust, p_values):
+    """Each way to adjust is its definition; tests that were left out count, as if none of them passed."""
+    m, order = len(p_values), sorted(p_values)
+    expected = {
+        "none": lambda p: p,
+        "bonferroni": lambda p: m * p,
+        "holm": lambda p: max((m - i) * r for i, r in enumerate(order) if r <= p),
+        "bh": lambda p: min(m / (i + 1) * r for i, r in enumerate(order) if r >= p),
+        "by": lambda p: (
+            sum(1 / k for k in range(1, m + 1)) * min(m / (i + 1) * r for i, r in enumerate(order) if r >= p)
+        ),
+    }[adjust]
+    q = measures.q_values(np.array(p_values), adjust)
+    assert q == pytest.approx([min(1.0, expected(p)) for p in p_values])
+    if adjust in ("bh", "by"):
+        assert q == pytest.approx(stats.false_discovery_control(p_values, method=adjust))
+    small = np.array([p for p in p_values if p < 0.1])
+    kept = q[np.array(p_values) < 0.1]
+    alone = measures.q_values(small, adjust, n_tests=m)
+    assert alone[kept <= 0.1] == pytest.approx(kept[kept <= 0.1])
+
+
 def test_unknown_p_values_are_no_tests():
     """NaN stays NaN and does not make the others less significant."""
     q = measures.q_values(np.array([np.nan, 0.01, 0.04, np.nan]))

@@ -96,6 +96,132 @@ def test_mushroom(data_folder):
     assert set(pairs(itemix.rules(maximal, data=tx))) <= set(pairs(found))
 
 
+def counts_of(transactions):
+    """Count every set that occurs, and the empty one."""
+    found = {frozenset(i.items): i.count for i in naive_lattice.as_itemsets(transactions, 1)}
+    return {**found, frozenset(): len(transactions)}
+
+
+@given(baskets, st.sampled_from(["all", "closed", "long"]), st.floats(0, 1))
+def test_redundant_rules(transactions, kind, threshold):
+    """Without redundant rules: those that no more general one equals, also where supports are missing."""
+    itemsets = naive_lattice.as_itemsets(transactions, 1)
+    tx = Transactions.from_lists([*map(sorted, transactions)])
+    some = {"all": itemsets, "closed": itemsets.closed(), "long": itemsets.filter(min_len=3)}[kind]
+    data = tx if kind == "long" else None
+    counts = counts_of(transactions)
+    found = rules(some, min_threshold=threshold, redundant=False, data=data)
+    every = pairs(rules(some, min_threshold=threshold, data=data))
+    assert pairs(found) == [(a, c) for a, c in every if not naive.is_redundant(counts, a, c)]
+
+
+@given(
+    baskets, st.sampled_from(["bh", "by", "holm", "bonferroni", "none"]), st.sampled_from([0.05, 0.5, 0.99])
+)
+def test_productive_rules(transactions, adjust, level):
+    """Productive rules beat every more general one by Fisher's test, adjusted for all that were looked at."""
+    transactions = transactions * 4
+    counts = counts_of(transactions)
+    every = pairs(rules(naive_lattice.as_itemsets(transactions, 1), min_threshold=0.3))
+    found = rules(
+        naive_lattice.as_itemsets(transactions, 1),
+        min_threshold=0.3,
+        productive=True,
+        adjust=adjust,
+        level=level,
+    )
+    p_values = {(a, c): naive.productive_p(counts, a, c) for a, c in every}
+    factor = {"none": 1, "by": sum(1 / k for k in range(1, len(every) + 1))}.get(adjust, len(every))
+    assert found.n_tests == len(every)
+    assert found.significance == "fisher"
+    for rule, p, q in zip(pairs(found), found.measure("p_value"), found.measure("q_value"), strict=True):
+        assert p == pytest.approx(p_values[rule], rel=1e-9)
+        assert p <= q <= level
+        assert not naive.is_redundant(counts, *rule)
+    if adjust in ("none", "bonferroni"):
+        passed = {rule for rule, p in p_values.items() if p * factor <= level * (1 - 1e-9)}
+        assert {rule for rule in passed if not naive.is_redundant(counts, *rule)} <= set(pairs(found))
+
+
+def test_what_a_partner_adds_by_chance_is_no_rule():
+    """A third item that is thrown in at random makes no productive rule; a real pair of causes does."""
+    rng = np.random.default_rng(0)
+    a, b, noise = rng.random((3, 2000)) < 0.4
+    c = rng.random(2000) < np.where(a & b, 0.9, np.where(a | b, 0.4, 0.1))
+    tx = Transactions.from_matrix(np.stack([a, b, noise, c], axis=1), items=["a", "b", "noise", "c"])
+    found = rules(itemix.mine(tx, 0.01), min_threshold=0.2, consequents="c", productive=True)
+    assert ({"a", "b"}, {"c"}) in pairs(found)
+    assert not any("noise" in antecedents for antecedents, _ in pairs(found))
+    plain = rules(itemix.mine(tx, 0.01), min_threshold=0.2, consequents="c", significance="fisher")
+    assert any("noise" in antecedents for antecedents, _ in pairs(plain))
+
+
+def test_rules_found_in_one_part_are_tested_in_the_other():
+    """With a holdout, supports and p-values are those of the holdout, and what was chance does not pass."""
+    rng = np.random.default_rng(1)
+    columns = rng.random((400, 12)) < 0.3
+    columns[:, 1] |= columns[:, 0]
+    tx = Transactions.from_matrix(columns, items=[f"i{i}" for i in range(12)])
+    first, second = tx.split(0.5, random_state=0)
+    itemsets = itemix.mine(first, 0.01)
+    found = rules(itemsets, min_threshold=0.3, holdout=second, redundant=False)
+    assert ({"i0"}, {"i1"}) in pairs(found)
+    assert found.n_transactions == second.n_transactions
+    for rule, count, p in zip(pairs(found), found.count, found.measure("p_value"), strict=True):
+        a, c = (set(side) for side in rule)
+        assert {"i0", "i1"} <= a | c
+        assert count == second.count(a | c)
+        counts = count, *(second.count(side) for side in (a, c)), second.n_transactions
+        assert p == pytest.approx(naive.fisher(*map(int, counts)))
+    assert found.n_tests < len(rules(itemsets, min_threshold=0.3))
+    productive, tested = (
+        set(pairs(rules(itemsets, min_threshold=0.3, holdout=second, adjust="none", productive=wanted)))
+        for wanted in (True, False)
+    )
+    assert (frozenset(["i0"]), frozenset(["i1"])) in productive
+    assert productive < tested
+    fewer_items = Transactions.from_lists([["i0", "i1"], ["i1"]] * 20 + [["i3"]] * 20)
+    assert ({"i0"}, {"i1"}) in pairs(rules(itemsets, min_threshold=0.3, holdout=fewer_items))
+    with pytest.raises(InvalidInputError, match=r"expected holdout= with other .* the same supports; try tx"):
+        rules(itemsets, holdout=first)
+
+
+def test_rules_of_a_model_are_tested_in_data():
+    """What has no counts cannot be tested, which is one clear error, unless there is data to test it in."""
+    itemsets = Itemsets([0, 1, 2, 4], [0, 1, 0, 1], [0.5, 0.4, 0.4], ["a", "b"])
+    for options, name in (
+        ({"productive": True}, "productive=True"),
+        ({"significance": "chi2"}, "sig.*='chi2'"),
+    ):
+        with pytest.raises(
+            InvalidInputError, match=rf"a number of transactions for {name}, got .* without; .*or holdout="
+        ):
+            rules(itemsets, **options)
+    assert pairs(rules(itemsets, redundant=False)) == [({"b"}, {"a"}), ({"a"}, {"b"})]
+    data = [["a", "b"]] * 20 + [["a"]] * 5 + [["c"]] * 25
+    tested = rules(itemsets, productive=True, holdout=data)
+    assert pairs(tested) == [({"b"}, {"a"}), ({"a"}, {"b"})]
+    assert tested.confidence.tolist() == [1.0, 0.8]
+
+
+@pytest.mark.parametrize("significance", ["fisher", "chi2"])
+def test_rules_that_are_significant(significance):
+    """Rules that pass have an adjusted p-value up to the level; files keep what was tested."""
+    baskets = [["a", "b"]] * 12 + [["a", "c"]] * 4 + [["b", "c"]] * 4 + [["c"]] * 12
+    itemsets = itemix.mine(baskets + [[*basket, "x"] for basket in baskets], 0.1)
+    found = rules(itemsets, metric="support", min_threshold=0, significance=significance)
+    every = rules(itemsets, metric="support", min_threshold=0)
+    assert 0 < len(found) < len(every) == found.n_tests
+    assert (found.measure("q_value") <= 0.05).all()
+    if significance == "chi2":
+        q = every.measure("q_value")
+        assert found.measure("q_value").tolist() == q[q <= 0.05].tolist()
+    back = itemix.Rules.from_arrow(found.to_arrow())
+    assert (back.significance, back.n_tests) == (significance, len(every))
+    assert back == found.take(np.arange(len(found)))
+    assert repr(found).startswith(f"Rules: {len(found)} rules, of {len(every)} tested, support >= 0")
+
+
 def test_order(itemsets):
     """Rules come in the order of the itemsets, then by the positions of the consequent's items."""
     found = rules(itemsets, metric="support", min_threshold=0)
@@ -351,6 +477,21 @@ def test_no_rules():
             "expected min_antecedent_len <= max_antecedent_len, got 3 and 2; lower min_antecedent_len",
         ),
         ({"min_consequent_len": 3, "max_consequent_len": 2}, "expected min_consequent_len <= max_conseq"),
+        ({"significance": "t"}, "expected significance to be one of 'fisher', 'chi2', got 't'; try 'fisher'"),
+        (
+            {"adjust": "fdr"},
+            "expected adjust to be one of 'bh', 'by', 'holm', 'bonferroni', 'none', got 'fdr'",
+        ),
+        ({"level": 5, "productive": True}, "expected a level between 0 and 1, got 5; try 0.05"),
+        ({"productive": "yes"}, "expected productive as True or False, got 'yes'; try True"),
+        (
+            {"productive": True, "significance": "chi2"},
+            "expected significance='fisher' with productive=True, got 'chi2'; leave significance out",
+        ),
+        (
+            {"redundant": False, "support_only": True},
+            "expected support_only=True without redundant=False, .* got both; leave support_only out",
+        ),
         ({"max_rules": -1}, "expected max_rules as a whole number of at least 1, got -1"),
     ],
 )

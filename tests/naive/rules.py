@@ -34,9 +34,51 @@ def measure(name, both, a, c, n):
         "jaccard": lambda: both / (a + c - both),
         "certainty": lambda: (both / a - c) / (1 - c) if c < 1 else 0.0,
         "kulczynski": lambda: (both / a + both / c) / 2,
+        "cosine": lambda: both / math.sqrt(a * c),
+        "odds_ratio": lambda: _odds_ratio(cells, n),
+        "imbalance_ratio": lambda: abs(a - c) / (a + c - both),
+        "phi": lambda: math.copysign(math.sqrt(chi / n), both - a * c) if chi else 0.0,
+        "mutual_information": lambda: sum(
+            seen * math.log2(seen / e) for seen, e in zip(cells, expected, strict=True) if seen * n > 0.5
+        ),
+        "difference_of_confidence": lambda: both / a - (c - both) / (1 - a) if a < 1 else 0.0,
         "chi_squared": lambda: chi,
         "p_value": lambda: math.erfc(math.sqrt(chi / 2)),
     }[name]()
+
+
+def _odds_ratio(cells, n):
+    both, only_a, only_c, neither = (round(n * cell) for cell in cells)
+    if 0 in (only_a + both, only_c + both, only_a + neither, only_c + neither):
+        return 1.0
+    return both * neither / (only_a * only_c) if only_a * only_c else math.inf if both * neither else 0.0
+
+
+def fisher(least, draws, hits, total):
+    """Sum the hypergeometric distribution from its definition."""
+    ways = [
+        math.comb(hits, k) * math.comb(total - hits, draws - k) for k in range(least, min(draws, hits) + 1)
+    ]
+    return sum(ways) / math.comb(total, draws)
+
+
+def parts(antecedent):
+    """Yield all proper subsets of a set, the empty one too."""
+    for size in range(len(antecedent)):
+        for part in combinations(sorted(antecedent), size):
+            yield frozenset(part)
+
+
+def is_redundant(counts, antecedent, consequent):
+    """Whether a more general rule has at least the same confidence; `counts` has the empty set too."""
+    confidence = counts[antecedent | consequent] / counts[antecedent]
+    return any(counts[part | consequent] / counts[part] >= confidence - 1e-12 for part in parts(antecedent))
+
+
+def productive_p(counts, antecedent, consequent):
+    """Return the largest p-value of the tests of a rule against every more general one."""
+    both, draws = counts[antecedent | consequent], counts[antecedent]
+    return max(fisher(both, draws, counts[part | consequent], counts[part]) for part in parts(antecedent))
 
 
 def least_confidence(name, threshold, both, steps=30):

@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 
 MEASURES = (
     "confidence", "lift", "support", "leverage", "conviction", "zhangs_metric", "jaccard", "certainty",
-    "kulczynski", "representativity", "antecedent_support", "consequent_support", "chi_squared", "p_value",
-    "q_value",
+    "kulczynski", "cosine", "odds_ratio", "imbalance_ratio", "phi", "mutual_information",
+    "difference_of_confidence", "representativity", "antecedent_support", "consequent_support", "chi_squared",
+    "p_value", "q_value",
 )  # fmt: skip
 
-METRICS = tuple(name for name in MEASURES if name not in ("p_value", "q_value"))
+METRICS = tuple(name for name in MEASURES if name not in ("imbalance_ratio", "p_value", "q_value"))
+TESTS = ("fisher", "chi2")
+ADJUSTMENTS = ("bh", "by", "holm", "bonferroni", "none")
 
 _PANEL = "Which rules"
 _CONDITION = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
@@ -82,6 +85,15 @@ class Splitting:
             help="An item that may stand on the right; others may not. May be repeated.",
         ),
     ] = None
+    about: Annotated[
+        list[str] | None,
+        option(
+            "--about",
+            panel=_PANEL,
+            metavar="NAME",
+            help="An item, or a column of a table, to explain: only it stands on the right. May be repeated.",
+        ),
+    ] = None
     min_antecedent_len: Annotated[
         int, option("--min-antecedent-len", panel=_PANEL, metavar="N", help="The fewest items on the left.")
     ] = 1
@@ -96,6 +108,46 @@ class Splitting:
         int | None,
         option("--max-consequent-len", panel=_PANEL, metavar="N", help="The most items on the right."),
     ] = None
+    redundant: Annotated[
+        bool,
+        option(
+            "--redundant/--no-redundant",
+            panel=_PANEL,
+            help="Whether to keep rules that are no better than a more general one; kept by default.",
+        ),
+    ] = True
+    productive: Annotated[
+        bool,
+        option(
+            "--productive",
+            panel=_PANEL,
+            help="Only rules that are better than every more general one, by Fisher's exact test.",
+        ),
+    ] = False
+    significance: Annotated[
+        str | None,
+        option(
+            "--significance",
+            panel=_PANEL,
+            metavar="|".join(TESTS),
+            autocompletion=one_of(TESTS),
+            help="Only rules whose sides depend on each other, by this test.",
+        ),
+    ] = None
+    level: Annotated[
+        float,
+        option("--level", panel=_PANEL, metavar="X", help="The most that an adjusted p-value may be; 0.05."),
+    ] = 0.05
+    adjust: Annotated[
+        str,
+        option(
+            "--adjust",
+            panel=_PANEL,
+            metavar="METHOD",
+            autocompletion=one_of(ADJUSTMENTS),
+            help="How p-values are adjusted for many tests: bh (the default), by, holm, bonferroni, none.",
+        ),
+    ] = "bh"
     support_only: Annotated[
         bool,
         option(
@@ -110,6 +162,9 @@ class Splitting:
     ] = 10_000_000
 
     def __post_init__(self) -> None:
+        if self.significance is not None:
+            check_choice("--significance", self.significance, TESTS)
+        check_choice("--adjust", self.adjust, ADJUSTMENTS)
         if self.metric in MEASURES and self.metric not in METRICS:
             raise InvalidInputError(
                 f"expected --metric of which more is better, got {self.metric!r}; try --where "
@@ -133,7 +188,7 @@ class Splitting:
     def as_arguments(self) -> dict[str, Any]:
         """Return the arguments of `itemix.rules`."""
         sides = {"antecedents": self.antecedent or None, "consequents": self.consequent or None}
-        return {**self._options(), **sides}
+        return {**self._options(), **sides, "about": self.about or None}
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -143,6 +198,11 @@ class Splitting:
             "max_antecedent_len": self.max_antecedent_len,
             "min_consequent_len": self.min_consequent_len,
             "max_consequent_len": self.max_consequent_len,
+            "redundant": self.redundant,
+            "productive": self.productive,
+            "significance": self.significance,
+            "level": self.level,
+            "adjust": self.adjust,
             "support_only": self.support_only,
             "max_rules": self.max_rules,
         }
@@ -183,6 +243,15 @@ def rules(
             help="Where SOURCE is a file of itemsets: the transactions, to count supports that it lacks.",
         ),
     ] = None,
+    holdout: Annotated[
+        str | None,
+        option(
+            "--holdout",
+            panel=_PANEL,
+            metavar="FILE",
+            help="Other transactions, in which the rules that were found are tested and measured.",
+        ),
+    ] = None,
     sort: Annotated[
         str,
         option(
@@ -202,16 +271,18 @@ def rules(
     check_choice("--sort", sort, MEASURES)
     check_output(output)
     split.check()
-    refuse_repeated(source, data, reading.names)
+    refuse_repeated(source, data, holdout, reading.names)
     itemsets, transactions = _itemsets(source, data, search, reading, output)
     from itemix.core.display import plural
     from itemix.mining.rules import rules as split_itemsets
 
-    found = split_itemsets(itemsets, data=transactions, **split.as_arguments())
+    tested_in = None if holdout is None else read_source(holdout, reading, quiet=output.quiet)
+    found = split_itemsets(itemsets, data=transactions, holdout=tested_in, **split.as_arguments())
     if split.where:
         found = found.filter(**split.bounds())
     hint = "" if len(found) else "; try a lower --min-threshold or --min-support"
-    counted = f"{plural(len(found), 'rule')} with {found.metric} >= {split.min_threshold:g}"
+    tested = "" if found.n_tests is None else f" of {found.n_tests:,} tested"
+    counted = f"{plural(len(found), 'rule')}{tested} with {found.metric} >= {split.min_threshold:g}"
     note(counted + hint, quiet=output.quiet)
     found = found.sort_by(sort)
     if not save(found, "rule", output):

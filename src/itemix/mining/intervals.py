@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from itemix._checks import check_number, check_whole
+from itemix._checks import check_level, check_whole
 from itemix.core.itemsets import Itemsets
-from itemix.errors import InvalidInputError
 from itemix.models.base import Names, encode_absent, encode_sets, no_sets, require_consistent
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.posterior import Posterior
@@ -105,8 +104,7 @@ def intervals(
     UnknownItemError
         If a name is not one of the items.
     """
-    if not 0 < check_number("level", level, 0.9) < 1:
-        raise InvalidInputError(f"expected a level between 0 and 1, got {level!r}; try 0.9")
+    level = check_level(level, 0.9)
     if n_transactions is not None:
         n_transactions = check_whole("n_transactions", n_transactions, 1000, least=1)
     mean, spread = _moments(source, itemsets, absent, given, given_absent)

@@ -10,7 +10,7 @@ from itemix.errors import InvalidInputError
 from itemix.kernels.mining import rules as kernels
 
 if TYPE_CHECKING:
-    from itemix._typing import Floats
+    from itemix._typing import Floats, Ints
 
 MLXTEND = (
     "antecedent support",
@@ -28,10 +28,21 @@ MLXTEND = (
 )
 """mlxtend's columns, in its order."""
 
-MEASURES = (*MLXTEND, "chi_squared", "p_value", "q_value")
+MEASURES = (
+    *MLXTEND,
+    "cosine",
+    "odds_ratio",
+    "imbalance_ratio",
+    "phi",
+    "mutual_information",
+    "difference_of_confidence",
+    "chi_squared",
+    "p_value",
+    "q_value",
+)
 """All measures of a rule, in the order of the columns."""
 
-LOWER_IS_BETTER = ("p_value", "q_value")
+LOWER_IS_BETTER = ("imbalance_ratio", "p_value", "q_value")
 
 NEED_COUNTS = ("chi_squared", "p_value", "q_value")
 """Measures that depend on the number of transactions."""
@@ -67,27 +78,63 @@ def compute(
 ) -> Floats:
     """Compute a measure of many rules from the supports of both sides together and of each side.
 
-    It is NaN if it needs the number of transactions and that is not known. "q_value" takes all these rules as
-    the family of tests.
+    It is NaN if it needs the number of transactions and that is not known. "q_value" is not among them: see
+    `q_values`.
     """
     n = np.nan if n_transactions is None else float(n_transactions)
-    if name == "q_value":
-        return q_values(
-            kernels.measure_all(kernels.P_VALUE, support, antecedent_support, consequent_support, n)
-        )
     return kernels.measure_all(_CODES[name], support, antecedent_support, consequent_support, n)
 
 
-def q_values(p_values: Floats) -> Floats:
-    """Adjust p-values for the number of tests, by Benjamini and Hochberg's step-up procedure.
+TESTS = ("fisher", "chi2")
+"""The tests that rules can be selected by."""
 
-    Rejecting all with q <= 0.05 keeps the expected fraction of false discoveries at 5% (for tests that are
-    independent or positively dependent). NaN stays NaN and does not count as a test.
+ADJUSTMENTS = ("bh", "by", "holm", "bonferroni", "none")
+"""How p-values can be adjusted for the number of tests."""
+
+
+def q_values(p_values: Floats, adjust: str = "bh", n_tests: int | None = None) -> Floats:
+    """Adjust p-values for the number of tests.
+
+    NaN stays NaN and does not count as a test.
+
+    Parameters
+    ----------
+    p_values : array of float, shape (n,)
+        The p-values.
+    adjust : {"bh", "by", "holm", "bonferroni", "none"}, default "bh"
+        Benjamini and Hochberg: rejecting all with q <= 0.05 keeps the expected fraction of false finds at 5%,
+        for tests that are independent or positively dependent. Benjamini and Yekutieli: the same for any
+        tests. Holm, Bonferroni: the probability of any false find is at most 5%.
+    n_tests : int, optional
+        The number of tests, if some with larger p-values were left out; by default none was.
+
+    Returns
+    -------
+    array of float, shape (n,)
     """
     order = np.argsort(p_values, kind="stable")
-    n_tests = int(np.count_nonzero(~np.isnan(p_values)))
-    ranks = np.arange(1, n_tests + 1)
-    adjusted = p_values[order[:n_tests]] * n_tests / ranks
+    n_known = int(np.count_nonzero(~np.isnan(p_values)))
+    ascending = p_values[order[:n_known]]
+    n = n_known if n_tests is None else max(n_tests, n_known)
+    ranks = np.arange(1, n_known + 1)
+    if adjust == "bonferroni":
+        ascending = ascending * n
+    elif adjust == "holm":
+        ascending = np.maximum.accumulate(ascending * (n + 1 - ranks))
+    elif adjust in ("bh", "by"):
+        dependent = float(np.sum(1.0 / np.arange(1, n + 1))) if adjust == "by" else 1.0
+        ascending = np.minimum.accumulate((ascending * n / ranks * dependent)[::-1])[::-1]
     q = np.full(len(p_values), np.nan)
-    q[order[:n_tests]] = np.minimum.accumulate(adjusted[::-1])[::-1]
+    q[order[:n_known]] = np.minimum(ascending, 1.0)
     return q
+
+
+def fisher(least: Ints, draws: Ints, hits: Ints, total: Ints | int) -> Floats:
+    """Return the probability of `least` or more hits among so many draws, where `hits` of `total` are hits.
+
+    This is Fisher's exact test, one-sided: how likely it is that so many of the transactions with A hold C
+    too, if A and C have nothing to do with each other. All are whole numbers, of any shapes that go together.
+    """
+    shape = np.broadcast_shapes(*map(np.shape, (least, draws, hits, total)))
+    flat = [np.broadcast_to(counts, shape).astype(np.int64).ravel() for counts in (least, draws, hits, total)]
+    return kernels.upper_tails(*flat).reshape(shape)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import combinations
 from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix._checks import as_written, check_bounds
+from itemix._checks import as_written, check_bounds, check_choice, check_flag, check_level
 from itemix._runtime import interruptible, still_wanted
 from itemix.core.display import plural
 from itemix.core.itemsets import Itemsets
@@ -21,15 +22,16 @@ from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.kernels.mining import rules as kernels
 from itemix.mining import measures
 from itemix.mining.ruleset import Rule, Rules
-from itemix.mining.supports import Supports
+from itemix.mining.supports import Supports, count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     import pandas as pd
 
     from itemix._typing import Floats, Ints, TransactionsLike
     from itemix.core.items import Items, Label
+    from itemix.core.transactions import Transactions
 
 __all__ = ["Rule", "Rules", "rules"]
 
@@ -54,10 +56,17 @@ def rules(
     data: TransactionsLike | None = None,
     antecedents: Iterable[Label] | Label | None = None,
     consequents: Iterable[Label] | Label | None = None,
+    about: Iterable[Label] | Label | None = None,
     min_antecedent_len: int = 1,
     max_antecedent_len: int | None = None,
     min_consequent_len: int = 1,
     max_consequent_len: int | None = None,
+    redundant: bool = True,
+    productive: bool = False,
+    significance: str | None = None,
+    level: float = 0.05,
+    adjust: str = "bh",
+    holdout: TransactionsLike | None = None,
     support_only: bool = False,
     max_rules: int = 10_000_000,
 ) -> Rules:
@@ -79,8 +88,31 @@ def rules(
         The data that the itemsets were mined from; missing supports are counted in it.
     antecedents, consequents : names, optional
         The only items that may stand on that side.
+    about : names, optional
+        Items, or columns of a table, that are to be explained: ``about="survived"`` is for rules with one of
+        the items ``survived=...`` on the right, and without any on the left.
     min_antecedent_len, max_antecedent_len, min_consequent_len, max_consequent_len : int, optional
         Bounds of the number of items on either side.
+    redundant : bool, default True
+        False leaves out rules that are no better than a more general one: a rule with the same consequents
+        and only some of the antecedents, or none, that has at least the same confidence.
+    productive : bool, default False
+        True keeps rules that are better than every more general one, by Fisher's exact test (Webb calls them
+        productive). Each rule's p-value is then the largest of those tests.
+    significance : {"fisher", "chi2"}, optional
+        Keep rules whose sides depend on each other, by this test: Fisher's exact one asks whether they occur
+        together more often than if they were independent, the chi-squared test whether more or less often.
+        With `productive` or `holdout` it is Fisher's.
+    level : float, default 0.05
+        What the adjusted p-value may be at most, if rules are tested.
+    adjust : {"bh", "by", "holm", "bonferroni", "none"}, default "bh"
+        How p-values are adjusted for all rules that reached the threshold: so that the expected fraction of
+        false finds is at most `level` ("bh" by Benjamini and Hochberg; "by" by Benjamini and Yekutieli,
+        however the tests depend on each other), or so that any false find has at most that probability
+        ("holm", "bonferroni"). See `itemix.mining.measures.q_values`.
+    holdout : transactions in any form, optional
+        Other transactions, in which the rules that were found are tested. All supports and measures of the
+        result are those in the holdout. Rules with a p-value above `level` in the first data are not tested.
     support_only : bool, default False
         Select by support and leave all other measures NaN, so that no support of a part is needed.
     max_rules : int, default 10,000,000
@@ -103,7 +135,7 @@ def rules(
     -----
     An itemset of length L has 2^L - 2 splits. The search skips those that the threshold rules out, for all
     metrics that bound the confidence from below: confidence, lift, leverage, conviction, certainty, jaccard,
-    kulczynski.
+    kulczynski, cosine, phi, difference_of_confidence.
 
     Examples
     --------
@@ -123,15 +155,20 @@ def rules(
         max_antecedent_len=max_antecedent_len,
         min_consequent_len=min_consequent_len,
         max_consequent_len=max_consequent_len,
+        redundant=redundant,
+        productive=productive,
+        significance="fisher" if significance is None and holdout is not None else significance,
+        level=level,
+        adjust=adjust,
         support_only=support_only,
         max_rules=max_rules,
     )
     supports = Supports(itemsets, None if data is None else as_transactions(data))
     n = supports.n_transactions
-    options.check_sample(n)
+    options.check_sample(n, has_holdout=holdout is not None)
     threshold = options.min_threshold
     wanted = kernels.Wanted(
-        sides=_sides(itemsets.items, antecedents, consequents),
+        sides=_sides(itemsets.items, antecedents, consequents, about),
         min_antecedent=options.min_antecedent_len,
         max_antecedent=options.max_antecedent_len,
         min_consequent=options.min_consequent_len,
@@ -140,13 +177,14 @@ def rules(
         threshold=threshold - _ROUNDING * max(1.0, abs(threshold)),
         n_transactions=math.nan if n is None else float(n),
         support_only=options.support_only,
+        redundant=options.redundant,
     )
-    parts, missing = _split(itemsets, supports, wanted, options)
+    parts, missing, n_tests = _split(itemsets, supports, wanted, options)
     while len(missing):
         supports.add(missing)
-        parts, missing = _split(itemsets, supports, wanted, options)
+        parts, missing, n_tests = _split(itemsets, supports, wanted, options)
     itemset = np.concatenate([part.itemset for part in parts])
-    return Rules(
+    found = Rules(
         Sets.concatenate([part.antecedents for part in parts]),
         Sets.concatenate([part.consequents for part in parts]),
         np.concatenate([part.antecedent_support for part in parts]),
@@ -157,6 +195,10 @@ def rules(
         metric=options.metric,
         min_threshold=threshold,
     )
+    if options.significance is None:
+        return found
+    test = RuleTest(options.significance, options.level, options.adjust, productive=options.productive)
+    return test.select(found, supports, None if holdout is None else as_transactions(holdout), n_tests)
 
 
 @dataclass(frozen=True)
@@ -169,6 +211,11 @@ class RuleOptions:
     max_antecedent_len: int
     min_consequent_len: int
     max_consequent_len: int
+    redundant: bool
+    productive: bool
+    significance: str | None
+    level: float
+    adjust: str
     support_only: bool
     max_rules: int
 
@@ -178,6 +225,11 @@ class RuleOptions:
         *,
         metric: object,
         min_threshold: object,
+        redundant: object = True,
+        productive: object = False,
+        significance: object = None,
+        level: object = 0.05,
+        adjust: object = "bh",
         support_only: bool,
         max_rules: object,
         **lengths: object,
@@ -193,22 +245,46 @@ class RuleOptions:
         for side in ("antecedent", "consequent"):
             low, high = f"min_{side}_len", f"max_{side}_len"
             check_bounds(low, bounds[low], high, bounds[high])
+        is_productive = check_flag("productive", productive)
+        test = "fisher" if is_productive and significance is None else significance
+        named = None if test is None else check_choice("significance", test, measures.TESTS)
+        if is_productive and test != "fisher":
+            raise InvalidInputError(
+                f"expected significance='fisher' with productive=True, got {test!r}; leave significance out"
+            )
+        is_redundant = check_flag("redundant", redundant) and not is_productive
+        if support_only and (test is not None or not is_redundant):
+            raise InvalidInputError(
+                "expected support_only=True without redundant=False, productive and significance, which need "
+                "the supports of both sides, got both; leave support_only out"
+            )
         return cls(
             metric="support" if support_only else _checked_metric(metric),
             min_threshold=_checked_threshold(min_threshold),
+            redundant=is_redundant,
+            productive=is_productive,
+            significance=named,
+            level=check_level(level, 0.05),
+            adjust=check_choice("adjust", adjust, measures.ADJUSTMENTS),
             support_only=bool(support_only),
             max_rules=_checked_whole("max_rules", max_rules),
             **bounds,
         )
 
-    def check_sample(self, n_transactions: int | None) -> None:
-        """Check that the metric can be computed from what is known.
+    def check_sample(self, n_transactions: int | None, *, has_holdout: bool) -> None:
+        """Check that the metric and the test can be computed from what is known.
 
         Raises
         ------
         InvalidInputError
-            If it needs the number of transactions, and that is not known.
+            If they need the number of transactions, and that is not known.
         """
+        if self.significance is not None and n_transactions is None and not has_holdout:
+            asked = "productive=True" if self.productive else f"significance={self.significance!r}"
+            raise InvalidInputError(
+                f"expected itemsets with a number of transactions for {asked}, got itemsets without; a model "
+                "has no sample size: try redundant=False, or holdout= with transactions to test in"
+            )
         if self.metric in measures.NEED_COUNTS and n_transactions is None:
             raise InvalidInputError(
                 f"expected itemsets with a number of transactions for metric={self.metric!r}, got itemsets "
@@ -251,6 +327,114 @@ def _checked_whole(name: str, value: object) -> int:
     raise InvalidInputError(f"expected {name} as a whole number of at least 1, got {value!r}; try {name}=1")
 
 
+@dataclass(frozen=True)
+class RuleTest:
+    """A test that rules have to pass, in the data that they were found in, or in other data."""
+
+    significance: str
+    level: float
+    adjust: str
+    productive: bool
+
+    def select(self, found: Rules, supports: Supports, holdout: Transactions | None, n_tests: int) -> Rules:
+        """Return the rules that pass, with their p-values; `n_tests` rules were looked at."""
+        if found.n_transactions is not None:
+            p_value = self._p_values(found, supports.of)
+            if holdout is not None:
+                found = found.take(p_value <= self.level)
+        if holdout is not None:
+            found, support_of = self._in_other_data(found, supports, holdout)
+            p_value = self._p_values(found, support_of)
+            n_tests = len(found)
+        q_value = measures.q_values(p_value, self.adjust, n_tests)
+        passed = np.flatnonzero(q_value <= self.level)
+        return found.tested(passed, p_value, q_value, significance=self.significance, n_tests=n_tests)
+
+    def _p_values(self, found: Rules, support_of: Callable[[Sets], Floats]) -> Floats:
+        """Test each rule against independence and, if it is to be productive, each more general one."""
+        if self.significance == "chi2":
+            return found.measure("p_value")
+        n = found.n_transactions or 0
+        both, draws = found.count_of("support"), found.count_of("antecedent support")
+        p_value = measures.fisher(both, draws, found.count_of("consequent support"), n)
+        if self.productive:
+            for position, antecedents, whole in _more_general(found):
+                left = np.flatnonzero(p_value[position] <= self.level)
+                total, hits = (
+                    np.rint(support_of(sets.take(left)) * n).astype(np.int64) for sets in (antecedents, whole)
+                )
+                at = position[left]
+                p_value[at] = np.maximum(p_value[at], measures.fisher(both[at], draws[at], hits, total))
+        return p_value
+
+    def _in_other_data(
+        self, found: Rules, supports: Supports, data: Transactions
+    ) -> tuple[Rules, Callable[[Sets], Floats]]:
+        """Return the same rules with their supports in other data, and a function that tells supports."""
+        supports.check_other_data(data)
+        union = _unions(found)
+        families = [found.antecedents, found.consequents, union]
+        if self.productive:
+            for _, antecedents, whole in _more_general(found):
+                families += [antecedents, whole]
+        known = Sets.concatenate(families).unique()
+        n = data.n_transactions
+        counts = count(known, data, may_lack=True)
+
+        def support_of(sets: Sets) -> Floats:
+            of: Floats = counts[known.find(sets)] / max(n, 1)
+            return of
+
+        counted = counts[known.find(union)]
+        return Rules(
+            found.antecedents,
+            found.consequents,
+            support_of(found.antecedents),
+            support_of(found.consequents),
+            counted / max(n, 1),
+            count=counted,
+            n_transactions=n,
+            metric=found.metric,
+            min_threshold=found.min_threshold,
+        ), support_of
+
+
+def _unions(found: Rules) -> Sets:
+    """Return both sides of each rule together."""
+    lengths = found.antecedents.lengths + found.consequents.lengths
+    codes = np.empty(int(lengths.sum()), dtype=np.int32)
+    starts = np.cumsum(lengths) - lengths
+    for sets, shift in ((found.antecedents, 0), (found.consequents, found.antecedents.lengths)):
+        place = np.repeat(starts + shift - sets.offsets[:-1], sets.lengths) + np.arange(len(sets.codes))
+        codes[place] = sets.codes
+    return Sets.from_lengths(lengths, codes, found.items)
+
+
+def _more_general(found: Rules) -> Iterator[tuple[Ints, Sets, Sets]]:
+    """Yield all more general rules, many at once: positions in `found`, antecedents, and both sides together.
+
+    Those without any antecedents are left out.
+    """
+    n_a, n_c = found.antecedents.lengths, found.consequents.lengths
+    shapes = np.unique(np.stack([n_a[n_a > 1], n_c[n_a > 1]]), axis=1)
+    for length_a, length_c in shapes.T.tolist():
+        alike = np.flatnonzero((n_a == length_a) & (n_c == length_c))
+        for start in range(0, len(alike), _RULES_AT_ONCE):
+            at = alike[start : start + _RULES_AT_ONCE]
+            antecedents = found.antecedents.take(at).codes.reshape(len(at), length_a)
+            consequents = found.consequents.take(at).codes.reshape(len(at), length_c)
+            for size in range(length_a - 1, 0, -1):
+                for kept in combinations(range(length_a), size):
+                    still_wanted()
+                    some = antecedents[:, kept]
+                    whole = np.concatenate([some, consequents], axis=1)
+                    yield at, _as_sets(some, found.items), _as_sets(whole, found.items)
+
+
+def _as_sets(rows: npt.NDArray[np.int32], items: Items) -> Sets:
+    return Sets(np.arange(len(rows) + 1) * rows.shape[1], rows.ravel(), items, check=False)
+
+
 class _Part(NamedTuple):
     """Some of the rules, copied from the buffer of a kernel."""
 
@@ -263,14 +447,18 @@ class _Part(NamedTuple):
 
 def _split(
     itemsets: Itemsets, supports: Supports, wanted: kernels.Wanted, options: RuleOptions
-) -> tuple[list[_Part], Sets]:
-    """Split all itemsets; return the rules, and the sets whose supports are missing for the others."""
+) -> tuple[list[_Part], Sets, int]:
+    """Split all itemsets.
+
+    Returns the rules, the sets whose supports are missing for the others, and how many rules reached the
+    threshold.
+    """
     longest = int(itemsets.lengths.max(initial=0))
     found = kernels.room_for(_RULES_AT_ONCE, longest)
     place = np.zeros(longest + kernels.PLACE_STACK, dtype=np.int64)
     parts: list[_Part] = []
     missing = _Missing(itemsets.items)
-    n_rules = 0
+    n_rules = n_reached = 0
     is_done = False
     while not is_done:
         still_wanted()
@@ -286,6 +474,7 @@ def _split(
             _SPLITS_AT_ONCE,
         )
         n_rules += int(found.sizes[0])
+        n_reached += int(found.sizes[5])
         missing.append(found)
         if max(n_rules, missing.n_distinct) > options.max_rules:
             got = f"{max(n_rules, missing.n_distinct):,} before all {len(itemsets):,} itemsets were split"
@@ -295,7 +484,7 @@ def _split(
             )
         if missing.n_distinct == 0:
             parts.append(_copied(found, itemsets.items))
-    return parts, missing.distinct()
+    return parts, missing.distinct(), n_reached
 
 
 def _copied(found: kernels.RuleBuffer, items: Items) -> _Part:
@@ -334,10 +523,20 @@ class _Missing:
         return merged
 
 
-def _sides(items: Items, antecedents: object, consequents: object) -> npt.NDArray[np.int8]:
+def _sides(items: Items, antecedents: object, consequents: object, about: object) -> npt.NDArray[np.int8]:
     """Return the sides on which each item may stand, as `kernels.Wanted` takes them."""
+    if about is not None and consequents is not None:
+        raise InvalidInputError(
+            f"expected about or consequents, got both {about!r:.40} and {consequents!r:.40}; leave one out"
+        )
+    explained = None if about is None else items.codes_about(about)
     sides = np.zeros(len(items), dtype=np.int8)
-    for names, side in ((antecedents, kernels.ANTECEDENT), (consequents, kernels.CONSEQUENT)):
-        allowed = np.arange(len(items)) if names is None else items.codes(names)
-        sides[allowed] += side
+    left, right = (None if names is None else items.codes(names) for names in (antecedents, consequents))
+    for allowed, side in (
+        (left, kernels.ANTECEDENT),
+        (right if about is None else explained, kernels.CONSEQUENT),
+    ):
+        sides[slice(None) if allowed is None else allowed] += side
+    if explained is not None:
+        sides[explained] = kernels.CONSEQUENT
     return sides

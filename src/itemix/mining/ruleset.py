@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from itemix._checks import check_counts, check_number, check_whole
 from itemix.core import display
-from itemix.core.sets import Sets, as_position, as_positions, readonly
-from itemix.core.tables import TableColumns, Tabular
+from itemix.core.results import Tabular
+from itemix.core.sets import Sets, are_several, as_position, as_positions, readonly
+from itemix.core.tables import TableColumns, same_column, transactions_behind
 from itemix.errors import InvalidInputError
 from itemix.mining import measures
 
@@ -70,8 +71,14 @@ class Rules(Tabular):
     n_transactions : int, optional
         The number of transactions behind the supports. Without it (supports of a model) there is no
         significance: chi_squared, p_value and q_value are NaN.
+    p_value : array of float, shape (n,), optional
+        The p-values of another test than the chi-squared one.
     q_value : array of float, shape (n,), optional
         The p-values adjusted for a larger family of tests; by default these rules are the family.
+    significance : {"fisher", "chi2"}, optional
+        The test that the rules have passed; None if they were not tested.
+    n_tests : int, optional
+        The number of rules that were tested.
     metric : str, optional
         The measure that selected the rules.
     min_threshold : float, optional
@@ -83,6 +90,12 @@ class Rules(Tabular):
     """
 
     _kind = "rules"
+    _types: ClassVar = {
+        "antecedents": "sets",
+        "consequents": "sets",
+        **dict.fromkeys(measures.MEASURES, "float64"),
+        "count": "int64",
+    }
     __slots__ = (
         "_antecedents",
         "_columns",
@@ -90,8 +103,11 @@ class Rules(Tabular):
         "_count",
         "_metric",
         "_min_threshold",
+        "_n_tests",
         "_n_transactions",
+        "_p_value",
         "_q_value",
+        "_significance",
     )
 
     def __init__(
@@ -104,7 +120,10 @@ class Rules(Tabular):
         *,
         count: npt.ArrayLike | None = None,
         n_transactions: int | None = None,
+        p_value: npt.ArrayLike | None = None,
         q_value: npt.ArrayLike | None = None,
+        significance: str | None = None,
+        n_tests: int | None = None,
         metric: str | None = None,
         min_threshold: float | None = None,
     ) -> None:
@@ -115,11 +134,15 @@ class Rules(Tabular):
             name: readonly(values, np.float64) for name, values in zip(_BASE, given, strict=True)
         }
         self._count: Ints | None = None if count is None else readonly(count, np.int64)
+        self._p_value = None if p_value is None else readonly(p_value, np.float64)
         self._q_value = None if q_value is None else readonly(q_value, np.float64)
         self._n_transactions = n_transactions
+        self._significance = significance
+        self._n_tests = n_tests
         self._metric = metric
         self._min_threshold = min_threshold
-        columns = {"consequents": consequents, **self._columns, "count": self.count, "q_value": self._q_value}
+        given_columns = {"count": self.count, "p_value": self._p_value, "q_value": self._q_value}
+        columns = {"consequents": consequents, **self._columns, **given_columns}
         for name, column in columns.items():
             if column is not None and len(column) != len(self):
                 raise InvalidInputError(
@@ -163,6 +186,16 @@ class Rules(Tabular):
         return self._min_threshold
 
     @property
+    def significance(self) -> str | None:
+        """The test that the rules have passed, "fisher" or "chi2"; None if they were not tested."""
+        return self._significance
+
+    @property
+    def n_tests(self) -> int | None:
+        """The number of rules that were tested, these and those that did not pass, if it is known."""
+        return self._n_tests
+
+    @property
     def items(self) -> Items:
         """The name of each item code."""
         return self.antecedents.items
@@ -195,9 +228,12 @@ class Rules(Tabular):
             - "chi_squared": Pearson's statistic of the 2 x 2 table of both sides, without correction; its
               p-value is rough where fewer than five transactions are expected in a cell;
             - "p_value": the probability of at least that statistic if the sides were independent, in either
-              direction (see lift for which one);
+              direction (see lift for which one), or the p-value of the test that the rules have passed;
             - "q_value": the p-value adjusted by Benjamini and Hochberg for all rules that `itemix.rules`
-              returned together. Rules that were filtered or sorted afterwards keep their q-values.
+              returned together, or as was asked for. Rules that were filtered or sorted afterwards keep their
+              q-values;
+            - "cosine", "odds_ratio", "imbalance_ratio", "phi", "mutual_information" (in bits),
+              "difference_of_confidence": see the guide to rules for the formulas.
 
         Raises
         ------
@@ -207,10 +243,14 @@ class Rules(Tabular):
         name = measures.check_measure(name)
         if name in self._columns:
             return self._columns[name]
-        if name == "q_value" and self._q_value is not None:
-            return self._q_value
+        kept = {"p_value": self._p_value, "q_value": self._q_value}.get(name)
+        if kept is not None:
+            return kept
         both, a, c = (self._columns[key] for key in ("support", "antecedent support", "consequent support"))
-        values = measures.compute(name, both, a, c, self.n_transactions)
+        if name == "q_value":
+            values = measures.q_values(self.measure("p_value"))
+        else:
+            values = measures.compute(name, both, a, c, self.n_transactions)
         values.setflags(write=False)
         if name == "q_value":
             self._q_value = values
@@ -226,7 +266,7 @@ class Rules(Tabular):
         return (
             self.n_transactions == other.n_transactions
             and mine.keys() == theirs.keys()
-            and all(_same(mine[name], theirs[name]) for name in mine)
+            and all(same_column(mine[name], theirs[name]) for name in mine)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -234,10 +274,11 @@ class Rules(Tabular):
     @overload
     def __getitem__(self, position: int) -> Rule: ...
     @overload
-    def __getitem__(self, position: slice) -> Self: ...
-    def __getitem__(self, position: int | slice) -> Rule | Self:
-        if isinstance(position, slice):
-            return self.take(np.arange(len(self))[position])
+    def __getitem__(self, position: slice | npt.ArrayLike) -> Self: ...
+    def __getitem__(self, position: Any) -> Rule | Self:
+        """Return one rule, or those of a slice, of a mask or at some positions."""
+        if are_several(position):
+            return self._chosen(position)
         return next(iter(self.take([as_position(position, len(self))])))
 
     def __iter__(self) -> Iterator[Rule]:
@@ -255,10 +296,48 @@ class Rules(Tabular):
             *(self._columns[name][chosen] for name in _BASE),
             count=None if self.count is None else self.count[chosen],
             n_transactions=self.n_transactions,
+            p_value=None if self._p_value is None else self._p_value[chosen],
             q_value=self.measure("q_value")[chosen],
+            significance=self.significance,
+            n_tests=self.n_tests,
             metric=self.metric,
             min_threshold=self.min_threshold,
         )
+
+    def tested(
+        self, passed: Ints, p_value: Floats, q_value: Floats, *, significance: str, n_tests: int
+    ) -> Self:
+        """Return the rules that have passed a test, with the p-values of all that it gave.
+
+        Parameters
+        ----------
+        passed : array of int
+            Their positions.
+        p_value, q_value : array of float, shape (n,)
+            The p-values of all rules here, and adjusted.
+        significance : {"fisher", "chi2"}
+            The test.
+        n_tests : int
+            The number of rules that were tested.
+        """
+        return type(self)(
+            self.antecedents.take(passed),
+            self.consequents.take(passed),
+            *(self._columns[name][passed] for name in _BASE),
+            count=None if self.count is None else self.count[passed],
+            n_transactions=self.n_transactions,
+            p_value=p_value[passed],
+            q_value=q_value[passed],
+            significance=significance,
+            n_tests=n_tests,
+            metric=self.metric,
+            min_threshold=self.min_threshold,
+        )
+
+    def count_of(self, name: str) -> Ints:
+        """Return one of the three supports as a number of transactions, shape (n,)."""
+        counts: Ints = np.rint(self._columns[name] * (self.n_transactions or 0)).astype(np.int64)
+        return counts
 
     def filter(
         self,
@@ -369,28 +448,19 @@ class Rules(Tabular):
 
         return recommend(self, baskets, n, metric)
 
-    def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
-        """Return the first n rules as a table of text, for people."""
-        n = check_whole("n", n, display.ROWS_SHOWN, least=0)
-        columns = {
-            name: [display.format_number(x) for x in self.measure(name)[:n]] for name in usual_measures(self)
-        }
+    def _shown(self, n: int, width: int | None) -> dict[str, list[str]]:
+        columns = {name: display.format_column(self.measure(name)[:n]) for name in usual_measures(self)}
         if self.count is not None:
-            columns["count"] = [display.format_count(int(x)) for x in self.count[:n]]
+            columns["count"] = display.format_column(self.count[:n])
         sides = zip(self.antecedents.part(0, n), self.consequents.part(0, n), strict=True)
-        columns["rule"] = [display.format_rule(*both) for both in sides]
-        return display.Table(
-            title=self._title(),
-            headers=tuple(columns),
-            rows=tuple(zip(*columns.values(), strict=True)),
-            footer=display.shown_of(len(columns["rule"]), len(self)),
-        )
+        return {**columns, "rule": [display.format_rule(*both, width=width) for both in sides]}
 
     def _title(self) -> str:
         least, n = self.min_threshold, self.n_transactions
         threshold = "" if least is None else f"{self.metric} >= {least:g}"
         source = "" if n is None else f"of {display.plural(n, 'transaction')}"
-        return display.joined([f"Rules: {display.plural(len(self), 'rule')}", threshold, source])
+        tests = f"of {self.n_tests:,} tested" if self.n_tests is not None else ""
+        return display.joined([f"Rules: {display.plural(len(self), 'rule')}", tests, threshold, source])
 
     def _as_columns(self) -> TableColumns:
         values: dict[str, Sets | Array] = {
@@ -402,20 +472,24 @@ class Rules(Tabular):
             values["count"] = self.count
         facts = {
             "n_transactions": self.n_transactions,
+            "significance": self.significance,
+            "n_tests": self.n_tests,
             "metric": self.metric,
             "min_threshold": self.min_threshold,
         }
-        return TableColumns(self._kind, self.items, values, facts)
+        return TableColumns(self._kind, self.items, values, facts, frozenset((*_BASE, "confidence")))
 
     @classmethod
     def _from_columns(cls, columns: TableColumns) -> Self:
+        facts = {"n_transactions": transactions_behind(columns)} | columns.facts
         return cls(
             columns.sets("antecedents"),
             columns.sets("consequents"),
             *(columns.numbers(name) for name in _BASE),
             count=columns.numbers("count") if "count" in columns.values else None,
+            p_value=columns.numbers("p_value") if columns.facts.get("significance") else None,
             q_value=columns.numbers("q_value"),
-            **columns.facts,
+            **facts,
         )
 
 
@@ -423,9 +497,3 @@ def usual_measures(rules: Rules) -> tuple[str, ...]:
     """Return the names of the measures that tables show: support alone if nothing else is known."""
     is_known = len(rules) == 0 or not np.isnan(rules.confidence).all()
     return ("support", "confidence", "lift") if is_known else ("support",)
-
-
-def _same(mine: Sets | Array, theirs: Sets | Array) -> bool:
-    if isinstance(mine, Sets) or isinstance(theirs, Sets):
-        return mine == theirs if isinstance(mine, Sets) and isinstance(theirs, Sets) else False
-    return np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")

@@ -79,6 +79,11 @@ class Supports:
         self._sets = Sets.concatenate([self._sets, missing])
         self._support = readonly(np.concatenate([self._support, support]), np.float64, copy=False)
 
+    def of(self, sets: Sets) -> Floats:
+        """Return the supports of sets that are all known."""
+        found: Floats = self._support[self._sets.find(sets)]
+        return found
+
     def _of_closures(self, missing: Sets) -> Floats:
         """Return the support of each set's closure: the closed superset with the highest support."""
         support = self._itemsets.support
@@ -90,6 +95,24 @@ class Supports:
         )
         closures: Floats = support[found]
         return closures
+
+    def check_other_data(self, data: Transactions) -> None:
+        """Check that data to test in is not the data that the itemsets were mined from.
+
+        Raises
+        ------
+        InvalidInputError
+            If it seems to be: their number and the first supports are the same.
+        """
+        first = self._itemsets.sets.part(0, _SETS_COMPARED)
+        n = data.n_transactions
+        if n and n == self.n_transactions and len(first):
+            support = count(first, data, may_lack=True) / n
+            if np.allclose(support, self._itemsets.support[: len(first)], rtol=0, atol=_SAME):
+                raise InvalidInputError(
+                    "expected holdout= with other transactions than those that the itemsets were mined from, "
+                    f"got {plural(n, 'transaction')} with the same supports; try tx.split(0.5)"
+                )
 
     def _check_data(self, data: Transactions) -> None:
         n = self._itemsets.n_transactions
@@ -111,17 +134,23 @@ class Supports:
         self.n_transactions = data.n_transactions
 
 
-def count(sets: Sets, data: Transactions) -> Ints:
+def count(sets: Sets, data: Transactions, *, may_lack: bool = False) -> Ints:
     """Count how many transactions hold each set; items are matched by name.
+
+    Sets with an item that the data does not have are counted as 0 if it `may_lack` items.
 
     Raises
     ------
     UnknownItemError
-        If the data does not have an item of the sets.
+        If the data does not have an item of the sets, and may not lack any.
     """
     code_in_data = np.arange(len(sets.items), dtype=np.int32)
     if sets.items != data.items:
         used = np.unique(sets.codes)
-        code_in_data[used] = [data.items.code(name) for name in sets.items.names(used)]
+        known = data.items if may_lack else ()
+        code_in_data[used] = [
+            data.n_items if may_lack and name not in known else data.items.code(name)
+            for name in sets.items.names(used)
+        ]
     rows = data.indptr, data.indices, weights_of(data)
-    return candidates.count_sets(*rows, sets.offsets, code_in_data[sets.codes], data.n_items)
+    return candidates.count_sets(*rows, sets.offsets, code_in_data[sets.codes], data.n_items + 1)

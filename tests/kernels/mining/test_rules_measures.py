@@ -2,7 +2,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+import scipy.stats
+import sklearn.metrics
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naive import rules as naive
 
@@ -10,7 +12,10 @@ from itemix.kernels.mining import rules
 from itemix.mining.measures import MEASURES
 
 CODES = list(enumerate(MEASURES[:-1]))
-BOUNDED = ["confidence", "lift", "leverage", "conviction", "jaccard", "certainty", "kulczynski"]
+BOUNDED = [
+    *["confidence", "lift", "leverage", "conviction", "jaccard", "certainty", "kulczynski"],
+    *["cosine", "phi", "difference_of_confidence"],
+]
 
 
 @st.composite
@@ -64,3 +69,41 @@ def test_what_is_not_known_stays_unknown(code, name):
     assert math.isnan(without_sides) == (name != "support")
     without_n = rules.measure_all(code, one, one, one, np.nan)[0]
     assert math.isnan(without_n) == (name in ("chi_squared", "p_value"))
+
+
+@given(table=tables(), name=st.sampled_from(["phi", "mutual_information", "odds_ratio"]))
+def test_measures_of_other_libraries(table, name):
+    """Phi is Matthews' coefficient, mutual information scikit-learn's in bits, the odds ratio SciPy's."""
+    both, a, c, n = table
+    counts = [round(n * x) for x in (both, a - both, c - both, 1 - a - c + both)]
+    of_a, of_c, weight = [1, 1, 0, 0], [1, 0, 1, 0], counts
+    computed = rules.measure_all(MEASURES.index(name), *(np.array([x]) for x in (both, a, c)), float(n))[0]
+    if name == "phi":
+        expected = sklearn.metrics.matthews_corrcoef(of_a, of_c, sample_weight=weight)
+    elif name == "odds_ratio":
+        assume(min(a, c) > 0 and max(a, c) < 1)
+        expected = scipy.stats.fisher_exact([counts[:2], counts[2:]]).statistic
+    else:
+        contingency = np.reshape(counts, (2, 2))
+        expected = sklearn.metrics.mutual_info_score(None, None, contingency=contingency) / math.log(2)
+    assert computed == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(st.tuples(*[st.integers(0, 40)] * 4).filter(any))
+def test_fisher_is_scipys(table):
+    """The tail is that of the definition, and SciPy's one-sided p-value."""
+    both, only_a, only_c, neither = table
+    counts = both, both + only_a, both + only_c, sum(table)
+    tail = rules.upper_tails(*(np.array([count]) for count in counts))[0]
+    assert tail == pytest.approx(naive.fisher(*counts), rel=1e-9, abs=1e-300)
+    expected = scipy.stats.fisher_exact([[both, only_a], [only_c, neither]], alternative="greater").pvalue
+    assert tail == pytest.approx(expected, rel=1e-7)
+
+
+def test_fisher_of_large_counts():
+    """Far tails and large counts keep their precision."""
+    counts = [
+        np.array(x) for x in zip((900, 1000, 50_000, 10**6), (60_000, 10**6, 10**8, 2 * 10**9), strict=True)
+    ]
+    expected = [scipy.stats.hypergeom.sf(k - 1, t, h, d) for k, d, h, t in zip(*counts, strict=True)]
+    assert rules.upper_tails(*counts) == pytest.approx(expected, rel=1e-5)

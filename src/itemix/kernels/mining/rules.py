@@ -35,9 +35,18 @@ from itemix.kernels.lattice import lookup
     JACCARD,
     CERTAINTY,
     KULCZYNSKI,
+    COSINE,
+    ODDS_RATIO,
+    IMBALANCE_RATIO,
+    PHI,
+    MUTUAL_INFORMATION,
+    DIFFERENCE_OF_CONFIDENCE,
     CHI_SQUARED,
     P_VALUE,
-) = range(14)
+) = range(20)
+
+# A part of the transactions below this is none: the rest of a subtraction.
+_NONE = 1e-12
 
 
 @inlined
@@ -47,6 +56,32 @@ def chi_squared(both: float, a: float, c: float, n: float) -> float:
     if spread <= 0.0:
         return 0.0 * n
     return n * (both - a * c) ** 2 / spread
+
+
+@inlined
+def odds_ratio(both: float, a: float, c: float) -> float:
+    """Return the odds of C where A is, divided by those where A is not; 1 if A or C holds always."""
+    if a >= 1.0 or c >= 1.0:
+        return 1.0
+    neither = 1.0 - a - c + both
+    agreeing = both * neither if neither > _NONE else 0.0 * neither
+    differing = (a - both) * (c - both)
+    if differing > 0.0:
+        return agreeing / differing
+    return np.inf if agreeing > 0.0 else agreeing
+
+
+@inlined
+def _bits(cell: float, row: float, column: float) -> float:
+    return cell * math.log2(cell / (row * column)) if cell > _NONE else 0.0 * cell
+
+
+@inlined
+def mutual_information(both: float, a: float, c: float) -> float:
+    """Return how many bits knowing about A tells about C, on average over all transactions."""
+    known = _bits(both, a, c) + _bits(a - both, a, 1.0 - c) + _bits(c - both, 1.0 - a, c)
+    known += _bits(1.0 - a - c + both, 1.0 - a, 1.0 - c)
+    return known if known > 0.0 else 0.0 * known
 
 
 @inlined
@@ -69,6 +104,19 @@ def measure(code: int, both: float, a: float, c: float, n: float) -> float:
         return 0.0 if larger == 0.0 else (both - a * c) / larger
     if code == JACCARD:
         return both / (a + c - both)
+    if code == COSINE:
+        return both / math.sqrt(a * c)
+    if code == ODDS_RATIO:
+        return odds_ratio(both, a, c)
+    if code == IMBALANCE_RATIO:
+        return abs(a - c) / (a + c - both)
+    if code == PHI:
+        spread = a * (1.0 - a) * c * (1.0 - c)
+        return 0.0 if spread <= 0.0 else (both - a * c) / math.sqrt(spread)
+    if code == MUTUAL_INFORMATION:
+        return mutual_information(both, a, c)
+    if code == DIFFERENCE_OF_CONFIDENCE:
+        return 0.0 if a >= 1.0 else both / a - (c - both) / (1.0 - a)
     if code == CHI_SQUARED:
         return chi_squared(both, a, c, n)
     if code == P_VALUE:
@@ -107,6 +155,12 @@ def least_confidence(code: int, threshold: float, both: float) -> float:
         bound = 2.0 * threshold - 1.0
     elif code == LEVERAGE:
         bound = both * both / (both - threshold) if threshold < both else np.inf
+    elif code == COSINE and threshold > 0.0:
+        bound = threshold * threshold
+    elif code == PHI and threshold > 0.0:
+        bound = both + threshold * threshold * (1.0 - both)
+    elif code == DIFFERENCE_OF_CONFIDENCE:
+        bound = threshold
     return bound * (1.0 - 1e-9)
 
 
@@ -120,6 +174,54 @@ def measure_all(code: int, both: np.ndarray, a: np.ndarray, c: np.ndarray, n: fl
     for r in range(len(both)):
         values[r] = measure(code, both[r], a[r], c[r], n)
     return values
+
+
+@inlined
+def upper_tail(least: int, draws: int, hits: int, total: int) -> float:
+    """Return the probability that `least` or more of `draws` are hits, where `hits` of `total` are.
+
+    The hypergeometric distribution is summed from `least` on, away from its mean, as long as terms matter.
+    """
+    most = min(draws, hits)
+    if least <= max(0, draws + hits - total):
+        return 1.0
+    if least > most:
+        return 0.0
+    is_upper = least * total > draws * hits
+    j = least if is_upper else least - 1
+    term = math.exp(
+        math.lgamma(draws + 1.0)
+        - math.lgamma(j + 1.0)
+        - math.lgamma(draws - j + 1.0)
+        + math.lgamma(total - draws + 1.0)
+        - math.lgamma(hits - j + 1.0)
+        - math.lgamma(total - draws - hits + j + 1.0)
+        - math.lgamma(total + 1.0)
+        + math.lgamma(hits + 1.0)
+        + math.lgamma(total - hits + 1.0)
+    )
+    tail = 0.0
+    while term > 1e-17 * tail:
+        tail += term
+        if is_upper:
+            term *= (draws - j) * (hits - j) / ((j + 1.0) * (total - draws - hits + j + 1.0))
+            j += 1
+        else:
+            term *= j * (total - draws - hits + j) / ((draws - j + 1.0) * (hits - j + 1.0))
+            j -= 1
+    return min(1.0, tail) if is_upper else max(0.0, 1.0 - tail)
+
+
+@kernel
+def upper_tails(least: np.ndarray, draws: np.ndarray, hits: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Return Fisher's exact p-values, one-sided; all are (n,) int64.
+
+    Equivalent to scipy.stats.hypergeom.sf(least - 1, total, hits, draws).
+    """
+    tails = np.empty(len(least), dtype=np.float64)
+    for t in range(len(least)):
+        tails[t] = upper_tail(least[t], draws[t], hits[t], total[t])
+    return tails
 
 
 ANTECEDENT = 1
@@ -158,6 +260,19 @@ class Wanted(NamedTuple):
     threshold: float
     n_transactions: float
     support_only: bool
+    redundant: bool
+
+
+class Places(NamedTuple):
+    """Where the items of the set that is split stand; both are (n_items,) int8 and 0 for all others.
+
+    `side` is ANTECEDENT or CONSEQUENT; `held` is 1, but 0 while the set is looked at without an item.
+    `members` has room for the items of an antecedent.
+    """
+
+    side: np.ndarray
+    held: np.ndarray
+    members: np.ndarray
 
 
 class SplitSet(NamedTuple):
@@ -174,18 +289,20 @@ class SplitSet(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A split of a set: the hashes of antecedent and consequent, and the length of the consequent."""
+    """A split of a set: the hashes of both sides, and the lengths of the consequent and the antecedent."""
 
     hash_a: np.uint64
     hash_c: np.uint64
     n_c: int
+    n_a: int
 
 
 class RuleBuffer(NamedTuple):
     """Room for rules: their sets one after the other, the length of each, and the position of the itemset.
 
-    `missing` has room for sets whose support is not known, `missing_lengths` for their lengths; `sizes` (5,)
-    int64 says how many rules, antecedent codes, consequent codes, missing sets and missing codes there are.
+    `missing` has room for sets whose support is not known, `missing_lengths` for their lengths; `sizes` (6,)
+    int64 says how many rules, antecedent codes, consequent codes, missing sets and missing codes there are,
+    and how many rules reached the threshold, redundant ones too.
     """
 
     itemset: np.ndarray
@@ -216,7 +333,7 @@ def room_for(n_rules: int, longest: int) -> RuleBuffer:
         consequent_support=supports[1],
         missing_lengths=lengths[3],
         missing=codes[2],
-        sizes=np.zeros(5, dtype=np.int64),
+        sizes=np.zeros(6, dtype=np.int64),
     )
 
 
@@ -243,19 +360,111 @@ def _note_missing(
 
 
 @inlined
+def _confidence_of(
+    known: KnownSupports,
+    found: RuleBuffer,
+    codes: np.ndarray,
+    marks: Places,
+    whole: SplitSet,
+    split: Split,
+) -> float:
+    """Return the confidence of a rule whose sides are marked, NaN if a support is missing, which is noted."""
+    table, offsets, known_codes, _, support = known
+    _, start, end, _, _ = whole
+    hash_a, hash_c, n_c, n_a = split.hash_a, split.hash_c, split.n_c, split.n_a
+    at_a = lookup(table, offsets, known_codes, hash_a, n_a, marks.side, ANTECEDENT)
+    at_both = lookup(table, offsets, known_codes, hash_a ^ hash_c, n_a + n_c, marks.held, 1)
+    if at_a < 0 and found.sizes[3] < len(found.missing_lengths):
+        _note_missing(codes, start, end, marks.side, ANTECEDENT, found)
+    if at_both < 0 and found.sizes[3] < len(found.missing_lengths):
+        _note_missing(codes, start, end, marks.held, 1, found)
+    return support[at_both] / support[at_a] if at_a >= 0 and at_both >= 0 else np.nan
+
+
+@inlined
+def _turn(marks: Places, item: int) -> None:
+    """Take an item out of the antecedent, or put it back."""
+    marks.side[item] ^= ANTECEDENT
+    marks.held[item] ^= 1
+
+
+@inlined
+def _is_better(
+    known: KnownSupports,
+    found: RuleBuffer,
+    codes: np.ndarray,
+    marks: Places,
+    whole: SplitSet,
+    split: Split,
+    supports: tuple[float, float],
+) -> bool:
+    """Whether a rule has a higher confidence than all rules with a part of its antecedent; False if unknown.
+
+    Parts without one item come first: mostly one of them rules it out. All others follow in the order of a
+    Gray code, each with one item more or less than the one before.
+    """
+    side, _, members = marks
+    keys = known.keys
+    hash_a, hash_c, n_c, n_a = split.hash_a, split.hash_c, split.n_c, split.n_a
+    a, c = supports
+    needed = whole.support / a * (1.0 - _NONE)
+    if c >= needed:
+        return False
+    if n_a == 1:
+        return True
+    m = 0
+    for j in range(whole.start, whole.end):
+        if side[codes[j]] == ANTECEDENT:
+            members[m] = codes[j]
+            m += 1
+    is_better = True
+    is_known = True
+    for m in range(n_a):
+        if is_better:
+            i = members[m]
+            _turn(marks, i)
+            part = Split(hash_a ^ keys[i], hash_c, n_c, n_a - 1)
+            confidence = _confidence_of(known, found, codes, marks, whole, part)
+            _turn(marks, i)
+            is_known &= confidence == confidence  # noqa: PLR0124 - NaN
+            is_better = not confidence >= needed
+    if is_better and n_a > 2:
+        left = n_a
+        for step in range(1, 1 << min(n_a, 62)):
+            m = 0
+            while not (step >> m) & 1:
+                m += 1
+            i = members[m]
+            left += -1 if side[i] == ANTECEDENT else 1
+            _turn(marks, i)
+            hash_a ^= keys[i]
+            if 0 < left < n_a - 1:
+                part = Split(hash_a, hash_c, n_c, left)
+                confidence = _confidence_of(known, found, codes, marks, whole, part)
+                is_known &= confidence == confidence  # noqa: PLR0124 - NaN
+                is_better = not confidence >= needed
+                if not is_better or found.sizes[3] == len(found.missing_lengths):
+                    break
+        for m in range(n_a):
+            if side[members[m]] != ANTECEDENT:
+                _turn(marks, members[m])
+    return is_better and is_known
+
+
+@inlined
 def _visit(
     known: KnownSupports,
     wanted: Wanted,
     found: RuleBuffer,
     codes: np.ndarray,
-    side: np.ndarray,
+    marks: Places,
     whole: SplitSet,
     split: Split,
 ) -> bool:
     """Add the rule of one split if it is wanted; return whether larger consequents can still give one."""
     s, start, end, both, least = whole
-    hash_a, hash_c, n_c = split
-    n_a = end - start - n_c
+    side = marks.side
+    hash_a, hash_c, n_c, n_a = split
     a = np.nan
     c = np.nan
     if not wanted.support_only:
@@ -276,6 +485,9 @@ def _visit(
         c = known.support[at]
     if measure(wanted.measure, both, a, c, wanted.n_transactions) >= wanted.threshold:
         sizes = found.sizes
+        sizes[5] += 1
+        if not wanted.redundant and not _is_better(known, found, codes, marks, whole, split, (a, c)):
+            return True
         r = sizes[0]
         found.itemset[r] = s
         sizes[1] = _append_side(codes, start, end, side, ANTECEDENT, found.antecedents, sizes[1])
@@ -309,6 +521,8 @@ def split_sets(
     """
     side = np.zeros(len(known.keys), dtype=np.int8)
     free = np.empty(len(place), dtype=np.int32)
+    held = np.zeros(len(known.keys), dtype=np.int8)
+    marks = Places(side, held, np.empty(len(place), dtype=np.int32))
     room = len(found.itemset)
     for s in range(place[PLACE_SET], len(offsets) - 1):
         start = offsets[s]
@@ -322,6 +536,7 @@ def split_sets(
         for j in range(start, end):
             i = codes[j]
             may_stand = wanted.sides[i]
+            held[i] = 1
             possible &= may_stand != 0
             if may_stand == CONSEQUENT:
                 side[i] = CONSEQUENT
@@ -349,7 +564,9 @@ def split_sets(
             elif n_c > 0:
                 if max(found.sizes[0], found.sizes[3]) >= room:
                     return False
-                possible = _visit(known, wanted, found, codes, side, whole, Split(hash_a, hash_c, n_c))
+                possible = _visit(
+                    known, wanted, found, codes, marks, whole, Split(hash_a, hash_c, n_c, end - start - n_c)
+                )
             while possible:
                 if following < n_free and n_c < most_c:
                     budget -= 1
@@ -365,7 +582,15 @@ def split_sets(
                     place[PLACE_STACK + depth] = following
                     depth += 1
                     following += 1
-                    if _visit(known, wanted, found, codes, side, whole, Split(hash_a, hash_c, n_c)):
+                    if _visit(
+                        known,
+                        wanted,
+                        found,
+                        codes,
+                        marks,
+                        whole,
+                        Split(hash_a, hash_c, n_c, end - start - n_c),
+                    ):
                         continue
                 elif depth == 0:
                     break
@@ -378,6 +603,7 @@ def split_sets(
                 n_c -= 1
         for j in range(start, end):
             side[codes[j]] = 0
+            held[codes[j]] = 0
         place[PLACE_DEPTH] = 0
         place[PLACE_NEXT] = 0
     place[PLACE_SET] = len(offsets) - 1

@@ -199,7 +199,7 @@ def _by_support(support: npt.NDArray[np.float64], lowest: float) -> list[dict[st
     return [{"from": low, "to": high, "count": n} for low, high, n in zip(*columns, strict=True)]
 
 
-Measure = Literal[
+Metric = Literal[
     "antecedent support",
     "consequent support",
     "support",
@@ -212,8 +212,16 @@ Measure = Literal[
     "jaccard",
     "certainty",
     "kulczynski",
+    "cosine",
+    "odds_ratio",
+    "phi",
+    "mutual_information",
+    "difference_of_confidence",
 ]
-"""The measures that choose and sort the rules of a model; others need a number of transactions."""
+"""The measures that choose the rules of a model; others need a number of transactions."""
+
+Measure = Literal[Metric, "imbalance_ratio"]
+"""The measures that sort the rules of a model; of the last one less is better."""
 
 _MAX_POINTS = 2_000
 
@@ -222,7 +230,7 @@ class RulesChosen(Question):
     """Which rules, and in which order."""
 
     min_support: float = Field(gt=0, le=1, description="The least probability of an itemset, as a fraction.")
-    metric: Measure = Field(default="confidence", description="The measure that selects rules.")
+    metric: Metric = Field(default="confidence", description="The measure that selects rules.")
     min_threshold: float = Field(default=0.2, ge=-1e9, le=1e9, description="The least value of it.")
     left: ItemNames = Field(default=(), description="Items that the antecedents hold.")
     right: ItemNames = Field(default=(), description="Items that the consequents hold.")
@@ -259,6 +267,12 @@ class RuleRow(Answer):
     jaccard: float | None
     certainty: float | None
     kulczynski: float | None
+    cosine: float | None
+    odds_ratio: Annotated[float | None, Field(description="None is infinite.")]
+    imbalance_ratio: float | None
+    phi: float | None
+    mutual_information: Annotated[float | None, Field(description="In bits.")]
+    difference_of_confidence: float | None
 
 
 class RulePoints(Answer):

@@ -26,10 +26,17 @@ const MEASURES = [
   ["jaccard", "Jaccard"],
   ["certainty", "Certainty"],
   ["kulczynski", "Kulczynski"],
+  ["cosine", "Cosine"],
+  ["odds_ratio", "Odds ratio"],
+  ["phi", "Phi"],
+  ["mutual_information", "Mutual information"],
+  ["difference_of_confidence", "Difference of confidence"],
+  ["imbalance_ratio", "Imbalance ratio"],
   ["representativity", "Representativity"],
   ["antecedent support", "Antecedent support"],
   ["consequent support", "Consequent support"],
 ];
+const METRICS = MEASURES.filter(([name]) => name !== "imbalance_ratio");
 
 function questionOf(params, about) {
   return {
@@ -60,7 +67,7 @@ export function create(page) {
       factor: 100,
       onChange: (value) => choose({ min_support: value }),
     }),
-    metric: selectField({ label: "Select by", options: MEASURES, onChange: (metric) => choose({ metric }) }),
+    metric: selectField({ label: "Select by", options: METRICS, onChange: (metric) => choose({ metric }) }),
     least: numberField({ label: "Least value of it", placeholder: "0.2", onChange: (value) => choose({ min_threshold: value }) }),
     left: itemPicker({ label: "If there is", find, onChange: (left) => choose({ left }) }),
     right: itemPicker({ label: "Then there is", find, onChange: (right) => choose({ right }) }),
