@@ -182,15 +182,15 @@ def measure_front(data: Transactions, path: Path, min_support: float) -> list[st
     return [
         f"What `itemix.fit` makes of it has {plain.n_components:,} components in {n_samples} samples. Mining",
         f"it at {min_support:.1%} on one thread takes {times[0]} without its correction (wanted: 500) and",
-        f"{times[1]} with it (wanted: 1,000). The mixture was found to be worth {corrected.worth:,.0f}; were it",
-        f"worth {MORE_WORTH:,} transactions, so that both searches count, it would take {times[2]}. All of",
-        f"`itemix mine MODEL -s {min_support:.1%}` takes {calling:.1f} s (wanted: 4). The file has",
+        f"{times[1]} with it (wanted: 1,000). The mixture was found to be worth {corrected.worth:,.0f};",
+        f"were it worth {MORE_WORTH:,} transactions, so that both searches count, it would take {times[2]}.",
+        f"All of `itemix mine MODEL -s {min_support:.1%}` takes {calling:.1f} s (wanted: 4). The file has",
         f"{n_bytes / 1e6:.1f} MB (wanted: 14), the recommender and the transactions included.",
     ]
 
 
 def least_processor_seconds(call: Callable[[], Any]) -> float:
-    """Return the least processor time of some calls, and of programs they run, after one that is not timed."""
+    """Return the least processor time of calls, programs that they run included, after one not timed."""
     call()
     times = []
     for _ in range(N_RUNS):
@@ -261,9 +261,9 @@ def with_a_correction(rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the lines about corrected mixtures."""
     return [
         "A Dirichlet process mixture (variational inference), mined as it is and with the correction that",
-        '`correction="auto"` has chosen for it: the mixture is worth so many transactions. Processor time in ms,',
-        f"least of {N_RUNS} runs. A corrected mixture is searched twice, its transactions as data and its mixture as",
-        "a mixture; where the mixture is worth little, the first is enough.",
+        '`correction="auto"` has chosen for it: the mixture is worth so many transactions. Processor time',
+        f"in ms, least of {N_RUNS} runs. A corrected mixture is searched twice, its transactions as data and",
+        "its mixture as a mixture; where the mixture is worth little, the first is enough.",
         "",
         *as_table(CORRECTED_COLUMNS, rows),
     ]
