@@ -140,10 +140,11 @@ def main() -> None:
     parser = page_parser(__doc__ or "")
     parser.add_argument("--only", choices=[case.name for case in CASES], help="measure this data set only")
     parser.add_argument("--keep", type=Path, help="with --only: keep the model's file here")
+    parser.add_argument("--redraw", action="store_true", help="only write the page from what was measured")
     arguments, folder = parse(parser)
     spawn = multiprocessing.get_context("spawn")
     for case in CASES:
-        if arguments.only in (None, case.name):
+        if arguments.only in (None, case.name) and not arguments.redraw:
             with spawn.Pool(1) as pool:
                 found = pool.apply(partial(measure, case.name, folder, arguments.keep))
             KEPT.write_text(json.dumps(all_kept() | {case.name: found}, indent=1) + "\n")
