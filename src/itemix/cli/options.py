@@ -38,14 +38,16 @@ _OPTION_OF = {
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
-            "about", "absent", "alpha", "beta", "bins", "columns", "criterion", "data", "delimiter", "drop",
+            "about", "absent", "alpha", "beta", "bins", "columns", "counts", "criterion", "data", "delimiter",
+            "drop", "drop_missing",
             "encoding", "exclude", "format",
             "gamma", "given", "given_absent", "header", "include", "init", "item", "itemset_len",
             "itemset_support", "level", "max_components",
             "max_antecedent_len", "max_consequent_len", "max_itemsets", "max_iter", "max_len",
             "max_rules", "method", "metric", "missing", "min_antecedent_len", "min_consequent_len", "min_len",
             "edge_cost", "min_support", "min_threshold", "names", "part", "pooling", "smoothing",
-            "support_only", "target", "thin", "tol", "top_k", "train", "transaction",
+            "quantity", "support_only", "target", "thin", "tol", "top_k", "train", "transaction", "upper",
+            "where",
         )
     },
 }  # fmt: skip
@@ -191,17 +193,19 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     for name, parameter in inspect.signature(command).parameters.items():
         if dataclasses.is_dataclass(hints[name]):
             groups[name] = hints[name]
-            parameters += _fields(hints[name])
+            # An option that two groups share, such as --where, is declared by the first of them.
+            declared = {parameter.name for parameter in parameters}
+            parameters += [field for field in _fields(hints[name]) if field.name not in declared]
         else:
             parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hints[name]))
 
     @functools.wraps(command)
     def flat(**values: object) -> None:
+        options = {field.name for group in groups.values() for field in dataclasses.fields(group)}
+        given = {name: value for name, value in values.items() if name not in options}
         for name, group in groups.items():
-            values[name] = group(
-                **{field.name: values.pop(field.name) for field in dataclasses.fields(group)}
-            )
-        command(**values)
+            given[name] = group(**{field.name: values[field.name] for field in dataclasses.fields(group)})
+        command(**given)
 
     flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     flat.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -294,13 +298,59 @@ class Reading:
         ),
     ] = None
     transaction: Annotated[
-        str | None,
-        option("--transaction", panel=_READING, metavar="COLUMN", help="Transactions of a long table."),
+        list[str] | None,
+        option(
+            "--transaction",
+            panel=_READING,
+            metavar="COLUMN",
+            help="Transactions of a long table; repeated for several columns that tell them apart together.",
+        ),
     ] = None
     item: Annotated[
         str | None,
         option(
             "--item", panel=_READING, metavar="COLUMN", help="Items of a long table, or of a list column."
+        ),
+    ] = None
+    where: Annotated[
+        list[str] | None,
+        option(
+            "--where",
+            panel=_READING,
+            metavar="CONDITION",
+            help="Rows of a table that remain, such as 'Quantity > 0' or 'InvoiceNo not starts with C'; may "
+            "be repeated.",
+        ),
+    ] = None
+    drop_missing: Annotated[
+        bool,
+        option("--drop-missing", panel=_READING, help="Leave out rows without a transaction or an item."),
+    ] = False
+    upper: Annotated[
+        bool, option("--upper", panel=_READING, help="Put the names of items in upper case.")
+    ] = False
+    strip: Annotated[
+        bool,
+        option(
+            "--strip/--no-strip", panel=_READING, help="Leave out blanks around names (the default), or not."
+        ),
+    ] = True
+    counts: Annotated[
+        str | None,
+        option(
+            "--counts",
+            panel=_READING,
+            metavar="COLUMN",
+            help="The column of a table that says how many transactions each one stands for.",
+        ),
+    ] = None
+    quantity: Annotated[
+        str | None,
+        option(
+            "--quantity",
+            panel=_READING,
+            metavar="COLUMN",
+            help="A column whose sum over a transaction is how often it counts.",
         ),
     ] = None
     columns: Annotated[
@@ -347,6 +397,21 @@ class Reading:
         check_choice("--format", self.format, FORMATS)
         check_choice("--missing", self.missing, MISSING)
 
+    def without_results(self, columns: Sequence[str]) -> tuple[Reading, list[str]]:
+        """Divide the conditions: return options with those on rows, and those on columns of a result.
+
+        Raises
+        ------
+        InvalidInputError
+            If a condition cannot be read.
+        """
+        from itemix.core.conditions import parsed
+
+        found = {text: {part.column for part in parsed(text)} for text in self.where or ()}
+        results = [text for text, named in found.items() if named <= set(columns)]
+        rows = [text for text in found if text not in results]
+        return dataclasses.replace(self, where=rows or None), results
+
     @property
     def learned(self) -> Any:  # noqa: ANN401 - Bins or None
         """The bins of what this is read beside, if it is a table and no option says how to cut it."""
@@ -370,8 +435,14 @@ class Reading:
             "encoding": self.encoding,
             "delimiter": "\t" if self.delimiter in ("\\t", "tab") else self.delimiter,
             "header": self.header,
-            "transaction": self.transaction,
+            "transaction": self.transaction or None,
             "item": self.item,
+            "where": self.where or None,
+            "drop_missing": self.drop_missing,
+            "upper": self.upper,
+            "strip": self.strip,
+            "counts": self.counts,
+            "quantity": self.quantity,
             "columns": listed(self.columns),
             "drop": listed(self.drop),
             "bins": as_bins(self.bins) if self.learned is None else self.learned,

@@ -187,24 +187,33 @@ def _with_known_items(
 def _for_many(
     recommender: "FittedModel | Rules", baskets: "Transactions", n: int, *, complete: bool
 ) -> "Iterator[list[str]]":
-    """Yield a row for each recommendation: the number of the basket from 1, the rank, and the item."""
+    """Yield a row for each recommendation: the id of the basket, or its number from 1, the rank, the item."""
     from itemix.mining.rules import Rules
 
+    name_of = _names_of(baskets)
     if isinstance(recommender, Rules):
         for b, offers in enumerate(_applied(recommender, baskets, n)):
             for rank, offer in enumerate(offers):
-                yield [str(b + 1), str(rank + 1), f"{offer.score:.6g}", ", ".join(map(cell, offer.items))]
+                yield [name_of[b], str(rank + 1), f"{offer.score:.6g}", ", ".join(map(cell, offer.items))]
         return
     codes, chances = recommender.recommend_many(baskets, n, complete=complete)
     for b, row in enumerate(codes.tolist()):
         for rank, code in enumerate(row):
             if code >= 0:
                 yield [
-                    str(b + 1),
+                    name_of[b],
                     str(rank + 1),
                     f"{chances[b, rank]:.6g}",
                     cell(recommender.model.items[code]),
                 ]
+
+
+def _names_of(baskets: "Transactions") -> list[str]:
+    """Return what each basket is called: by its ids, or else by its number."""
+    columns = [ids for ids in baskets.id_columns().values() if ids is not None]
+    if not columns:
+        return [str(number + 1) for number in range(baskets.n_transactions)]
+    return [" ".join(cell(str(part)) for part in parts) for parts in zip(*columns, strict=True)]
 
 
 def _applied(rules: "Rules", baskets: "Transactions | list[list[Label]]", n: int) -> "Recommendations":

@@ -64,7 +64,8 @@ class Splitting:
             "--where",
             panel=_PANEL,
             metavar="CONDITION",
-            help="Another condition on a measure, such as 'lift>=1.2' or 'q_value<=0.05'; may be repeated.",
+            help="Another condition on a measure, such as 'lift>=1.2' or 'q_value<=0.05', or on the rows of "
+            "a table, such as 'Quantity > 0'; may be repeated.",
         ),
     ] = None
     antecedent: Annotated[
@@ -218,6 +219,8 @@ class Splitting:
         found = {}
         for condition in self.where or ():
             match = _CONDITION.fullmatch(condition)
+            if _is_on_rows(condition):
+                continue
             if match is None or match[1] not in MEASURES:
                 raise InvalidInputError(
                     f"expected --where with a measure, >= or <=, and a number, got {condition!r}; try "
@@ -225,6 +228,13 @@ class Splitting:
                 )
             found[f"{'min' if match[2] == '>=' else 'max'}_{match[1]}"] = float(match[3])
         return found
+
+
+def _is_on_rows(condition: str) -> bool:
+    """Whether a condition is one on a column of a table, rather than on a measure."""
+    from itemix.core.conditions import parsed
+
+    return not any(part.column in MEASURES for part in parsed(condition))
 
 
 def rules(
@@ -271,6 +281,7 @@ def rules(
     check_choice("--sort", sort, MEASURES)
     check_output(output)
     split.check()
+    reading, _ = reading.without_results(MEASURES)
     refuse_repeated(source, data, holdout, reading.names)
     itemsets, transactions = _itemsets(source, data, search, reading, output)
     from itemix.core.display import plural
