@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from itemix._typing import Array, Codes, Ints, Marks
+    from itemix._typing import Codes, Ints, Marks
     from itemix.core.items import Label
 
     Columns = Mapping[str, Callable[[], pa.ChunkedArray]]
@@ -151,10 +151,47 @@ class RowOptions(NamedTuple):
         return kept, f"without {n - int(kept.sum()):,} of {n:,} rows: {', '.join(reasons)}"
 
 
-def encode_long(
+class LongRows(NamedTuple):
+    """A long table as rows of item codes, before its items have names.
+
+    Attributes
+    ----------
+    indptr, indices : arrays
+        The rows, as in `Encoded`.
+    names : Arrow array
+        The name of each code.
+    multiplicities : array or None
+        How often each transaction counts.
+    ids : Arrow array
+        The ids of the transactions.
+    said : str
+        Which rows went.
+    """
+
+    indptr: Ints
+    indices: Codes
+    names: pa.Array
+    multiplicities: Ints | None
+    ids: pa.Array
+    said: str
+
+    def encoded(self, *, is_text: bool = False) -> Encoded:
+        """Name the items, in ascending order of their names; in text, whole numbers are integers.
+
+        Raises
+        ------
+        InvalidInputError
+            If the names are neither strings nor integers.
+        """
+        labels = labels_from_text(self.names.to_pylist()) if is_text else labels_of(self.names)
+        found = sorted_by_label(self.indptr, self.indices, labels)
+        return found._replace(multiplicities=self.multiplicities, ids=self.ids)
+
+
+def long_rows(
     columns: Columns, transaction: Key, item: Label, rows: RowOptions, *, is_text: bool = False
-) -> tuple[Encoded, str]:
-    """Encode a long table; transactions come in the order of their first appearance. Say which rows went.
+) -> LongRows:
+    """Group the rows of a long table; transactions come in the order of their first appearance.
 
     Parameters
     ----------
@@ -172,23 +209,24 @@ def encode_long(
     Raises
     ------
     InvalidInputError
-        If a value is missing, or is neither a string nor an integer.
+        If a value is missing.
     """
     keys = [str(name) for name in as_columns(transaction)]
     name = str(item)
     marks, said = rows.kept(columns, [*keys, name])
     of_rows, ids = _numbered_keys({key: kept_of(columns[key](), marks) for key in keys}, is_text=is_text)
-    codes, labels = _items_of_rows(name, kept_of(columns[name](), marks), rows, is_text=is_text)
+    codes, names = _cleaned(name, "item", kept_of(columns[name](), marks), rows)
     weights = None
     if rows.weight is not None:
         values = kept_of(columns[rows.weight](), marks)
         weights = weights_of_groups(values, rows, of_rows, len(ids))
     indptr, indices = csr.rows_of_pairs(of_rows.astype(np.int64), codes, len(ids))
-    encoded = sorted_by_label(indptr, indices, labels)
-    return encoded._replace(multiplicities=weights, ids=ids), said
+    return LongRows(indptr, indices, names, weights, ids, said)
 
 
-def encode_arrow_values(lengths: Ints, values: pa.ChunkedArray, rows: RowOptions) -> Encoded:
+def encode_arrow_values(
+    lengths: Ints, values: pa.Array | pa.ChunkedArray, rows: RowOptions | None = None
+) -> Encoded:
     """Encode transactions, given the number of items of each and the names of all, one after the other.
 
     Raises
@@ -200,7 +238,7 @@ def encode_arrow_values(lengths: Ints, values: pa.ChunkedArray, rows: RowOptions
         raise InvalidInputError(
             f"expected item names in every list, got {values.null_count:,} missing values; drop them first"
         )
-    codes, names = _cleaned("items", "item", values, rows)
+    codes, names = _cleaned("items", "item", values, rows or RowOptions(strip=False))
     indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     return sorted_by_label(indptr, codes, labels_of(names))
 
@@ -262,14 +300,6 @@ def _ids(name: str, column: pa.ChunkedArray, *, is_text: bool) -> tuple[Codes, p
     if is_text and pc.all(pc.match_substring_regex(values, _WHOLE)).as_py():
         values = values.cast(pa.int64())
     return codes, values
-
-
-def _items_of_rows(
-    name: str, column: pa.ChunkedArray, rows: RowOptions, *, is_text: bool
-) -> tuple[Codes, Array]:
-    """Return the code of each row's item, and the names."""
-    codes, values = _cleaned(name, "item", column, rows)
-    return codes, labels_from_text(values.to_pylist()) if is_text else labels_of(values)
 
 
 def _cleaned(name: str, role: str, column: pa.ChunkedArray, rows: RowOptions) -> tuple[Codes, pa.Array]:

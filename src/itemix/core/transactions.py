@@ -16,7 +16,7 @@ from itemix._runtime import interruptible
 from itemix.core import encoding
 from itemix.core.binning import TableOptions, encode_columns
 from itemix.core.items import Items, Label
-from itemix.core.rows import RowOptions, as_columns, encode_long
+from itemix.core.rows import RowOptions, as_columns, long_rows
 from itemix.core.sets import as_position, as_positions
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
@@ -284,7 +284,7 @@ class Transactions:
         >>> lines = pd.DataFrame({"order": [7, 7, 9], "sku": ["tea", "milk", "tea"], "n": [1, 2, -1]})
         >>> tx = itemix.Transactions.from_long(lines, "order", "sku", where="n > 0")
         >>> tx.to_lists(), tx.ids.to_pylist(), tx.source
-        ([['milk', 'tea']], [7], "a table without 1 of 3 rows: 1 not 'n > 0'")
+        ([['milk', 'tea']], [7], "a table without 1 of 3 rows: 1 by 'n > 0'")
         """
         rows = RowOptions.checked(
             where=where,
@@ -300,8 +300,8 @@ class Transactions:
                 encoding.check_column(str(name), list(columns), role)
         encoding.check_different(keys, item)
         rows.check_columns(list(columns))
-        encoded, said = encode_long(columns, transaction, item, rows)
-        return cls(*encoded, source=f"a table {said}" if said else None)
+        found = long_rows(columns, transaction, item, rows)
+        return cls(*found.encoded(), source=f"a table {found.said}" if found.said else None)
 
     @classmethod
     def from_table(

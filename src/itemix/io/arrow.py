@@ -20,7 +20,7 @@ from itemix.core.encoding import (
     encode_onehot_frame,
 )
 from itemix.core.items import Items
-from itemix.core.rows import RowOptions, as_columns, encode_arrow_values, encode_long, ids_of_rows
+from itemix.core.rows import RowOptions, as_columns, encode_arrow_values, ids_of_rows, long_rows
 from itemix.core.tables import in_arrow_memory
 from itemix.errors import InvalidInputError
 from itemix.io.detect import LIST_NAMES, find_column, looks_long, pair_of_columns, said_of_columns
@@ -240,7 +240,8 @@ def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> tu
         for name, column in zip(wanted, batch.columns, strict=True):
             chunks[name].append(_dictionary(column) if name in (*transaction, item) else column)
     columns = {name: partial(_joined, chunks[name], schema.field(name).type) for name in wanted}
-    return encode_long(columns, transaction, item, options.rows)
+    found = long_rows(columns, transaction, item, options.rows)
+    return found.encoded(), found.said
 
 
 def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:

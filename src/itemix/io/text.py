@@ -22,7 +22,7 @@ from itemix.core.encoding import (
     sorted_by_label,
 )
 from itemix.core.items import Items, labels_from_text
-from itemix.core.rows import as_columns, encode_long
+from itemix.core.rows import LongRows, as_columns, long_rows
 from itemix.errors import InvalidInputError
 from itemix.io.detect import LIST_NAMES, find_column, pair_of_columns
 from itemix.io.source import Utf8Stream, csv_parts, line_blocks, text_lines
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _ABSENT = -1
 _BLOCK_SIZE = 1 << 22
-_MUCH = 1 << 20
+_MANY_NAMES = 1 << 16
 _TEXT_SHOWN = 40
 _CELL_SHOWN = 30
 _LINE_SHOWN = 40
@@ -148,24 +148,28 @@ def read_long(source: Source, found: Recognised, options: ReadOptions) -> tuple[
     """
     import pyarrow as pa
 
+    rows = _long_rows(source, found, options)
+    if len(rows.names) > _MANY_NAMES:
+        # Arrow keeps the memory that it no longer needs. Names as objects would come on top of it.
+        pa.default_memory_pool().release_unused()
+    return rows.encoded(is_text=True), rows.said
+
+
+def _long_rows(source: Source, found: Recognised, options: ReadOptions) -> LongRows:
     transaction, item = pair_of_columns(found.columns, options)
     options.rows.check_columns(found.columns)
-    names = [*transaction, item, *options.rows.columns]
+    names = list(dict.fromkeys([*transaction, item, *options.rows.columns]))
     for name in names:
         if found.columns.count(name) > 1:
             raise InvalidInputError(
                 f"expected one column {name!r}, got {found.columns.count(name)} in {source.label}; rename one"
             )
-    table = _read_columns(source, found, list(dict.fromkeys(names)), options.encoding, "a long CSV table")
-    columns = {name: partial(table.column, name) for name in table.column_names}
+    table = _read_columns(source, found, names, options.encoding, "a long CSV table")
+    columns = {name: partial(table.column, name) for name in names}
     try:
-        encoded, said = encode_long(columns, transaction, item, options.rows, is_text=True)
+        return long_rows(columns, transaction, item, options.rows, is_text=True)
     except InvalidInputError as error:
         raise InvalidInputError(f"{source.label}: {error}") from None
-    if encoded.indptr.nbytes > _MUCH:
-        # Arrow keeps the memory that it no longer needs.
-        pa.default_memory_pool().release_unused()
-    return encoded, said
 
 
 def _read_columns(
