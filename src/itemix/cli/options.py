@@ -226,6 +226,8 @@ MISSING = ("skip", "item", "refuse")
 TARGETS = ("all", "closed", "maximal")
 FORMATS = ("fimi", "basket", "long", "onehot", "table", "parquet", "arrow", "jsonl")
 
+SETS_AS = ("names", "json")
+
 _WHICH = "Which itemsets"
 _READING = "Reading"
 _OUTPUT = "Output"
@@ -259,6 +261,9 @@ ModelOrData = Annotated[
 Quiet = Annotated[
     bool, option("--quiet", "-q", panel=_OUTPUT, help="Say nothing on standard error but errors.")
 ]
+
+
+AsJson = Annotated[bool, option("--json", panel=_OUTPUT, help="Write JSON to standard output.")]
 
 
 @dataclass(frozen=True)
@@ -318,8 +323,8 @@ class Reading:
             "--where",
             panel=_READING,
             metavar="CONDITION",
-            help="Rows of a table that remain, such as 'Quantity > 0' or 'InvoiceNo not starts with C'; may "
-            "be repeated.",
+            help="Rows of a table that remain, such as 'Quantity > 0' or 'InvoiceNo not starts with C'; with "
+            "itemix mine and rules also a condition on what is found, such as 'lift > 3'. May be repeated.",
         ),
     ] = None
     drop_missing: Annotated[
@@ -405,11 +410,20 @@ class Reading:
         InvalidInputError
             If a condition cannot be read.
         """
+        from itemix._checks import nearest
         from itemix.core.conditions import parsed
+        from itemix.core.results import named_among
 
-        found = {text: {part.column for part in parsed(text)} for text in self.where or ()}
-        results = [text for text, named in found.items() if named <= set(columns)]
-        rows = [text for text in found if text not in results]
+        is_table = self.transaction or self.item or self.format is not None
+        rows: list[str] = []
+        results: list[str] = []
+        for text in self.where or ():
+            named = [condition.column for condition in parsed(text)]
+            of_result = [name for name in named if name.strip().replace(" ", "_") in columns]
+            (results if of_result else rows).append(text)
+            for name in named:
+                if of_result or (not is_table and nearest(name, columns)):
+                    named_among(name, columns)
         return dataclasses.replace(self, where=rows or None), results
 
     @property
@@ -472,7 +486,7 @@ class Searching:
             panel=_WHICH,
             metavar="SUPPORT",
             help="The least support: a fraction (0.01), a percentage (1%) or a whole number of transactions "
-            "(20). Not needed with --top-k.",
+            "(20). Several with commas (1%,2%,5%): how many sets there are at each. Not needed with --top-k.",
         ),
     ] = None
     target: Annotated[
@@ -534,7 +548,22 @@ class Searching:
 
     def __post_init__(self) -> None:
         check_choice("--target", self.target, TARGETS)
-        as_support(self.min_support)
+        for support in self.supports:
+            as_support(support)
+        if len({(text.endswith("%"), as_support(text).__class__) for text in self.supports}) > 1:
+            raise InvalidInputError(
+                f"expected supports of one kind, got {self.min_support!r}; try 1%,2%,5% (a decimal: 0.5)"
+            )
+
+    @property
+    def supports(self) -> list[str]:
+        """The supports that were asked for, each as it was typed."""
+        return [] if self.min_support is None else self.min_support.split(",")
+
+    @property
+    def several_supports(self) -> bool:
+        """Whether more than one was asked for."""
+        return len(self.supports) > 1
 
     def check(self) -> None:
         """Check what can be checked before anything is read.
@@ -590,9 +619,32 @@ class Output:
             "-o",
             panel=_OUTPUT,
             metavar="FILE",
-            help="Write all of the result to a .parquet, .csv or .jsonl file (the last two also with .gz).",
+            help="Write all of the result to a .parquet, .csv, .json, .jsonl or .xlsx file (CSV and JSON "
+            "also with .gz); - is standard output, in CSV.",
         ),
     ] = None
+    json: Annotated[
+        bool,
+        option("--json", panel=_OUTPUT, help="Write JSON to standard output, or to the file of -o."),
+    ] = False
+    sets: Annotated[
+        str,
+        option(
+            "--sets",
+            panel=_OUTPUT,
+            metavar="|".join(SETS_AS),
+            autocompletion=one_of(SETS_AS),
+            help="How a cell of CSV or Excel holds a set: milk, bread (the default), or a JSON list.",
+        ),
+    ] = "names"
+    metadata: Annotated[
+        bool,
+        option(
+            "--metadata",
+            panel=_OUTPUT,
+            help="Begin CSV with a comment that has all that Parquet has, for itemix to read back.",
+        ),
+    ] = False
     limit: Annotated[
         int | None,
         option(
@@ -608,6 +660,17 @@ class Output:
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 0:
             raise InvalidInputError(f"expected --limit as a number of rows, got {self.limit}; try 0 for all")
+        check_choice("--sets", self.sets, SETS_AS)
+        name = self.output
+        if self.json and name not in (None, "-") and not name.lower().endswith((".json", ".json.gz")):
+            raise InvalidInputError(
+                f"expected --json with a file that ends in .json, got {name!r}; leave out one of them"
+            )
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the result goes to standard output as a file would."""
+        return self.output == "-" or (self.json and self.output is None)
 
 
 def listed(values: Sequence[str] | None) -> list[str] | None:

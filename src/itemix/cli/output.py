@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import sys
 import time
@@ -11,12 +12,11 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numba.core.event import TimingListener
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from itemix.cli.options import Output
     from itemix.core.itemsets import Itemsets
+    from itemix.core.results import Tabular
     from itemix.core.sets import Sets
     from itemix.mining.rules import Rules
 
@@ -39,19 +39,29 @@ def on_terminal() -> bool:
 
 def check_output(output: Output) -> None:
     """Check that the file that was asked for can be written, before any long work."""
-    if output.output is not None:
+    if output.output is not None and not output.is_stream:
         from itemix.core.tables import check_path
 
         check_path(output.output)
 
 
-def save(result: Itemsets | Rules, noun: str, output: Output) -> bool:
-    """Write a result to the file that was asked for, if one was, and say so."""
-    if output.output is None:
+def save(result: Tabular, noun: str, output: Output) -> bool:
+    """Write a result to the file that was asked for, if one was, and say so; - is standard output."""
+    if output.output is None and not output.is_stream:
         return False
     from itemix.core.display import plural
 
-    result.save(output.output)
+    path = output.output or ""
+    if output.is_stream:
+        text = result.to_json() if output.json else result.to_csv(sets=output.sets, metadata=output.metadata)
+        sys.stdout.write(text)
+        return True
+    if path.lower().endswith((".csv", ".csv.gz")):
+        result.to_csv(path, sets=output.sets, metadata=output.metadata)
+    elif path.lower().endswith(".xlsx"):
+        result.to_excel(path, sets=output.sets)
+    else:
+        result.save(path)
     note(f"wrote {plural(len(result), noun)} to {output.output}", quiet=output.quiet)
     return True
 
@@ -66,6 +76,46 @@ def rows_shown(n_rows: int, limit: int | None) -> int:
 def more_rows(n_left_out: int) -> str:
     """Say how many rows a table leaves out, and how to get them; nothing if it has all."""
     return f"... {n_left_out:,} more: --limit 0 shows all, -o FILE writes them" if n_left_out else ""
+
+
+def write_rows(headers: Sequence[str], rows: Iterable[Sequence[object]], *, as_json: bool) -> None:
+    """Write rows of numbers, names and lists of names: as lines with tabs, or as a JSON list of objects."""
+    if not as_json:
+        write_lines(headers, (list(map(in_a_line, row)) for row in rows))
+        return
+    import json
+
+    lines = (
+        json.dumps(dict(zip(headers, map(_finite, row), strict=True)), ensure_ascii=False) for row in rows
+    )
+    sys.stdout.write("[")
+    before = "\n"
+    for line in lines:
+        sys.stdout.write(before + line)
+        before = ",\n"
+    sys.stdout.write("\n]\n" if before == ",\n" else "]\n")
+
+
+def write_object(values: Mapping[str, object]) -> None:
+    """Write one JSON object."""
+    import json
+
+    text = json.dumps({name: _finite(value) for name, value in values.items()}, ensure_ascii=False)
+    sys.stdout.write(f"{text}\n")
+
+
+def _finite(value: object) -> object:
+    """Return what JSON can hold: neither NaN nor infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def in_a_line(value: object) -> str:
+    """Write a cell for a pipe."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(cell, value))
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "" if value is None else cell(value) if isinstance(value, str) else str(value)
 
 
 def write_lines(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -98,7 +148,7 @@ SORTS = ("support", "length", "order")
 def show_itemsets(itemsets: Itemsets, limit: int | None, sort: str = "order") -> None:
     """Show the first itemsets in some order."""
     n = rows_shown(len(itemsets), limit)
-    shown = _sorted(itemsets, sort, n)
+    shown = ordered(itemsets, sort, n)
     if on_terminal():
         from itemix.cli.page import Page
 
@@ -136,6 +186,19 @@ def show_rules(rules: Rules, limit: int | None) -> None:
     )
 
 
+def show_table(result: Tabular, limit: int | None) -> None:
+    """Show the first rows of any other result: its table on a terminal, all its columns in a pipe."""
+    n = rows_shown(len(result), limit)
+    if on_terminal():
+        from itemix.cli.page import Page
+
+        footer = more_rows(len(result) - n)
+        Page().table(dataclasses.replace(result.table(n, width=None), title="", footer=footer))
+        return
+    columns = result.head(n).to_arrow().to_pydict()
+    write_rows(list(columns), zip(*columns.values(), strict=True), as_json=False)
+
+
 def _draw_rules(shown: Rules, extra: list[str], n_left_out: int) -> None:
     from itemix.cli.page import Page
     from itemix.core.display import format_number
@@ -149,10 +212,11 @@ def _draw_rules(shown: Rules, extra: list[str], n_left_out: int) -> None:
     )
 
 
-def _sorted(itemsets: Itemsets, sort: str, n: int) -> Itemsets:
-    """Return the first n itemsets in some order."""
+def ordered(itemsets: Itemsets, sort: str, n: int | None) -> Itemsets:
+    """Return the first n itemsets in some order, or all."""
     import numpy as np
 
+    n = n or len(itemsets)
     if sort == "support":
         return itemsets.top(n)
     if sort == "length":
@@ -160,46 +224,33 @@ def _sorted(itemsets: Itemsets, sort: str, n: int) -> Itemsets:
     return itemsets[:n]
 
 
-_NOTICE = "compiling for this machine; that is kept, and later runs start at once\n"
-
-
 class Stopwatch:
-    """Measures time, without the time in which kernels are compiled.
+    """Measures time, without the time in which kernels are compiled."""
 
-    Parameters
-    ----------
-    compiling : numba.core.event.TimingListener
-        Numba tells it when it compiles.
-    """
+    def __init__(self) -> None:
+        from itemix.kernels import jit
 
-    def __init__(self, compiling: TimingListener) -> None:
-        self._began = time.perf_counter()
-        self._compiling = compiling
+        self._compilations = jit.compilations
+        self._began = time.perf_counter() - jit.compilations.seconds
 
     def seconds(self) -> float:
         """Return the seconds so far that were not spent on compiling."""
-        compiled: float = self._compiling.duration if self._compiling.done else 0.0
-        return max(time.perf_counter() - self._began - compiled, 0.0)
+        return max(time.perf_counter() - self._began - self._compilations.seconds, 0.0)
 
 
 @contextmanager
 def stopwatch(*, quiet: bool) -> Iterator[Stopwatch]:
-    """Yield a stopwatch that starts now; on a terminal, say so if kernels have to be compiled."""
-    from numba.core import event
+    """Yield a stopwatch that starts now; if kernels have to be compiled, one line says so."""
+    from itemix.kernels import jit
 
-    _forgo_matrix_products()
-
-    class Compiling(event.TimingListener):
-        is_said = quiet or not sys.stderr.isatty()
-
-        def on_start(self, started: event.Event) -> None:
-            if not self.is_said:
-                sys.stderr.write(_NOTICE)
-            self.is_said = True
-            super().on_start(started)  # type: ignore[no-untyped-call]
-
-    with event.install_listener("numba:compile", Compiling()) as compiling:  # type: ignore[no-untyped-call]
-        yield Stopwatch(compiling)
+    if _forgo_matrix_products not in jit.before_loading:
+        jit.before_loading.append(_forgo_matrix_products)
+    was_quiet = jit.compilations.is_quiet
+    jit.compilations.is_quiet = quiet
+    try:
+        yield Stopwatch()
+    finally:
+        jit.compilations.is_quiet = was_quiet
 
 
 def _forgo_matrix_products() -> None:

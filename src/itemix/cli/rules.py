@@ -1,7 +1,6 @@
 """``itemix rules``: association rules of transactions, of a model, or of itemsets that were saved."""
 
 import dataclasses
-import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 from itemix._files import refuse_repeated
@@ -36,7 +35,7 @@ TESTS = ("fisher", "chi2")
 ADJUSTMENTS = ("bh", "by", "holm", "bonferroni", "none")
 
 _PANEL = "Which rules"
-_CONDITION = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+_COLUMNS = (*MEASURES, "count", "antecedents", "consequents")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,16 +57,6 @@ class Splitting:
         float,
         option("--min-threshold", panel=_PANEL, metavar="X", help="The least value of it; 0.8 by default."),
     ] = 0.8
-    where: Annotated[
-        list[str] | None,
-        option(
-            "--where",
-            panel=_PANEL,
-            metavar="CONDITION",
-            help="Another condition on a measure, such as 'lift>=1.2' or 'q_value<=0.05', or on the rows of "
-            "a table, such as 'Quantity > 0'; may be repeated.",
-        ),
-    ] = None
     antecedent: Annotated[
         list[str] | None,
         option(
@@ -172,7 +161,6 @@ class Splitting:
                 f"'{self.metric}<=0.05'"
             )
         check_choice("--metric", self.metric, METRICS)
-        self.bounds()
 
     def check(self) -> None:
         """Check what can be checked before anything is read.
@@ -207,34 +195,6 @@ class Splitting:
             "support_only": self.support_only,
             "max_rules": self.max_rules,
         }
-
-    def bounds(self) -> dict[str, Any]:
-        """Return the conditions as `Rules.filter` takes them.
-
-        Raises
-        ------
-        InvalidInputError
-            If one is not like lift>=1.2.
-        """
-        found = {}
-        for condition in self.where or ():
-            match = _CONDITION.fullmatch(condition)
-            if _is_on_rows(condition):
-                continue
-            if match is None or match[1] not in MEASURES:
-                raise InvalidInputError(
-                    f"expected --where with a measure, >= or <=, and a number, got {condition!r}; try "
-                    f"'lift>=1.2' (the measures are {', '.join(MEASURES)})"
-                )
-            found[f"{'min' if match[2] == '>=' else 'max'}_{match[1]}"] = float(match[3])
-        return found
-
-
-def _is_on_rows(condition: str) -> bool:
-    """Whether a condition is one on a column of a table, rather than on a measure."""
-    from itemix.core.conditions import parsed
-
-    return not any(part.column in MEASURES for part in parsed(condition))
 
 
 def rules(
@@ -281,7 +241,7 @@ def rules(
     check_choice("--sort", sort, MEASURES)
     check_output(output)
     split.check()
-    reading, _ = reading.without_results(MEASURES)
+    reading, where = reading.without_results(_COLUMNS)
     refuse_repeated(source, data, holdout, reading.names)
     itemsets, transactions = _itemsets(source, data, search, reading, output)
     from itemix.core.display import plural
@@ -289,8 +249,8 @@ def rules(
 
     tested_in = None if holdout is None else read_source(holdout, reading, quiet=output.quiet)
     found = split_itemsets(itemsets, data=transactions, holdout=tested_in, **split.as_arguments())
-    if split.where:
-        found = found.filter(**split.bounds())
+    if where:
+        found = found.where(*where)
     hint = "" if len(found) else "; try a lower --min-threshold or --min-support"
     tested = "" if found.n_tests is None else f" of {found.n_tests:,} tested"
     counted = f"{plural(len(found), 'rule')}{tested} with {found.metric} >= {split.min_threshold:g}"
@@ -305,6 +265,7 @@ def _itemsets(
 ) -> "tuple[Itemsets, Transactions | None]":
     """Return the itemsets of a source, mined if need be, and the transactions if there are any."""
     from itemix.core.itemsets import Itemsets
+    from itemix.core.results import named_among
     from itemix.core.transactions import Transactions
 
     with opened(source, quiet=output.quiet) as asked:
@@ -319,6 +280,8 @@ def _itemsets(
                 found = read_model_or_data(asked, reading, quiet=output.quiet)
                 itemsets = mined(found, search, output, watch)
             return itemsets, found if isinstance(found, Transactions) else None
+    if reading.where:
+        named_among(reading.where[0], _COLUMNS)
     if not isinstance(saved, Itemsets):
         raise InvalidInputError(
             f"expected transactions, a model or itemsets, got {source!r}, which holds rules; try itemix show"
