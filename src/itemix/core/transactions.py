@@ -13,7 +13,7 @@ import numpy.typing as npt
 from itemix._arrays import as_arrow, frozen, protected
 from itemix._checks import as_generator, check_whole
 from itemix._runtime import interruptible
-from itemix.core import encoding
+from itemix.core import display, encoding
 from itemix.core.binning import TableOptions, encode_columns
 from itemix.core.items import Items, Label
 from itemix.core.rows import RowOptions, as_columns, long_rows
@@ -148,6 +148,11 @@ class Description:
     length_max: int
     top_items: dict[Label, float]
     source: str | None = None
+
+    def _repr_html_(self) -> str:
+        lines = (line.partition("  ") for line in str(self).splitlines())
+        rows = tuple((name, text.strip()) for name, _, text in lines)
+        return display.Table("", ("", ""), rows, words=frozenset({""})).as_html()
 
     def __str__(self) -> str:
         rows = f" ({self.n_rows:,} rows stored)" if self.n_rows != self.n_transactions else ""
@@ -533,6 +538,13 @@ class Transactions:
             self._source,
         )
 
+    def _repr_html_(self) -> str:
+        """Show the first transactions as a table, for notebooks."""
+        n = min(display.ROWS_SHOWN, self.n_transactions)
+        rows = tuple((str(t), display.format_set(self[t], display.HTML_WIDTH)) for t in range(n))
+        footer = display.shown_of(n, self.n_transactions)
+        return display.Table(repr(self), ("", "items"), rows, footer).as_html()
+
     def __repr__(self) -> str:
         rows = "" if self._multiplicities is None else f" in {self.n_rows:,} distinct rows"
         source = f", from {self._source}" if self._source else ""
@@ -740,15 +752,28 @@ class Transactions:
 
         Without ids there is one column, None. A row that stands for several transactions gives each its id.
         """
-        import pyarrow as pa
-
         if self._ids is None:
             return {name: None}
+        import pyarrow as pa
+
         is_composite = pa.types.is_struct(self._ids.type)
         parts = self._ids.flatten() if is_composite else [self._ids]
         names = [field.name for field in self._ids.type] if is_composite else [name]
         arrays = (part.to_numpy(zero_copy_only=False) for part in parts)
         return {key: each_transaction(self, array) for key, array in zip(names, arrays, strict=True)}
+
+    def to_arrow(self) -> pa.Table:
+        """Return an Arrow table with a list of names for each transaction, in the column items."""
+        import pyarrow as pa
+
+        matrix = self.to_scipy()
+        values = as_arrow(self._items.labels).take(as_arrow(matrix.indices))
+        lists = pa.LargeListArray.from_arrays(as_arrow(matrix.indptr.astype(np.int64)), values)
+        return pa.table([lists], names=["items"])
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the transactions over to any library that takes Arrow data, in the column items."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return a one-hot pandas data frame with sparse boolean columns, as mlxtend takes it."""
