@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from itemix._typing import Codes, Floats, TransactionsLike
+    from itemix._typing import Floats, TransactionsLike
     from itemix.core.transactions import Transactions
     from itemix.correction import Choice
     from itemix.inference.chains import Chains
@@ -458,8 +458,11 @@ class FittedModel(Immutable):
 
     def recommend_many(
         self, baskets: Transactions | Iterable[Names], n: int = 5, *, complete: bool = True
-    ) -> tuple[Codes, Floats]:
-        """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each."""
+    ) -> query.ManyOffers:
+        """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each.
+
+        What is returned also has the ids of the baskets, and ``to_pandas()``.
+        """
         return query.recommend_many(self.model, baskets, n, complete=complete, affinity=self.affinity)
 
     def diagnostics(self) -> dict[str, dict[str, float]]:
