@@ -12,15 +12,14 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from itemix._arrays import as_arrow
 from itemix._files import as_path, checked_target, is_regular, replacing
 from itemix._runtime import interruptible
+from itemix.core.items import MOST_DIGITS, labels_from_text
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.io.arrow import ITEMS_KEY
-from itemix.io.detect import DELIMITERS, ReadOptions, checked_delimiter, recognise
+from itemix.io.detect import BINARY_ENDING, DELIMITERS, ReadOptions, checked_delimiter, recognise
 from itemix.io.source import open_source
-from itemix.io.text import MOST_DIGITS, labels_from_text
 
 if TYPE_CHECKING:
     import os
@@ -102,6 +101,8 @@ def write_transactions(
             else:
                 _WRITERS[kind](transactions, file, mark)
         problem = _unlike(temporary, transactions, kind, mark) if is_regular(temporary) else None
+        if kind not in ("parquet", "arrow") and BINARY_ENDING.search(target.name):
+            problem = f"which has another format than its name says; read it with format={kind!r}"
     if problem is not None:
         warnings.warn(
             f"expected a file that is read back as it was written, got {target.name}, {problem}", stacklevel=2
@@ -122,8 +123,9 @@ def _unlike(path: Path, transactions: Transactions, kind: str, delimiter: str) -
     except InvalidInputError:
         return f"which is not recognised; read it with format={kind!r}"
     problem = None
-    # A basket file with one number in each line is the same as FIMI.
-    is_same = kind == "basket" and found.format == "fimi" and transactions.lengths().max() <= 1
+    # A basket file with one number in each line is the same as FIMI; '-1' is a name, but no number there.
+    is_same = kind == "basket" and found.format == "fimi" and labels.dtype.kind == "i"
+    is_same = is_same and transactions.lengths().max() <= 1
     if found.format != kind and not is_same:
         problem = f"which is taken for {found.format}; read it with format={kind!r}"
     elif kind == "onehot" and found.header_lines == 0:
@@ -287,12 +289,9 @@ def _as_table(transactions: Transactions) -> pa.Table:
     """Return a table with one list column, and the names of all items in its metadata."""
     import pyarrow as pa
 
-    matrix = transactions.to_scipy()
-    labels = transactions.items.labels
-    values = as_arrow(labels).take(as_arrow(matrix.indices))
-    lists = pa.LargeListArray.from_arrays(as_arrow(matrix.indptr.astype(np.int64)), values)
-    field = pa.field("items", lists.type, metadata={ITEMS_KEY: json.dumps(labels.tolist()).encode()})
-    return pa.table([lists], schema=pa.schema([field]))
+    table = transactions.to_arrow()
+    names = json.dumps(transactions.items.labels.tolist()).encode()
+    return table.cast(pa.schema([table.schema.field("items").with_metadata({ITEMS_KEY: names})]))
 
 
 def _blocks_of_names(

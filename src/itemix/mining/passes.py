@@ -34,8 +34,16 @@ from itemix.kernels.mining.candidates import RULED_OUT, UNKNOWN, JoinCounts, cou
 from itemix.kernels.mining.projection import Companions
 from itemix.kernels.mining.records import SearchLimits
 from itemix.mining.candidates import Candidates
-from itemix.mining.exact import ExactSearch, mine_exact
-from itemix.mining.layout import Layout, count_pairs, deliver, entry_ranges, is_dense, ranges
+from itemix.mining.exact import (
+    ExactSearch,
+    Layout,
+    count_pairs,
+    deliver,
+    entry_ranges,
+    is_dense,
+    mine_exact,
+    ranges,
+)
 from itemix.mining.options import UNBOUNDED
 from itemix.mining.search import Search, SearchStopped, SetColumns, readonly_view, too_many
 
