@@ -80,9 +80,13 @@ def encode_table(table: pa.Table, options: ReadOptions) -> Encoded:
     """
     check_distinct(table.column_names)
     layout = _layout_of(table.schema, options)
-    return _READERS[layout](
-        table.schema, lambda columns: iter(table.select(list(columns)).to_batches()), options
-    )
+
+    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        return iter(table.select(list(columns)).to_batches())
+
+    if layout == "long":
+        return _read_pairs(table.schema, batches, options)[0]
+    return _READERS[layout](table.schema, batches, options)
 
 
 def arrow_pieces(
