@@ -137,7 +137,7 @@ def _called(function: Callable[..., R], parts: Iterable[Any], each: Sequence[Any
         )
 
 
-class Summary(NamedTuple):
+class PartSummary(NamedTuple):
     """What is known of one part.
 
     Attributes
@@ -155,7 +155,7 @@ class Summary(NamedTuple):
     checksum: int
 
     @classmethod
-    def of(cls, part: Transactions) -> Summary:
+    def of(cls, part: Transactions) -> PartSummary:
         """Return the summary of a part."""
         names = "\n".join(map(str, part.items.labels.tolist())).encode()
         checksum = zlib.crc32(part.item_counts().tobytes(), zlib.crc32(names))
@@ -183,7 +183,7 @@ class Partitions:
     """
 
     def __init__(self, parts: PartsOf[Transactions]) -> None:
-        summaries = list(parts.map(Summary.of))
+        summaries = list(parts.map(PartSummary.of))
         self.items = _all_items([summary.labels for summary in summaries])
         self.sizes = tuple(summary.n_transactions for summary in summaries)
         self.n_transactions = sum(self.sizes)
@@ -267,7 +267,7 @@ def _aligned(part: Transactions, known: tuple[int, int], items: Items) -> Transa
     InvalidInputError
         If it has other transactions, or items that no part had.
     """
-    found = Summary.of(part)
+    found = PartSummary.of(part)
     if found[1:] != known:
         raise InvalidInputError(
             f"expected the same data in every pass, got a part of {found.n_transactions:,} transactions "
