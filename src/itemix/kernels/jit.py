@@ -205,6 +205,10 @@ class SpareTime:
         """Whether work of about so many seconds may be done in plain Python."""
         return seconds <= _SECONDS_IF_NOT and seconds <= self.left(kernel)
 
+    def end(self) -> None:
+        """Leave no time for plain Python."""
+        self._spent = float("inf")
+
     def spend(self, seconds: float) -> None:
         """Note that plain Python has taken so long."""
         self._spent += seconds
@@ -223,6 +227,11 @@ def spare_seconds(kernel: object) -> float:
 def spend(seconds: float) -> None:
     """Note how long plain Python has taken in the place of a kernel."""
     _spare.spend(seconds)
+
+
+def use_compiled_code() -> None:
+    """Run nothing as Python from now on: for programs that go on for long, and for what is timed."""
+    _spare.end()
 
 
 def _is_lazy() -> bool:
