@@ -434,6 +434,7 @@ def _machine() -> str:
         found = importlib.util.find_spec(package)
         for folder in (found.submodule_search_locations if found else None) or ():
             parts.append((Path(folder) / "_version.py").read_text(encoding="utf-8"))
+    parts.append((Path(__file__).parent / "compiler.py").read_text(encoding="utf-8"))
     parts += [os.environ.get(f"NUMBA_{name}", "") for name in ("CPU_NAME", "CPU_FEATURES", "OPT")]
     parts += [] if os.environ.get("NUMBA_CPU_NAME") else _processor()
     return f"compiled-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
