@@ -28,13 +28,15 @@ from itemix.models.base import Saved
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import pandas as pd
     from sklearn.base import BaseEstimator
 
     from itemix._typing import Floats, TransactionsLike
+    from itemix.core import display
     from itemix.core.items import Items
     from itemix.core.itemsets import Itemsets
     from itemix.correction import Choice
-    from itemix.fitted import FittedModel
+    from itemix.fitted import ComponentsTable, FittedModel
     from itemix.inference.selection import Selection
     from itemix.models.base import Model, Names
     from itemix.models.corrected import CorrectedMixture
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from itemix.models.posterior import Posterior
 
 T = TypeVar("T")
+
+_ROWS_ASSIGNED = 1 << 16
 
 _EMPTY = "expected at least one {0}, got {1} while a minimum of 1 is required; check how the data was read"
 
@@ -223,6 +227,18 @@ class Answers(Saved, ABC):
         """Draw n transactions from the model."""
         return self.model_.sample(n, random_state=random_state)
 
+    def summary(self) -> display.Table:
+        """Say what was fitted, to what, and how it went: a table that prints, and shows in a notebook."""
+        return self._fitted().summary()
+
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        """Show what scikit-learn shows of an estimator, and below it what was fitted."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        fitted = vars(self).get("fitted_")
+        if fitted is not None and "text/html" in bundle:
+            bundle["text/html"] += fitted._repr_html_()
+        return bundle
+
     def probability(
         self, itemset: Names, *, absent: Names = (), given: Names = (), given_absent: Names = ()
     ) -> float:
@@ -285,8 +301,11 @@ class Answers(Saved, ABC):
 
     def recommend_many(
         self, baskets: Transactions | Iterable[Names], n: int = 5, *, complete: bool = True
-    ) -> tuple[npt.NDArray[np.int32], Floats]:
-        """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each."""
+    ) -> query.ManyOffers:
+        """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each.
+
+        What is returned also has the ids of the baskets, and ``to_pandas()``.
+        """
         return self._fitted().recommend_many(baskets, n, complete=complete)
 
 
@@ -323,6 +342,25 @@ class ComponentAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Answer
         """Return the same as `predict_proba`: the probabilities of components are features in a pipeline."""
         return self.predict_proba(X)
 
+    def assign(self, X: TransactionsLike) -> pd.DataFrame:
+        """Return the most probable component of each transaction, and how probable it is, as a data frame.
+
+        Its columns are ``id``, ``component`` and ``probability``. The ids are those of the transactions (see
+        `Transactions.ids`), in as many columns as they have; without ids, transactions are numbered from 0.
+        """
+        import pandas as pd
+
+        data = self._transactions(X)
+        named = data.id_columns()
+        best = np.empty(data.n_transactions, dtype=np.int64)
+        probability = np.empty(data.n_transactions)
+        for start in range(0, data.n_transactions, _ROWS_ASSIGNED):
+            rows = slice(start, start + _ROWS_ASSIGNED)
+            chances = self.predict_proba(data[rows])
+            best[rows], probability[rows] = chances.argmax(axis=1), chances.max(axis=1)
+        keys = {name: np.arange(len(best)) if ids is None else ids for name, ids in named.items()}
+        return pd.DataFrame({**keys, "component": best, "probability": probability})
+
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
@@ -338,6 +376,16 @@ class MixtureAnswers(Climb, ComponentAnswers):
     components_: Learned[Mixture] = Learned("components")
     n_components_: Learned[int] = Learned("components.n_components")
     n_batches_: Learned[int] = Learned("training.n_batches")
+
+    def components_table(self, n_items: int = 6) -> ComponentsTable:
+        """Return a row for each component, the largest first: share, size, mean basket, and what tells it.
+
+        Parameters
+        ----------
+        n_items : int, default 6
+            How many items tell a component apart from the others.
+        """
+        return self._fitted().components_table(n_items)
 
     @property
     def corrected_(self) -> CorrectedMixture | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from itemix._arrays import ranked_part
 from itemix._checks import check_choice, check_whole
 from itemix._runtime import still_wanted
+from itemix.core import display
+from itemix.core.results import NamedRows
 from itemix.core.transactions import Transactions, each_transaction
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
@@ -30,8 +33,10 @@ from itemix.models.mixture import Mixture, sum_by_label
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from itemix._typing import Codes, Floats, Ints
-    from itemix.core.items import Label
+    import pandas as pd
+
+    from itemix._typing import Array, Codes, Floats, Ints
+    from itemix.core.items import Items, Label
     from itemix.models.affinity import Affinity
     from itemix.models.base import Model
     from itemix.models.mixture import Labels
@@ -134,6 +139,22 @@ class Explanation(NamedTuple):
     contributions: list[Contribution]
     responsibilities: Floats
 
+    def table(self) -> display.Table:
+        """Return what speaks for the component as a table, for people."""
+        rows = tuple(
+            (
+                f"{found.evidence:.3g}",
+                "present" if found.present else "absent",
+                display.format_name(found.item),
+            )
+            for found in self.contributions
+        )
+        title = f"Component {self.component}, of probability {display.format_number(self.probability)}"
+        return display.Table(title, ("evidence", "it is", "item"), rows, words=frozenset({"it is"}))
+
+    def _repr_html_(self) -> str:
+        return self.table().as_html()
+
 
 def lift(model: Model, itemset: Names) -> float:
     """Return the probability of an itemset over that of its items if they were independent."""
@@ -195,7 +216,7 @@ def dependencies(
     check_choice("sign", sign, get_args(Sign))
     n = check_whole("n", n, 10, least=0)
     wanted, seen = (None if names is None else model.items.codes(names) for names in (items, among))
-    found = []
+    found: NamedRows[Dependency] = NamedRows()
     for pair in strongest_pairs(model, n, sign=sign, wanted=wanted, among=seen):
         names = model.items[pair.item], model.items[pair.other]
         expected = float(model.item_probabilities[pair.item] * model.item_probabilities[pair.other])
@@ -249,12 +270,12 @@ def recommend(
     found[known] = -1.0
     order = np.argsort(-found, kind="stable")[: min(n, model.n_items - len(known))]
     overall = model.item_probabilities
-    return [
+    return NamedRows(
         Recommendation(
             model.items[int(i)], float(found[i]), float(found[i] / overall[i]) if overall[i] else 1.0
         )
         for i in order
-    ]
+    )
 
 
 def recommend_many(
@@ -264,7 +285,7 @@ def recommend_many(
     *,
     complete: bool = True,
     affinity: Affinity | None = None,
-) -> tuple[Codes, Floats]:
+) -> ManyOffers:
     """Return the codes and probabilities of the n best items for each of many baskets, shape (m, n) each.
 
     If a basket leaves fewer than n items, the last codes are -1 and their probabilities 0. See `recommend`
@@ -286,7 +307,50 @@ def recommend_many(
         chance = np.take_along_axis(found, top, axis=1)
         out[0][first:last] = np.where(chance >= 0, top, -1)
         out[1][first:last] = np.maximum(chance, 0.0)
-    return out
+    return ManyOffers(*out, model.items, baskets.id_columns() if isinstance(baskets, Transactions) else None)
+
+
+class ManyOffers(tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]):
+    """The best items for many baskets: a pair of their codes and probabilities, shape (m, n) each.
+
+    Attributes
+    ----------
+    items : Items
+        The name of each code.
+    """
+
+    items: Items
+    _ids: dict[str, Array | None]
+
+    def __new__(
+        cls, codes: Codes, probabilities: Floats, items: Items, ids: dict[str, Array | None] | None
+    ) -> Self:
+        """Keep the names of the items and the ids of the baskets beside the two arrays."""
+        self = super().__new__(cls, (codes, probabilities))
+        self.items = items
+        self._ids = {"id": None} if ids is None else ids
+        return self
+
+    @property
+    def ids(self) -> dict[str, Array]:
+        """The ids of the baskets by column (see `Transactions.ids`); their positions if they have none."""
+        positions = np.arange(len(self[0]))
+        return {name: positions if ids is None else ids for name, ids in self._ids.items()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a data frame with a row for each offer: the basket's id, the rank, item, probability."""
+        import pandas as pd
+
+        codes, probabilities = self
+        basket, rank = np.nonzero(codes >= 0)
+        return pd.DataFrame(
+            {
+                **{name: ids[basket] for name, ids in self.ids.items()},
+                "rank": rank + 1,
+                "item": self.items.labels[codes[basket, rank]],
+                "probability": probabilities[basket, rank],
+            }
+        )
 
 
 def chances_of_items(
