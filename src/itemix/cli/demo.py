@@ -38,8 +38,10 @@ def demo() -> None:
     """
     from itemix.cli.page import Page
     from itemix.data.synthetic import grocery_store
+    from itemix.kernels.jit import use_compiled_code
 
     page = Page()
+    use_compiled_code()
     with stopwatch(quiet=False) as watch:
         store = grocery_store()
         _describe(page, store)
