@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TARGETS", "Itemset", "Itemsets"]
 
-TARGETS = ("all", "closed", "maximal")
+TARGETS = ("all", "closed", "maximal", "generators")
 _OPTIONAL = ("count", "lower", "upper")
 # A support of a model may be above 1 by so much, by rounding.
 _MORE_THAN_ONE = 1e-9
@@ -82,7 +82,7 @@ class Itemsets(Tabular):
         Ends of an interval for each support.
     min_support : float, optional
         The threshold that was asked for, as a fraction.
-    target : {"all", "closed", "maximal"}, optional
+    target : {"all", "closed", "maximal", "generators"}, optional
         Which of the itemsets with at least that support these are; None if they are only some of them.
     check : bool, default True
         Whether to check and protect the arrays; False hands them over as they are.
@@ -371,8 +371,33 @@ class Itemsets(Tabular):
         They are the maximal itemsets of the data if these are all frequent (or all closed) itemsets.
         """
         group = np.zeros(len(self), dtype=np.int64)
-        target = None if self._target is None else "maximal"
+        target = None if self._target in (None, "generators") else "maximal"
         return self._taken(np.flatnonzero(self._sets.largest(group)), target, self._min_support)
+
+    @interruptible()
+    def generators(self) -> Itemsets:
+        """Return the generators: the itemsets with no proper subset of the same support, the empty one too.
+
+        Of all itemsets that are in the same transactions, they are the shortest. All subsets of a generator
+        are generators. Supports from a model that differ by less than one part in 10^9 count as the same.
+
+        Raises
+        ------
+        InvalidInputError
+            If these are the closed or maximal itemsets only: subsets are missing.
+        """
+        if self._target in ("closed", "maximal"):
+            raise InvalidInputError(
+                f"expected all frequent itemsets, got the {self._target} ones, which lack the generators; "
+                "mine with target='generators'"
+            )
+        if self.count is not None and self._n_transactions is not None:
+            group, of_nothing = self.count, self._n_transactions
+        else:
+            groups = _groups_of_equal(np.append(self._support, 1.0))
+            group, of_nothing = groups[:-1], int(groups[-1])
+        target = "generators" if self._target in ("all", "generators") else None
+        return self._taken(np.flatnonzero(self._sets.smallest(group, of_nothing)), target, self._min_support)
 
     @classmethod
     def from_pandas(
@@ -436,11 +461,12 @@ class Itemsets(Tabular):
         )
 
     def _title(self) -> str:
-        kind = f"{self._target} " if self._target in ("closed", "maximal") else ""
+        kind = {"closed": "closed ", "maximal": "maximal "}.get(self._target or "", "")
         least, n = self._min_support, self._n_transactions
         threshold = "" if least is None else f"support >= {display.format_percent(least)}"
         source = "" if n is None else f"of {display.plural(n, 'transaction')}"
-        return display.joined([f"Itemsets: {display.plural(len(self), f'{kind}itemset')}", threshold, source])
+        noun = "generator" if self._target == "generators" else f"{kind}itemset"
+        return display.joined([f"Itemsets: {display.plural(len(self), noun)}", threshold, source])
 
     @classmethod
     def _from_columns(cls, columns: tables.TableColumns) -> Self:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from itemix._arrays import ranks_by
+from itemix.core.sets import Sets
 from itemix.errors import TooManyItemsetsError
 from itemix.kernels import lattice
 from itemix.kernels.mining import closed, eclat, maximal, projection
@@ -69,13 +70,15 @@ class ExactSearch:
         """
         options, n_included = self._options, len(self._options.include)
         max_len = min(options.max_len, max_len)
+        is_shortest = options.target == "generators"
         with_own = options.min_len <= n_included <= max_len and self._included_is_one(threshold)
         limits = SearchLimits(
             min_count=int(threshold),
-            min_len=max(1, options.min_len - n_included),
+            min_len=1 if is_shortest else max(1, options.min_len - n_included),
             max_len=max_len - n_included,
-            max_itemsets=(UNBOUNDED if max_itemsets is None else max_itemsets) - with_own,
+            max_itemsets=(UNBOUNDED if max_itemsets is None or is_shortest else max_itemsets) - with_own,
             max_bytes=options.max_bytes,
+            rarer_only=is_shortest,
         )
         found = SetColumns.empty()
         if limits.max_len >= 1 and self._tx.n_transactions >= threshold:
@@ -87,11 +90,26 @@ class ExactSearch:
                 raise too_many(stop.n_found, max_itemsets, advice) from None
             if len(self._code_of) < len(self._rank_of):
                 found = found._replace(codes=self._code_of[found.codes])
+        if is_shortest:
+            found = self._generators(found)
+            if max_itemsets is not None and found.n_sets > max_itemsets:
+                raise too_many(
+                    found.n_sets, max_itemsets, options.fewer(f"{threshold:,} transactions", "max_len")
+                )
         if n_included == 0:
             return found
         if with_own:
             found = found.join(SetColumns.of_nothing(self._tx.n_transactions))
         return found.with_items(options.include, self._rank_of)
+
+    def _generators(self, found: SetColumns) -> SetColumns:
+        """Return the sets without a subset of the same count, of the lengths that were asked for.
+
+        The search has left out sets with the count of one subset, the one that they would have grown from.
+        """
+        sets = Sets(found.offsets, found.codes, range(len(self._rank_of)), check=False)
+        marked = sets.smallest(found.values, self._tx.n_transactions)
+        return found.take(np.flatnonzero(marked & (found.lengths >= self._options.min_len)))
 
     def top(self, threshold: float, k: int) -> SetColumns:
         """Return the k sets with the highest counts, among those of at least the threshold."""
@@ -132,7 +150,7 @@ class ExactSearch:
     def _included_is_one(self, threshold: float) -> bool:
         n = self._tx.n_transactions
         most = int(self._tx.item_counts().max(initial=0))
-        others = {"all": n + 1, "closed": n, "maximal": threshold}[self._options.target]
+        others = {"closed": n, "maximal": threshold}.get(self._options.target, n + 1)
         return n >= threshold and most < others
 
 
@@ -159,7 +177,7 @@ def mine_exact(
     rank_of[code_of] = np.arange(len(code_of), dtype=np.int32)
     data = Layout.of(tx, rank_of, counts[code_of])
     search = Search(n_threads, on_progress)
-    if target == "all":
+    if target in ("all", "generators"):
         records = search.run(_jobs(search, eclat.search, data, limits, both_sides=False), len(code_of))
         return Records.of(records, len(code_of), limits.min_len).columns(search, code_of)
     kernel = closed.search if target == "closed" else maximal.search
