@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from itemix import plot
+    from itemix.core.binning import Bins
     from itemix.core.items import Items
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
@@ -61,6 +62,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BayesianMixture",
     "BernoulliMixture",
+    "Bins",
     "ChowLiuMixture",
     "ChowLiuTree",
     "CorrectedMixture",
@@ -104,6 +106,7 @@ __all__ = [
 _HOME = {
     "BayesianMixture": "itemix.estimators",
     "BernoulliMixture": "itemix.estimators",
+    "Bins": "itemix.core.binning",
     "ChowLiuMixture": "itemix.estimators",
     "ChowLiuTree": "itemix.estimators",
     "CorrectedMixture": "itemix.models.corrected",

@@ -9,6 +9,7 @@ import pytest
 
 import itemix
 from itemix.cli import main
+from itemix.core import progress
 
 BASKETS = [
     ["bread", "milk"],
@@ -100,3 +101,9 @@ def models(store):
         ]
         assert main(arguments) == 0
     return paths
+
+
+@pytest.fixture(autouse=True)
+def no_lines_of_progress(monkeypatch):
+    """A slow machine shall not add lines to what commands say."""
+    monkeypatch.setattr(progress, "WAITS", (1e6,))

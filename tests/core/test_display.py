@@ -87,7 +87,7 @@ def test_text_tables_are_aligned():
 def test_empty_tables_have_only_a_title():
     """Without rows there is nothing to align."""
     assert Table("None", ("support", "itemset"), ()).as_text() == "None"
-    assert "<tbody></tbody>" in Table("None", ("support", "itemset"), ()).as_html()
+    assert "<table" not in Table("None", ("support", "itemset"), ()).as_html()
 
 
 def test_html_escapes_everything():

@@ -83,9 +83,9 @@ def test_stored_zeros_are_zeros():
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (2, r"2(\.0)?; try \(X > 0\) to make it binary"),
-        (-1, r"-1(\.0)?; try \(X > 0\)"),
-        (0.5, r"0.5; try \(X > 0\)"),
+        (2, r"2(\.0)?; try Transactions.from_table, .*age=18-30"),
+        (-1, r"-1(\.0)?; try Transactions.from_table"),
+        (0.5, r"0.5; try Transactions.from_table"),
         (np.nan, "a missing value; try 0 in its place, if the item was absent"),
     ],
 )
@@ -109,7 +109,7 @@ def test_a_place_stored_twice_is_two():
     [
         (np.array([1, 0]), None, r"expected a matrix with a row for each transaction, got 1 dimension\(s\)"),
         (np.eye(2), ["a"], r"expected a name for each of the 2 columns, got 1 names; pass as many"),
-        (np.array([["yes"]]), None, r"expected only 0 and 1 .* got 'yes'; try 1 and 0 in the place of other"),
+        (np.array([["yes"]]), None, r"expected only 0 and 1 .* got 'yes'; try Transactions.from_table"),
         (np.array([[1j]]), None, r"got 1j"),
         (np.ma.array([[1, 0]], mask=[[False, True]]), None, r"got a missing value"),
         ([[1, 0], [1]], None, r"expected a matrix whose rows have the same length, got rows of different"),

@@ -53,14 +53,31 @@ def test_iteration_over_many():
     assert itemsets[0].count is None
 
 
-@pytest.mark.parametrize("position", [[0, 1], np.array([True, False]), "milk", None, 1.0])
-def test_several_positions_are_taken(itemsets, position):
-    """Square brackets take a position or a slice, of itemsets and rules; the message says what takes more."""
-    message = r"expected a position or a slice, got .*; for a list of positions or a mask try take\(\)"
+@pytest.mark.parametrize("position", ["milk", None, 1.0])
+def test_odd_positions(itemsets, position):
+    """The message says what may stand in square brackets, of itemsets and rules."""
+    message = r"expected a position, a slice, a list of positions or a mask, got .*; try \[0\] or \[:10\]"
     for value in (itemsets, rules(itemsets, min_threshold=0.1)):
         with pytest.raises(InvalidInputError, match=message):
             value[position]
     assert itemsets[np.int64(-1)] == itemsets[len(itemsets) - 1]
+
+
+def test_several_positions_are_taken(itemsets):
+    """Square brackets take slices, positions and masks, of itemsets and rules; `head` takes the first."""
+    for value in (itemsets, rules(itemsets, min_threshold=0.1)):
+        frequent = value.support >= 0.4
+        assert 0 < frequent.sum() < len(value)
+        assert value[frequent] == value[pd.Series(frequent)] == value.take(frequent)
+        assert value[[1, 0]] == value.take([1, 0])
+        assert value.head(2) == value[:2] == value[range(2)]
+        assert value.head(99) == value
+        with pytest.raises(
+            InvalidInputError, match="expected a list of positions, or True or False for each of"
+        ):
+            value[[True, False]]
+        with pytest.raises(InvalidInputError, match="expected n as a whole number of 0 or more"):
+            value.head(-1)
 
 
 def test_lookup(itemsets):

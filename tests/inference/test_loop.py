@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from rich.console import Console
 
-from itemix.inference.loop import Info, Settings, _progress, run, spawn_generators
+from itemix.core.progress import make_bar
+from itemix.inference.loop import Info, Settings, run, spawn_generators
 
 
 @dataclass
@@ -110,7 +112,7 @@ def test_an_interrupt_before_the_first_iteration_is_passed_on():
 def test_progress_stays_on_one_line(width, monkeypatch):
     """Where the terminal is narrow words are cut, but neither the method nor the times."""
     monkeypatch.setenv("COLUMNS", str(width))
-    bar = _progress("gsdpm")
+    bar = make_bar(Console(stderr=True), "gsdpm", at_most=True)
     task = bar.add_task("iteration 22, -66.9056 a transaction, 248 components", total=100)
     bar.advance(task, 10)
     time.sleep(0.01)

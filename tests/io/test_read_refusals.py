@@ -225,8 +225,8 @@ BAD = {
         {},
         (
             r"expected baskets of items, got what looks like a table, with columns 'Beleg', 'Datum', "
-            r"'Artikel', in a file object; name its columns with transaction= and item=, or say "
-            r"format='basket'"
+            r"'Artikel', in a file object; try format='table' if each row is a transaction, transaction= and "
+            r"item= if several are, or format='basket'"
         ),
     ),
     "a table of baskets with their sizes": (

@@ -20,14 +20,14 @@ def test_itemsets_are_those_of_the_table(client, tmp_path, extension):
     assert [list(names) for names in loaded.sets] == [row["items"] for row in rows]
     assert loaded.support.tolist() == [row["support"] for row in rows]
     assert loaded.lower.tolist() == pytest.approx([row["lower"] for row in rows])
-    assert loaded.min_support == 0.05
+    assert loaded.min_support == (0.05 if extension == "parquet" else None)  # CSV is plain
 
 
 def test_the_support_in_the_data_is_a_column(client):
     """What stands beside the support in the table stands beside it in the file."""
-    header = client.get("/itemsets.csv", params=ASKED).text.splitlines()[1]
+    header = client.get("/itemsets.csv", params=ASKED).text.splitlines()[0]
     expected = ["support", "itemsets", "length", "lift", "lower", "upper", "exact"]
-    assert header.replace('"', "").split(",") == expected
+    assert header.split(",") == expected
 
 
 @pytest.mark.parametrize("extension", ["csv", "parquet"])

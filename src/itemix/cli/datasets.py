@@ -134,5 +134,5 @@ def _draw(entries: "list[DatasetInfo]") -> None:
     )
     headers = ("name", "transactions", "items", "here", "what it is")
     page = Page()
-    page.table(Table("", headers, rows), words=("name", "here"), crop=True)
+    page.table(Table("", headers, rows, words=frozenset(("name", "here"))), crop=True)
     page.text("itemix datasets show NAME: citation, licence, source; itemix mine dataset:NAME: use it")

@@ -110,8 +110,8 @@ def evaluate(
     if least is None:
         raise InvalidInputError("expected --min-support or --recommend, got neither; try -s 1%")
     prediction = _read_prediction(model, reading, quiet)
-    data = read_source(test, reading, quiet=quiet)
-    behind = None if train is None else read_source(train, reading, quiet=quiet)
+    data = read_source(test, reading, quiet=quiet, beside=prediction)
+    behind = None if train is None else read_source(train, reading, quiet=quiet, beside=prediction)
     with stopwatch(quiet=quiet) as watch:
         found = compare(prediction, data, least, train=behind, n_jobs=threads)
     numbers = f"{plural(found.n_true, 'true itemset')}, {found.n_predicted:,} predicted"
@@ -139,8 +139,8 @@ def _recommended(
     if k < 1:
         raise InvalidInputError(f"expected --recommend of at least 1, got {k}; try 10")
     source = _read_recommender(model, reading, quiet)
-    data = read_source(test, reading, quiet=quiet)
-    behind = None if train is None else read_source(train, reading, quiet=quiet)
+    data = read_source(test, reading, quiet=quiet, beside=source)
+    behind = None if train is None else read_source(train, reading, quiet=quiet, beside=source)
     with stopwatch(quiet=quiet) as watch:
         found = evaluate_recommendations(source, data, k=k, train=behind)
     note(f"{plural(found.n_left_out, 'item')} left out, evaluated in {watch.seconds():.2f} s", quiet=quiet)

@@ -14,7 +14,7 @@ from itemix.cli.ctrl_c import leave_to_server
 from itemix.cli.fit import Fitting, fitted, refuse_fitting
 from itemix.cli.options import DATASET_PREFIX, ModelOrData, Quiet, Reading, option
 from itemix.cli.output import note, stopwatch
-from itemix.cli.sources import opened, read_data, read_source, whole
+from itemix.cli.sources import opened, read_data, read_model, read_source, whole
 from itemix.core.display import plural
 from itemix.errors import InvalidInputError
 
@@ -122,7 +122,8 @@ def _served(
     with opened(source, quiet=quiet) as found:
         if found.kind == "model":
             refuse_fitting(fitting, source, output)
-            beside = None if data is None else read_source(data, reading, quiet=quiet)
+            cut_like = read_model(found) if data is not None and reading.format == "table" else None
+            beside = None if data is None else read_source(data, reading, quiet=quiet, beside=cut_like)
             return Served.from_file(whole(found), data=beside)
         if output is not None:
             from itemix._files import checked_target
@@ -130,7 +131,7 @@ def _served(
             checked_target(output)
         fitting.estimator()  # says what is wrong before the data is read
         transactions = read_data(found, reading, quiet=quiet)
-    beside = transactions if data is None else read_source(data, reading, quiet=quiet)
+    beside = transactions if data is None else read_source(data, reading, quiet=quiet, beside=transactions)
     model = fitted(fitting, transactions, quiet=quiet)
     if output is not None:
         model.save(output)

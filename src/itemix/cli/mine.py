@@ -84,7 +84,7 @@ def mine(
             itemsets = mined(found, search, output, watch)
         else:
             model = _model(found)
-            data = read_for_passes(verify, reading, quiet=output.quiet)
+            data = read_for_passes(verify, reading, quiet=output.quiet, beside=model)
             itemsets = _verified(model, data, search, output, watch)
     if level is not None and sure is not None:
         itemsets = sure.with_intervals(itemsets, level=level)

@@ -38,11 +38,12 @@ _OPTION_OF = {
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
-            "absent", "alpha", "beta", "criterion", "data", "delimiter", "encoding", "exclude", "format",
+            "about", "absent", "alpha", "beta", "bins", "columns", "criterion", "data", "delimiter", "drop",
+            "encoding", "exclude", "format",
             "gamma", "given", "given_absent", "header", "include", "init", "item", "itemset_len",
             "itemset_support", "level", "max_components",
             "max_antecedent_len", "max_consequent_len", "max_itemsets", "max_iter", "max_len",
-            "max_rules", "method", "metric", "min_antecedent_len", "min_consequent_len", "min_len",
+            "max_rules", "method", "metric", "missing", "min_antecedent_len", "min_consequent_len", "min_len",
             "edge_cost", "min_support", "min_threshold", "names", "part", "pooling", "smoothing",
             "support_only", "target", "thin", "tol", "top_k", "train", "transaction",
         )
@@ -217,8 +218,9 @@ def _fields(group: Any) -> list[inspect.Parameter]:  # noqa: ANN401 - any datacl
     ]
 
 
+MISSING = ("skip", "item", "refuse")
 TARGETS = ("all", "closed", "maximal", "generators")
-FORMATS = ("fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl")
+FORMATS = ("fimi", "basket", "long", "onehot", "table", "parquet", "arrow", "jsonl")
 
 _WHICH = "Which itemsets"
 _READING = "Reading"
@@ -301,6 +303,39 @@ class Reading:
             "--item", panel=_READING, metavar="COLUMN", help="Items of a long table, or of a list column."
         ),
     ] = None
+    columns: Annotated[
+        list[str] | None,
+        option(
+            "--columns",
+            panel=_READING,
+            metavar="NAMES",
+            help="Columns of a table that become items, with commas between them; may be repeated.",
+        ),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        option("--drop", panel=_READING, metavar="NAMES", help="Columns of a table to leave out."),
+    ] = None
+    bins: Annotated[
+        list[str] | None,
+        option(
+            "--bins",
+            panel=_READING,
+            metavar="BINS",
+            help="How numbers of a table are cut: quantile:5, width:5, step:10, value, or where bins begin "
+            "(18,65); of one column age=18,65. May be repeated.",
+        ),
+    ] = None
+    missing: Annotated[
+        str,
+        option(
+            "--missing",
+            panel=_READING,
+            metavar="|".join(MISSING),
+            autocompletion=one_of(MISSING),
+            help="What a missing cell of a table is: no item (the default), an item, or an error.",
+        ),
+    ] = "skip"
     names: Annotated[
         str | None,
         option(
@@ -310,6 +345,23 @@ class Reading:
 
     def __post_init__(self) -> None:
         check_choice("--format", self.format, FORMATS)
+        check_choice("--missing", self.missing, MISSING)
+
+    @property
+    def learned(self) -> Any:  # noqa: ANN401 - Bins or None
+        """The bins of what this is read beside, if it is a table and no option says how to cut it."""
+        return self.__dict__.get("_learned")
+
+    def cut_like(self, other: object) -> Reading:
+        """Return options that cut the columns of a table as those of other data, or of a model, were."""
+        value = getattr(other, "value", other)  # of a FittedModel
+        items = getattr(value, "items", None)
+        bins = getattr(getattr(value, "itemsets", None) if items is None else items, "bins", None)
+        if bins is None or self.bins is not None or self.format != "table":
+            return self
+        same = dataclasses.replace(self)
+        same.__dict__["_learned"] = bins
+        return same
 
     def as_arguments(self) -> dict[str, Any]:
         """Return the arguments of `itemix.read_transactions`."""
@@ -320,6 +372,10 @@ class Reading:
             "header": self.header,
             "transaction": self.transaction,
             "item": self.item,
+            "columns": listed(self.columns),
+            "drop": listed(self.drop),
+            "bins": as_bins(self.bins) if self.learned is None else self.learned,
+            "missing": self.missing,
             "names": self._names,
         }
 
@@ -463,7 +519,8 @@ class Output:
             "-o",
             panel=_OUTPUT,
             metavar="FILE",
-            help="Write all of the result to a .parquet, .csv or .jsonl file (the last two also with .gz).",
+            help="Write all of the result to a .parquet, .csv, .json, .jsonl or .xlsx file (CSV and JSON "
+            "also with .gz).",
         ),
     ] = None
     limit: Annotated[
@@ -481,6 +538,49 @@ class Output:
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 0:
             raise InvalidInputError(f"expected --limit as a number of rows, got {self.limit}; try 0 for all")
+
+
+def listed(values: Sequence[str] | None) -> list[str] | None:
+    """Return the names in options that may be repeated, each of which may have several with commas."""
+    if not values:
+        return None
+    return [name for value in values for cell in value.split(",") if (name := cell.strip())]
+
+
+def as_bins(values: Sequence[str] | None) -> Any:  # noqa: ANN401 - as `Transactions.from_table` takes them
+    """Return how numbers are to be cut: one way for all columns, or ways for columns by name.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are two ways for all columns.
+    """
+    found: dict[str, Any] = {}
+    general: list[str] = []
+    for value in values or ():
+        column, mark, way = value.rpartition("=")
+        if mark:
+            found[column] = _way(way)
+        else:
+            general.append(value)
+    if len(general) > 1:
+        raise InvalidInputError(
+            f"expected one --bins for all columns, got {general[0]!r} and {general[1]!r}; name the column: "
+            f"--bins age={general[1]}"
+        )
+    if not general:
+        return found or "quantile"
+    return {"*": _way(general[0]), **found} if found else _way(general[0])
+
+
+def _way(text: str) -> Any:  # noqa: ANN401 - a word, a number or several
+    """Return edges as numbers, a number of bins as one, and leave words as they are."""
+    if text.isdigit():
+        return int(text)
+    try:
+        return [float(cell) for cell in text.split(",")]
+    except ValueError:
+        return text
 
 
 def as_support(text: str | None, name: str = "--min-support") -> float | int | None:

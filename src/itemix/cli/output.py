@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from itemix.cli.options import Output
     from itemix.core.itemsets import Itemsets
+    from itemix.core.results import Tabular
     from itemix.core.sets import Sets
     from itemix.mining.rules import Rules
 
@@ -45,7 +46,7 @@ def check_output(output: Output) -> None:
         check_path(output.output)
 
 
-def save(result: Itemsets | Rules, noun: str, output: Output) -> bool:
+def save(result: Tabular, noun: str, output: Output) -> bool:
     """Write a result to the file that was asked for, if one was, and say so."""
     if output.output is None:
         return False
@@ -134,6 +135,29 @@ def show_rules(rules: Rules, limit: int | None) -> None:
         [*columns, "antecedents", "consequents"],
         zip(*columns.values(), names_of(shown.antecedents), names_of(shown.consequents), strict=True),
     )
+
+
+def show_table(result: Tabular, limit: int | None) -> None:
+    """Show the first rows of any other result: its table on a terminal, all its columns in a pipe."""
+    n = rows_shown(len(result), limit)
+    if on_terminal():
+        from itemix.cli.page import Page
+
+        footer = more_rows(len(result) - n)
+        Page().table(dataclasses.replace(result.table(n, width=None), title="", footer=footer))
+        return
+    columns = result.head(n).to_arrow().to_pydict()
+    cells = [list(map(_in_a_line, values)) for values in columns.values()]
+    write_lines(list(columns), zip(*cells, strict=True))
+
+
+def _in_a_line(value: object) -> str:
+    """Write the cell of a result for a pipe."""
+    if isinstance(value, list):
+        return ", ".join(map(cell, value))
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return cell(value) if isinstance(value, str) else str(value)
 
 
 def _draw_rules(shown: Rules, extra: list[str], n_left_out: int) -> None:

@@ -10,10 +10,8 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from itemix.core.display import aligned
-
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from rich.console import RenderableType
 
@@ -50,31 +48,22 @@ class Page:
         """Show a command to try, and what it is for."""
         self._print(Text.assemble((f"  # {why}\n", "dim"), ("  $ ", "dim"), (line, "bold")))
 
-    def table(
-        self, table: Table, bars: Sequence[float] = (), *, words: Collection[str] = (), crop: bool = False
-    ) -> None:
+    def table(self, table: Table, bars: Sequence[float] = (), *, crop: bool = False) -> None:
         """Draw a table.
 
         Parameters
         ----------
         table : Table
-            What to draw; its last column is of words, the others are of numbers.
+            What to draw.
         bars : sequence of float
             On a terminal with room for them, how long the bar of each row is, as a fraction.
-        words : names of columns
-            Other columns of words.
         crop : bool
             Whether the last column is cut where the line ends, or left out where there is no room for it.
         """
         if not table.rows:
             self.text("none")
             return
-        *others, last = table.headers
-        cells = list(zip(*table.rows, strict=True))
-        columns = [
-            [header, *texts] if header in words else aligned(header, texts)
-            for header, texts in zip(others, cells, strict=False)
-        ]
+        *columns, names = table.columns()
         widths = [max(map(len, column)) for column in columns]
         room = self._console.width - sum(widths) - _PADDING * (len(widths) + 1)
         has_bars = bool(bars) and self._draws_bars and room - _BAR_WIDTH - _PADDING >= _LEAST_BESIDE_BARS
@@ -82,9 +71,9 @@ class Page:
             columns.append(["", *map(_bar, bars)])
             widths.append(_BAR_WIDTH)
         if not crop and room < _LEAST_FOLDED:
-            self._draw_in_two_lines(columns, (last, *cells[-1]))
+            self._draw_in_two_lines(columns, names)
         else:
-            self._draw(columns, (last, *cells[-1]), widths, has_bars=has_bars, room=room if crop else None)
+            self._draw(columns, names, widths, has_bars=has_bars, room=room if crop else None)
         if table.footer:
             self._print(Text(f" {table.footer}", style="dim"))
 

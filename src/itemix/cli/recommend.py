@@ -76,7 +76,9 @@ def recommend(
         if basket or unwanted:
             raise InvalidInputError("expected either items or --baskets, got both; leave out one of them")
         recommender = _recommender(asked)
-        known = _with_known_items(recommender, read_source(baskets, reading, quiet=quiet), quiet=quiet)
+        known = _with_known_items(
+            recommender, read_source(baskets, reading, quiet=quiet, beside=recommender), quiet=quiet
+        )
         rows = _for_many(recommender, known, number, complete=not partial)
         write_lines(["basket", "rank", "probability", "item"], rows)
         return

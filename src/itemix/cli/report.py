@@ -86,10 +86,10 @@ def _model_and_data(
         if found.kind == "model":
             refuse_fitting(fitting, source)
             saved = read_model_or_data(found, reading, quiet=quiet)
-            return saved, None if data is None else read_source(data, reading, quiet=quiet)
+            return saved, None if data is None else read_source(data, reading, quiet=quiet, beside=saved)
         fitting.estimator()  # says what is wrong before the data is read
         transactions = read_data(found, reading, quiet=quiet)
-    beside = transactions if data is None else read_source(data, reading, quiet=quiet)
+    beside = transactions if data is None else read_source(data, reading, quiet=quiet, beside=transactions)
     return fitted(fitting, transactions, quiet=quiet), beside
 
 

@@ -85,6 +85,15 @@ class Splitting:
             help="An item that may stand on the right; others may not. May be repeated.",
         ),
     ] = None
+    about: Annotated[
+        list[str] | None,
+        option(
+            "--about",
+            panel=_PANEL,
+            metavar="NAME",
+            help="An item, or a column of a table, to explain: only it stands on the right. May be repeated.",
+        ),
+    ] = None
     min_antecedent_len: Annotated[
         int, option("--min-antecedent-len", panel=_PANEL, metavar="N", help="The fewest items on the left.")
     ] = 1
@@ -179,7 +188,7 @@ class Splitting:
     def as_arguments(self) -> dict[str, Any]:
         """Return the arguments of `itemix.rules`."""
         sides = {"antecedents": self.antecedent or None, "consequents": self.consequent or None}
-        return {**self._options(), **sides}
+        return {**self._options(), **sides, "about": self.about or None}
 
     def _options(self) -> dict[str, Any]:
         return {

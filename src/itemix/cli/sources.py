@@ -62,8 +62,19 @@ def opened(source: str, *, quiet: bool) -> Iterator[Opened]:
         yield _looked_at(source, stream)
 
 
-def read_source(source: str, reading: Reading, *, quiet: bool) -> Transactions:
+def read_source(source: str, reading: Reading, *, quiet: bool, beside: object = None) -> Transactions:
     """Return the transactions that a source names, and say on standard error what they are.
+
+    Parameters
+    ----------
+    source
+        A file, standard input or a data set.
+    reading
+        The options. A table is cut into bins as that of `beside` was, unless they say how.
+    quiet
+        Whether to say nothing.
+    beside : FittedModel, Model, Itemsets, Rules or Transactions, optional
+        What the transactions are for.
 
     Raises
     ------
@@ -71,7 +82,7 @@ def read_source(source: str, reading: Reading, *, quiet: bool) -> Transactions:
         If there are none.
     """
     with opened(source, quiet=quiet) as found:
-        return read_data(found, reading, quiet=quiet)
+        return read_data(found, reading.cut_like(beside), quiet=quiet)
 
 
 def read_data(source: Opened, reading: Reading, *, quiet: bool) -> Transactions:
@@ -89,10 +100,13 @@ def read_data(source: Opened, reading: Reading, *, quiet: bool) -> Transactions:
     return transactions
 
 
-def read_for_passes(source: str, reading: Reading, *, quiet: bool) -> Transactions | Chunks:
+def read_for_passes(
+    source: str, reading: Reading, *, quiet: bool, beside: object = None
+) -> Transactions | Chunks:
     """Return the transactions that a source names, in chunks if it is a file that can be read in chunks."""
     from itemix.io.chunks import NotInChunksError, read_chunks
 
+    reading = reading.cut_like(beside)
     if not is_regular(source) or source.startswith(DATASET_PREFIX):
         return read_source(source, reading, quiet=quiet)
     with opened(source, quiet=quiet) as found:

@@ -3,54 +3,96 @@
 from __future__ import annotations
 
 import html
+import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import numpy.typing as npt
+
+    from itemix.core.sets import Sets
+
 ROWS_SHOWN = 10
 NAME_WIDTH = 32
 SET_WIDTH = 72
+# In HTML long names are folded, not cut.
+HTML_WIDTH = 400
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """A small table for people: a title, cells of text, and a footer that says what was left out.
 
-    The last column holds names and is aligned to the left. The others hold numbers.
+    It prints as text, and shows as HTML in a notebook. The last column holds names and is aligned to the
+    left, and so are the columns of words. The others hold numbers.
     """
 
     title: str
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     footer: str = ""
+    words: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
 
     def as_text(self) -> str:
         """Lay the table out in lines of text, without trailing blanks."""
-        lines = [self.title]
+        lines = [self.title] if self.title else []
         if self.rows:
-            *numbers, names = zip(*self.rows, strict=True)
-            columns = [aligned(h, texts) for h, texts in zip(self.headers, numbers, strict=False)]
-            columns.append([self.headers[-1], *names])
+            columns = self.columns()
             lines += ["  ".join(["", *row]).rstrip() for row in zip(*columns, strict=True)]
         if self.footer:
             lines.append(self.footer)
         return "\n".join(lines)
 
+    def columns(self) -> list[list[str]]:
+        """Return the lines of each column, the header first, aligned; the last one is as it is."""
+        *others, names = zip(*self.rows, strict=True)
+        columns = [
+            padded(header, texts) if header in self.words else aligned(header, texts)
+            for header, texts in zip(self.headers, others, strict=False)
+        ]
+        return [*columns, [self.headers[-1], *names]]
+
     def as_html(self) -> str:
-        """Write the table as HTML for notebooks; every text is escaped."""
+        """Write the table as HTML for notebooks; every text is escaped.
+
+        It has no colours of its own but greys that can be seen through, for pages that are light or dark.
+        """
         last = len(self.headers) - 1
-        head = "".join(_cell("th", text, j == last) for j, text in enumerate(self.headers))
+        is_left = [j == last or header in self.words for j, header in enumerate(self.headers)]
+        head = "".join(
+            _cell("th", text, left, f"font-weight: 600; {_LINE}")
+            for text, left in zip(self.headers, is_left, strict=True)
+        )
         body = "".join(
-            "<tr>" + "".join(_cell("td", text, j == last) for j, text in enumerate(row)) + "</tr>"
+            "<tr>" + "".join(map(_cell, ["td"] * len(row), row, is_left, [""] * len(row))) + "</tr>"
             for row in self.rows
         )
-        footer = f"<p>{html.escape(self.footer)}</p>" if self.footer else ""
-        return (
-            f"<div><p><strong>{html.escape(self.title)}</strong></p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{footer}</div>"
+        table = (
+            f'<table style="margin: 0; border-collapse: collapse"><thead><tr>{head}</tr></thead>'
+            f"<tbody>{body}</tbody></table>"
         )
+        title = f'<p style="margin: 0 0 0.4em"><strong>{html.escape(self.title)}</strong></p>'
+        footer = f'<p style="margin: 0.4em 0 0; opacity: 0.7">{html.escape(self.footer)}</p>'
+        return (
+            f'<div style="overflow-x: auto">{title if self.title else ""}{table if self.rows else ""}'
+            f"{footer if self.footer else ''}</div>"
+        )
+
+
+def padded(header: str, texts: Sequence[str]) -> list[str]:
+    """Align words to the left below a header."""
+    width = max(map(len, (header, *texts)))
+    return [text.ljust(width) for text in (header, *texts)]
 
 
 def aligned(header: str, texts: Sequence[str]) -> list[str]:
@@ -96,9 +138,13 @@ def format_name(name: object, width: int = NAME_WIDTH) -> str:
     return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
 
 
-def format_set(names: Iterable[object], width: int = SET_WIDTH) -> str:
-    """Write an itemset as '{a, b, c}'; names that do not fit are counted: '{a, b, +7}'."""
-    shown = [format_name(name) for name in names]
+def format_set(names: Iterable[object], width: int | None = SET_WIDTH) -> str:
+    """Write an itemset as '{a, b, c}'; names that do not fit are counted: '{a, b, +7}'.
+
+    Names are cut at 32 letters, unless the width is more than usual; None cuts nothing.
+    """
+    width = sys.maxsize if width is None else width
+    shown = [format_name(name, width if width > SET_WIDTH else NAME_WIDTH) for name in names]
     kept = 0
     used = 2
     for position, text in enumerate(shown):
@@ -111,10 +157,31 @@ def format_set(names: Iterable[object], width: int = SET_WIDTH) -> str:
     return "{" + ", ".join(shown[:kept] + left_out) + "}"
 
 
-def format_rule(antecedents: Iterable[object], consequents: Iterable[object], width: int = SET_WIDTH) -> str:
+def format_rule(
+    antecedents: Iterable[object], consequents: Iterable[object], width: int | None = SET_WIDTH
+) -> str:
     """Write a rule as '{a, b} -> {c}'."""
+    if width is None:
+        return f"{format_set(antecedents, None)} -> {format_set(consequents, None)}"
     follows = format_set(consequents, width // 2)
     return f"{format_set(antecedents, width - len(follows) - 4)} -> {follows}"
+
+
+def format_column(
+    values: Sets | npt.NDArray[Any], width: int | None = SET_WIDTH, *, is_percent: bool = False
+) -> list[str]:
+    """Write a column of sets, texts, truth values or numbers for people."""
+    if not isinstance(values, np.ndarray):
+        return [format_set(names, width) for names in values]
+    if values.dtype == object:
+        return [text and format_name(text, sys.maxsize if width is None else width) for text in values]
+    if values.dtype.kind == "b":
+        return ["yes" if value else "no" for value in values]
+    if values.dtype.kind in "iu":
+        return [format_count(value) for value in values.tolist()]
+    if is_percent:
+        return ["-" if value != value else f"{100 * value:#.3g}%" for value in values.tolist()]  # noqa: PLR0124 - NaN
+    return [format_number(value) for value in values.tolist()]
 
 
 def shown_of(n_shown: int, n: int) -> str:
@@ -127,5 +194,13 @@ def joined(parts: Sequence[str]) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _cell(tag: str, text: str, is_name: bool) -> str:
-    return f'<{tag} style="text-align: {"left" if is_name else "right"}">{html.escape(text)}</{tag}>'
+_LINE = "border-bottom: 1px solid rgba(128, 128, 128, 0.5);"
+
+
+def _cell(tag: str, text: str, is_left: bool, style: str) -> str:
+    kind = (
+        "text-align: left; overflow-wrap: anywhere; max-width: 60em"
+        if is_left
+        else ("text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums")
+    )
+    return f'<{tag} style="{kind}; padding: 0.2em 0.8em; {style}">{html.escape(text)}</{tag}>'

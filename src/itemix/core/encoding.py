@@ -168,11 +168,15 @@ def not_binary(value: object, column: object = None) -> str:
     """Return the message for a value that is neither 0 nor 1; None and NaN count as missing."""
     value = value.item() if isinstance(value, np.generic) else value
     where = "" if column is None else f" in column {column!r}"
-    got, hint = f"{' '.join(repr(value).split()):.60}", "1 and 0 in the place of other values"
+    got = f"{' '.join(repr(value).split()):.60}"
+    hint = "1 and 0 in the place of other values"
     if value is None or (isinstance(value, float) and math.isnan(value)):
-        got, hint = "a missing value", "0 in its place, if the item was absent"
+        got = "a missing value"
+        hint = "0 in its place, if the item was absent, or Transactions.from_table"
+    elif isinstance(value, str):
+        hint = "Transactions.from_table, which makes items such as 'sex=female'"
     elif isinstance(value, Number):
-        hint = "(X > 0) to make it binary"
+        hint = "Transactions.from_table, which makes items such as 'age=18-30' of numbers"
     return f"expected only 0 and 1 (or False and True), got {got}{where}; try {hint}"
 
 
@@ -441,6 +445,33 @@ def _arrow_column(table: nw.DataFrame[Any], name: Any) -> pa.Array | pa.ChunkedA
         raise InvalidInputError(
             f"expected values of one type in column {name!r}, got several ({reason}); try astype(str) on it"
         ) from None
+
+
+def names_of_columns(frame: Any) -> list[Any]:  # noqa: ANN401 - any data frame
+    """Return the names of the columns of a pandas, polars or pyarrow data frame.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is something else, or two columns share a name.
+    """
+    names = _names_of(_as_narwhals(frame).to_native())
+    check_distinct(map(str, names))
+    return names
+
+
+def column_in_arrow(frame: Any, name: Any) -> pa.ChunkedArray:  # noqa: ANN401 - as above
+    """Return a column of a data frame in Arrow's memory.
+
+    Raises
+    ------
+    InvalidInputError
+        If its values have several types.
+    """
+    import pyarrow as pa
+
+    column = _arrow_column(_as_narwhals(frame), name)
+    return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
 
 
 def _names_of(frame: Any) -> list[Any]:  # noqa: ANN401 - any data frame

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from itemix._arrays import protected
 from itemix._checks import did_you_mean, nearest
 from itemix.errors import InvalidInputError, UnknownItemError
+
+if TYPE_CHECKING:
+    from itemix.core.binning import Bins
 
 Label: TypeAlias = str | int
 
@@ -25,6 +29,10 @@ class Items(Sequence[Label]):
     ----------
     labels : iterable of str, iterable of int, or integer array
         The names, in the order of their codes.
+    bins : Bins, optional
+        The columns of the table that the items come from, and how their values became items.
+    column_of : array of int, shape (n_items,), optional
+        The number of each item's column in `bins`.
 
     Raises
     ------
@@ -32,10 +40,18 @@ class Items(Sequence[Label]):
         If a name comes twice, or the names are neither all strings nor all integers.
     """
 
-    __slots__ = ("_code_of", "_labels", "_order")
+    __slots__ = ("_bins", "_code_of", "_column_of", "_labels", "_order")
 
-    def __init__(self, labels: Iterable[Label] | npt.NDArray[Any]) -> None:
+    def __init__(
+        self,
+        labels: Iterable[Label] | npt.NDArray[Any],
+        *,
+        bins: Bins | None = None,
+        column_of: npt.NDArray[np.int32] | None = None,
+    ) -> None:
         self._labels = as_labels(labels)
+        self._bins = bins
+        self._column_of = None if bins is None or column_of is None else protected(np.array(column_of))
         self._labels.setflags(write=False)
         self._code_of: dict[Label, int] | None = None
         self._order: npt.NDArray[np.int64] | None = None
@@ -45,6 +61,56 @@ class Items(Sequence[Label]):
     def labels(self) -> npt.NDArray[Any]:
         """The names as a read-only array: int64, or object where they are strings."""
         return self._labels
+
+    @property
+    def bins(self) -> Bins | None:
+        """How the columns of a table became these items; None if they come from elsewhere."""
+        return self._bins
+
+    @property
+    def column_of(self) -> npt.NDArray[np.int32] | None:
+        """The number of each item's column in `bins`; None if the items do not come from a table."""
+        return self._column_of
+
+    def column(self, label: Label) -> str | None:
+        """Return the column of an item of a table, or None if it has none.
+
+        Raises
+        ------
+        UnknownItemError
+            If there is no such item.
+        """
+        code = self.code(label)
+        if self._bins is None or self._column_of is None:
+            return None
+        return list(self._bins)[int(self._column_of[code])]
+
+    def codes_about(self, names: object) -> npt.NDArray[np.int32]:
+        """Return the codes of items, or of all values of columns: ``sex`` is ``sex=female`` and ``sex=male``.
+
+        Raises
+        ------
+        UnknownItemError
+            If a name is neither an item nor a column.
+        """
+        wanted = [names] if isinstance(names, str | int | np.integer) else names
+        if not isinstance(wanted, Iterable):
+            return self.codes(wanted)
+        found = [np.empty(0, dtype=np.int32)]
+        for name in wanted:
+            code = self.find(name)
+            found.append(self._of_column(name) if code is None else np.array([code], dtype=np.int32))
+        return np.unique(np.concatenate(found))
+
+    def _of_column(self, name: object) -> npt.NDArray[np.int32]:
+        """Return the items of a column. Files of itemsets know the names of items only, which tell it too."""
+        if self._bins is not None and self._column_of is not None and name in self._bins:
+            return np.flatnonzero(self._column_of == list(self._bins).index(str(name))).astype(np.int32)
+        if not self.are_integers and isinstance(name, str) and name:
+            values = [code for code, label in enumerate(self._labels) if label.startswith(f"{name}=")]
+            if values:
+                return np.array(values, dtype=np.int32)
+        return self.codes([name])
 
     @property
     def are_integers(self) -> bool:
@@ -63,7 +129,7 @@ class Items(Sequence[Label]):
     def __getitem__(self, code: slice) -> Items: ...
     def __getitem__(self, code: int | slice) -> Label | Items:
         if isinstance(code, slice):
-            return Items(self._labels[code])
+            return self.take(np.arange(len(self))[code])
         label: Label = self._labels[code] if self._labels.dtype == object else int(self._labels[code])
         return label
 
@@ -79,12 +145,21 @@ class Items(Sequence[Label]):
     def __hash__(self) -> int:
         return hash((len(self), tuple(self._labels[:8].tolist())))
 
-    def __reduce__(self) -> tuple[type[Items], tuple[npt.NDArray[Any]]]:
-        return Items, (self._labels,)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._labels, self._bins, self._column_of)
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(label) for label in self._labels[:6].tolist())
         return f"Items([{shown}{', ...' if len(self) > 6 else ''}], n={len(self):,})"
+
+    def take(self, codes: npt.NDArray[Any]) -> Items:
+        """Return some items, in the order of the codes; they keep their columns."""
+        columns = None if self._column_of is None else self._column_of[codes]
+        return Items(self._labels[codes], bins=self._bins, column_of=columns)
+
+    def renamed(self, labels: Iterable[Label]) -> Items:
+        """Return items with other names and the same columns."""
+        return Items(labels, bins=self._bins, column_of=self._column_of)
 
     def names(self, codes: npt.ArrayLike) -> list[Label]:
         """Return the names of some codes."""
@@ -161,6 +236,10 @@ class Items(Sequence[Label]):
         first = [str(name) for name in self._labels[:3].tolist()]
         hint = did_you_mean(nearest(label, self), f"the first are {first}")
         return f"expected one of {len(self):,} known items, got {label!r}; {hint}"
+
+
+def _restored(labels: npt.NDArray[Any], bins: Bins | None, column_of: npt.NDArray[np.int32] | None) -> Items:
+    return Items(labels, bins=bins, column_of=column_of)
 
 
 def as_labels(labels: Iterable[Label] | npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,8 @@ from itemix._checks import as_written, check_bounds, check_counts, check_support
 from itemix._runtime import interruptible
 from itemix.core import display, tables
 from itemix.core.items import Items
-from itemix.core.sets import Sets, as_position, as_positions, readonly
-from itemix.core.tables import Tabular
+from itemix.core.results import Tabular
+from itemix.core.sets import Sets, are_several, as_position, as_positions, readonly
 from itemix.errors import InvalidInputError, UnknownItemError
 
 if TYPE_CHECKING:
@@ -89,6 +89,14 @@ class Itemsets(Tabular):
     """
 
     _kind = "itemsets"
+    _types: ClassVar = {
+        "support": "float64",
+        "itemsets": "sets",
+        "length": "int64",
+        "count": "int64",
+        "lower": "float64",
+        "upper": "float64",
+    }
     __slots__ = ("_columns", "_min_support", "_n_transactions", "_sets", "_support", "_target")
 
     def __init__(
@@ -224,10 +232,11 @@ class Itemsets(Tabular):
     @overload
     def __getitem__(self, position: int) -> Itemset: ...
     @overload
-    def __getitem__(self, position: slice) -> Itemsets: ...
-    def __getitem__(self, position: int | slice) -> Itemset | Itemsets:
-        if isinstance(position, slice):
-            return self.take(np.arange(len(self))[position])
+    def __getitem__(self, position: slice | npt.ArrayLike) -> Itemsets: ...
+    def __getitem__(self, position: Any) -> Itemset | Itemsets:
+        """Return one itemset, or those of a slice, of a mask or at some positions."""
+        if are_several(position):
+            return self._chosen(position)
         position = as_position(position, len(self))
         count = None if self.count is None else int(self.count[position])
         return Itemset(self._sets[position], float(self._support[position]), count)
@@ -444,21 +453,11 @@ class Itemsets(Tabular):
             check=False,
         )
 
-    def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
-        """Return the first n itemsets as a table of text, for people."""
-        n = check_whole("n", n, display.ROWS_SHOWN, least=0)
-        shown = self._taken(np.arange(len(self))[:n], None, self._min_support)
-        numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper}
-        columns = {k: [display.format_number(x) for x in v] for k, v in numbers.items() if v is not None}
-        if shown.count is not None:
-            columns["count"] = [display.format_count(int(x)) for x in shown.count]
-        columns["itemset"] = [display.format_set(names) for names in shown.sets]
-        return display.Table(
-            title=self._title(),
-            headers=tuple(columns),
-            rows=tuple(zip(*columns.values(), strict=True)),
-            footer=display.shown_of(len(shown), len(self)),
-        )
+    def _shown(self, n: int, width: int | None) -> dict[str, list[str]]:
+        shown = self._taken(np.arange(n), None, self._min_support)
+        numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper, "count": shown.count}
+        columns = {name: display.format_column(v) for name, v in numbers.items() if v is not None}
+        return {**columns, "itemset": display.format_column(shown.sets, width)}
 
     def _title(self) -> str:
         kind = {"closed": "closed ", "maximal": "maximal "}.get(self._target or "", "")
@@ -472,7 +471,8 @@ class Itemsets(Tabular):
     def _from_columns(cls, columns: tables.TableColumns) -> Self:
         sets = columns.sets("itemsets")
         more: dict[str, Any] = {name: columns.numbers(name) for name in _OPTIONAL if name in columns.values}
-        return cls(sets.offsets, sets.codes, columns.numbers("support"), sets.items, **more, **columns.facts)
+        facts = {"n_transactions": tables.transactions_behind(columns)} | columns.facts
+        return cls(sets.offsets, sets.codes, columns.numbers("support"), sets.items, **more, **facts)
 
     def _as_columns(self) -> tables.TableColumns:
         return tables.TableColumns(
@@ -489,6 +489,7 @@ class Itemsets(Tabular):
                 "min_support": self._min_support,
                 "target": self._target,
             },
+            percents=frozenset(("support", "lower", "upper")),
         )
 
 

@@ -262,11 +262,16 @@ def as_position(position: object, n: int) -> int:
         found = operator.index(position)  # type: ignore[arg-type] # checked here
     except TypeError:
         raise InvalidInputError(
-            f"expected a position or a slice, got {position!r}; for a list of positions or a mask try take()"
+            f"expected a position, a slice, a list of positions or a mask, got {position!r}; try [0] or [:10]"
         ) from None
     if not -n <= found < n:
         raise IndexError(f"expected a position below {n:,}, got {found}")
     return found % n
+
+
+def are_several(position: object) -> bool:
+    """Whether what stands in square brackets asks for several rows: a slice, a mask or positions."""
+    return isinstance(position, slice) or (hasattr(position, "__len__") and not isinstance(position, str))
 
 
 def as_positions(positions: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:

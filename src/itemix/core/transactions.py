@@ -14,6 +14,7 @@ from itemix._arrays import frozen, protected
 from itemix._checks import as_generator, check_whole
 from itemix._runtime import interruptible
 from itemix.core import encoding
+from itemix.core.binning import TableOptions, encode_table
 from itemix.core.items import Items, Label
 from itemix.core.sets import as_position, as_positions
 from itemix.errors import InvalidInputError
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from scipy import sparse
+
+    from itemix.core.binning import Bins, BinsLike
 
 S = TypeVar("S", bound=np.generic)
 
@@ -232,6 +235,57 @@ class Transactions:
         return cls(*encoding.encode_long_frame(frame, transaction, item))
 
     @classmethod
+    def from_table(
+        cls,
+        frame: Any,  # noqa: ANN401 - as above
+        *,
+        columns: Iterable[str] | None = None,
+        drop: Iterable[str] | None = None,
+        bins: BinsLike = "quantile",
+        missing: str = "skip",
+    ) -> Transactions:
+        """Make transactions of a table with categories and numbers: a row each, and items ``column=value``.
+
+        Categories, truth values, and numbers with at most ten different values keep their values. Other
+        numbers are cut into bins. A column of text in which no value comes twice, in more than a hundred
+        rows, names the rows and is left out, unless `columns` has it; `source` says so.
+
+        Parameters
+        ----------
+        frame : data frame
+            A pandas, polars or pyarrow table.
+        columns : list of str, optional
+            The columns that become items; all by default.
+        drop : list of str, optional
+            Columns to leave out.
+        bins : str, int, list of numbers, mapping or Bins, default "quantile"
+            How numbers are cut: "quantile" makes four bins of about as many rows each, "quantile:5" or 5 five
+            of them, "width:5" five equally wide ones, "step:10" bins that are 10 wide. A list has the numbers
+            at which bins begin; there is a bin below the first, and one from the last on. "value" keeps each
+            value. A mapping has one of these for each column that it names, and under "*" for all others. The
+            `bins` of other transactions cut in the same way, and choose the same columns.
+        missing : {"skip", "item", "refuse"}, default "skip"
+            What a missing cell is: no item, an item ``column=missing``, or an error.
+
+        Raises
+        ------
+        InvalidInputError
+            If a column is not there, its values are neither categories nor numbers, or an option has no
+            meaning.
+
+        Examples
+        --------
+        >>> import itemix, pandas as pd
+        >>> people = pd.DataFrame({"sex": ["male", "female"], "age": [22, None], "alone": [True, False]})
+        >>> tx = itemix.Transactions.from_table(people, bins={"age": [18, 65]}, missing="item")
+        >>> tx.to_lists()
+        [['sex=male', 'age=18-64', 'alone=True'], ['sex=female', 'age=missing', 'alone=False']]
+        """
+        options = TableOptions.checked(columns=columns, drop=drop, bins=bins, missing=missing)
+        encoded, left_out = encode_table(frame, options)
+        return cls.from_canonical(*encoded, source=f"a table {left_out}" if left_out else None)
+
+    @classmethod
     def from_canonical(
         cls,
         indptr: npt.NDArray[np.int64],
@@ -302,6 +356,11 @@ class Transactions:
     def items(self) -> Items:
         """The name of each item code."""
         return self._items
+
+    @property
+    def bins(self) -> Bins | None:
+        """How the columns of a table became items, to cut another table alike; None for other data."""
+        return self._items.bins
 
     @property
     def multiplicities(self) -> npt.NDArray[np.int64] | None:
@@ -521,7 +580,7 @@ class Transactions:
 
     def rename_items(self, items: Iterable[Label]) -> Transactions:
         """Give the items other names, in the order of their codes."""
-        names = Items(items)
+        names = self._items.renamed(items)
         if len(names) != self.n_items:
             raise InvalidInputError(
                 f"expected {self.n_items:,} names, one for each item, got {len(names):,}; "
@@ -607,7 +666,7 @@ class Transactions:
         new_code = np.full(self.n_items, -1, dtype=np.int32)
         new_code[kept] = np.arange(len(kept), dtype=np.int32)
         indptr, indices = csr.select_items(self._indptr, self._indices, protected(new_code))
-        items = Items(self._items.labels[kept])
+        items = self._items.take(kept)
         return Transactions.from_canonical(indptr, indices, items, self._multiplicities, source=self._source)
 
     def _repeats(self) -> npt.NDArray[np.int64]:

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from itemix._checks import check_whole
+from itemix._checks import check_flag, check_whole
 from itemix._runtime import Workers, count_threads, interruptible, require_memory
 from itemix.core.display import plural
 from itemix.correction import Choice, check_correction, choose, correct
@@ -27,7 +27,7 @@ from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators.answers import Answers, Learned, MixtureAnswers, read_input
 from itemix.fitted import FittedModel, Training
 from itemix.inference import METHODS
-from itemix.inference.loop import Callback, Settings, run, tell_stage
+from itemix.inference.loop import Callback, Settings, run, shown_progress, tell_stage
 from itemix.inference.priors import DataTotals
 from itemix.inference.selection import COMPONENTS, select_components
 from itemix.inference.start import starter
@@ -176,7 +176,14 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
     def _learn(self, transactions: Transactions, callbacks: Sequence[Callback]) -> FittedModel:
         """Return the model that is learned, and how."""
 
-    def fit(self, X: TransactionsLike, y: object = None, *, callbacks: Sequence[Callback] = ()) -> Self:
+    def fit(
+        self,
+        X: TransactionsLike,
+        y: object = None,
+        *,
+        callbacks: Sequence[Callback] = (),
+        progress: bool = False,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -189,10 +196,13 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
             Each is called after every iteration, if there are any, with an `itemix.inference.loop.Report`.
             One that returns True stops the fit. One that has a method `stage` is also told, in words, what is
             done before.
+        progress : bool, default False
+            Whether to show how far the fit is: on standard error, or in a notebook.
         """
         transactions = read_input(self, X)
-        with interruptible():
-            self.fitted_ = self._learn(transactions, callbacks)
+        quiet = not check_flag("progress", progress)
+        with interruptible(), shown_progress("fit", transactions.n_transactions, quiet=quiet) as shown:
+            self.fitted_ = self._learn(transactions, [*shown, *callbacks])
         return self
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's Tags
@@ -232,7 +242,14 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
     def _tolerance(self) -> float:
         """Return the checked tolerance."""
 
-    def fit(self, X: TransactionsLike, y: object = None, *, callbacks: Sequence[Callback] = ()) -> Self:
+    def fit(
+        self,
+        X: TransactionsLike,
+        y: object = None,
+        *,
+        callbacks: Sequence[Callback] = (),
+        progress: bool = False,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -245,6 +262,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             Each is called after every iteration with an `itemix.inference.loop.Report`. One that returns True
             stops the fit. One that has a method `stage` is also told, in words, what is done before and after
             the iterations.
+        progress : bool, default False
+            Whether to show how far the fit is: on standard error, or in a notebook.
 
         Notes
         -----
@@ -255,8 +274,13 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         """
         transactions = read_input(self, X)
         check_correction(self.correction)
-        observers = [*printers(self.verbose), *callbacks]
-        with interruptible(), Workers(count_threads(self.n_jobs)) as workers:
+        quiet = not check_flag("progress", progress)
+        with (
+            interruptible(),
+            Workers(count_threads(self.n_jobs)) as workers,
+            shown_progress("fit", transactions.n_transactions, quiet=quiet) as shown,
+        ):
+            observers = [*printers(self.verbose), *shown, *callbacks]
             n_components, selection = self._chosen_components(transactions, observers)
             loop = self._loop(transactions, n_components, workers)
             self._keep(self._finished(loop(callbacks=observers), selection))

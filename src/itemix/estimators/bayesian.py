@@ -493,8 +493,8 @@ def fit(
     n_jobs : int, default -1
         The number of threads; -1 uses all processors. The result does not depend on it.
     progress : bool, default True
-        Whether to show on standard error what is chosen and why, and on a terminal or in a notebook how far
-        it is.
+        Whether to show what is chosen and why, and how far the fit is: a bar on a terminal or in a notebook,
+        lines elsewhere if it takes long.
 
     Returns
     -------

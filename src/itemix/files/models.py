@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from itemix._typing import Array
+from itemix.core.binning import Bins
 from itemix.core.items import Items
 from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions
@@ -35,16 +37,38 @@ _ENCODING = "utf-8", "surrogatepass"
 
 
 def encode_items(items: Items) -> dict[str, Array]:
-    """Return item names as arrays: integers, or one text with the offset of each name."""
+    """Return item names as arrays: integers, or one text with the offset of each name; and their columns."""
     if items.are_integers:
         return {"items.integers": items.labels}
     names = [name.encode(*_ENCODING) for name in items.labels]
     offsets = np.concatenate([[0], np.cumsum([len(name) for name in names])]).astype(np.int64)
-    return {"items.offsets": offsets, "items.text": np.frombuffer(b"".join(names), dtype=np.uint8)}
+    arrays: dict[str, Array] = {
+        "items.offsets": offsets,
+        "items.text": np.frombuffer(b"".join(names), dtype=np.uint8),
+    }
+    if items.bins is not None and items.column_of is not None:
+        bins = json.dumps(items.bins.to_dict(), sort_keys=False).encode()
+        arrays |= {"items.columns": items.column_of, "items.bins": np.frombuffer(bins, dtype=np.uint8)}
+    return arrays
 
 
 def decode_items(content: Content) -> Items:
-    """Return the items, as many as the header says."""
+    """Return the items, as many as the header says, and their columns if they come from a table."""
+    items = _decode_names(content)
+    if "items.bins" not in content:
+        return items
+    text = content.take("items.bins", np.uint8, None).tobytes()
+    column_of = content.take("items.columns", np.int32, len(items))
+    try:
+        bins = Bins.from_dict(json.loads(text))
+    except (ValueError, RecursionError):  # of JSON, of UTF-8 and of edges
+        raise content.damaged("the bins of its table are no JSON, or not in order") from None
+    if len(items) and not 0 <= column_of.min() <= column_of.max() < len(bins):
+        raise content.damaged("the columns of its items are not in its table")
+    return Items(items, bins=bins, column_of=column_of)
+
+
+def _decode_names(content: Content) -> Items:
     n_items = content.whole("n_items")
     if "items.integers" in content:
         return Items(content.take("items.integers", np.int64, n_items))

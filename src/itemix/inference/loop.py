@@ -20,7 +20,6 @@ told in words what a fit does before and after the run. On Ctrl-C the best state
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
@@ -31,13 +30,12 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix._runtime import still_wanted
+from itemix.core.progress import progress_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.progress import Progress, Task
-    from rich.text import Text
-
+    from itemix.core.progress import Progress
     from itemix.inference.priors import Prior
     from itemix.models.counts import Counts
     from itemix.models.mixture import Mixture
@@ -277,78 +275,38 @@ class _Climb(Generic[S]):
         return Report(self.restart, n_restarts, n, max_iter, info.bound, info.n_components, seconds)
 
 
-_WIDE = 120
-
-
 @contextmanager
 def shown_progress(name: str, n_transactions: int, *, quiet: bool) -> Iterator[list[Callback]]:
-    """Yield the callbacks that show the progress of a fit; none unless there is a terminal or a notebook.
+    """Yield the callbacks that show the progress of a fit; none if it is to be quiet.
 
     Shown are the iterations of all starts or chains, the bound or the joint log-probability a transaction,
     and the number of components; also what the fit does before and after the iterations. The time left is
     that until the last iteration: a fit may well converge before.
     """
-    if quiet or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
-        yield []
-        return
-    with _progress(name) as bar:
-        yield [_Display(bar, n_transactions)]
+    with progress_of(name, shown=not quiet, at_most=True) as progress:
+        yield [] if progress is None else [_FitShown(progress, n_transactions)]
 
 
-class _Display:
-    """A line of the terminal that follows a fit."""
+class _FitShown:
+    """Tells the progress of a fit."""
 
-    def __init__(self, bar: Progress, n_transactions: int) -> None:
-        self._bar = bar
+    def __init__(self, progress: Progress, n_transactions: int) -> None:
+        self._progress = progress
         self._n_transactions = n_transactions
-        self._task = bar.add_task("starting", total=None)
         self._done: dict[int, int] = {}
+        self.stage("starting")
 
     def __call__(self, report: Report) -> None:
         from itemix.core.display import plural
 
         self._done[report.restart] = report.iteration
         start = f"start {report.restart + 1} of {report.n_restarts}, " if report.n_restarts > 1 else ""
-        self._bar.update(
-            self._task,
-            total=report.n_restarts * report.max_iter,
-            completed=sum(self._done.values()),
-            description=f"{start}iteration {report.iteration}, {report.bound / self._n_transactions:.4f} a "
-            f"transaction, {plural(report.n_components, 'component')}",
+        self._progress.tell(
+            f"{start}iteration {report.iteration}, {report.bound / self._n_transactions:.4f} a transaction, "
+            f"{plural(report.n_components, 'component')}",
+            sum(self._done.values()),
+            report.n_restarts * report.max_iter,
         )
 
     def stage(self, text: str) -> None:
-        for task in self._bar.tasks:
-            task.total = None  # no bar: it is not known how long this takes
-        self._bar.update(self._task, description=text, refresh=True)
-
-
-def _progress(name: str) -> Progress:
-    """Make the line of progress; a narrow terminal has a short bar and cuts the words, not the time."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.table import Column
-    from rich.text import Text
-
-    class Words(TextColumn):
-        """Words that stay on their line."""
-
-        def render(self, task: Task) -> Text:
-            return Text(task.description, no_wrap=True, overflow="ellipsis")
-
-    class TimeLeft(TimeRemainingColumn):
-        """The time that is left, where that is known."""
-
-        def render(self, task: Task) -> Text:
-            known = task.total is not None and task.time_remaining is not None
-            return Text.assemble("at most ", super().render(task), " left") if known else Text()
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn(name),
-        BarColumn(bar_width=24 if console.width >= _WIDE else 4, table_column=Column(no_wrap=True)),
-        Words("", table_column=Column()),
-        TimeElapsedColumn(table_column=Column(no_wrap=True)),
-        TimeLeft(table_column=Column(no_wrap=True)),
-    )
-    return Progress(*columns, console=console, transient=True)
+        self._progress.tell(text)  # it is not known how long this takes

@@ -1,13 +1,15 @@
-"""Parquet and Arrow files: a list column, a long table or a one-hot table, read batch by batch."""
+"""Parquet and Arrow files: lists, a long, a one-hot or a table of categories, read batch by batch."""
 
 from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from itemix.core.binning import encode_columns
 from itemix.core.encoding import (
     Encoded,
     check_column,
@@ -28,12 +30,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from itemix.io.detect import ReadOptions
+    from itemix.io.detect import ReadOptions, Recognised
     from itemix.io.source import Source
 
     Batches = Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
 
-LAYOUTS = {"list": "lists", "long": "long", "onehot": "one-hot"}
+LAYOUTS = {"list": "lists", "long": "long", "onehot": "one-hot", "table": "table"}
 ITEMS_KEY = b"itemix.items"
 """Metadata of a list column: the names of all items, those that do not occur included, as JSON."""
 
@@ -178,7 +180,7 @@ def _layout_of(schema: pa.Schema, options: ReadOptions) -> str:
         return "onehot"
     raise InvalidInputError(
         f"expected a list column, a long table or columns of 0 and 1, got {columns_shown(schema.names)}; "
-        "name the columns with transaction= and item="
+        "try format='table' if each row is a transaction, or name the columns with transaction= and item="
     )
 
 
@@ -228,6 +230,27 @@ def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> E
         check_column(options.transaction, schema.names, "transaction")
     names = _item_columns(schema, options)
     return concatenated((encode_onehot_frame(pa.table(batch)) for batch in batches(names)), Items(names))
+
+
+def read_arrow_table(source: Source, found: Recognised, options: ReadOptions) -> tuple[Encoded, str]:
+    """Read a table of categories and numbers; also say which columns were left out, if any were.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file is damaged, or its columns are no categories and numbers.
+    """
+    import pyarrow as pa
+
+    parquet = found.format == "parquet"
+    with _explained(source, parquet=parquet):
+        schema, batches = _opened(source, parquet=parquet)
+        names = [name for name in schema.names if not name.startswith(_INDEX_PREFIX)]
+        wanted = options.table.chosen(names)
+        chosen = pa.schema([schema.field(name) for name in wanted])
+        table = pa.Table.from_batches(batches(wanted), chosen)
+        columns = {name: partial(table.column, name) for name in names}
+        return encode_columns(columns, options.table)
 
 
 _READERS = {"list": _read_lists, "long": _read_pairs, "onehot": _read_onehot}

@@ -20,6 +20,7 @@ from itemix._arrays import GrowingArray
 from itemix._checks import check_flag, check_whole
 from itemix._files import as_path, is_standard_input, is_stream
 from itemix._runtime import interruptible
+from itemix.core.binning import TableOptions
 from itemix.core.encoding import Encoded
 from itemix.core.items import Items
 from itemix.core.transactions import Transactions
@@ -117,6 +118,7 @@ def read_chunks(
             header=header,
             transaction=transaction,
             item=item,
+            table=TableOptions(),
         ),
         format,
     )
@@ -228,6 +230,11 @@ class _File:
     def _content(self, source: Source, found: Recognised) -> _Content:
         if found.format == "long":
             raise NotInChunksError(_long_message(source))
+        if self.format == "table":
+            raise NotInChunksError(
+                f"expected transactions in lines or rows, to read them in chunks, got format='table' for "
+                f"{source.label}, whose bins come from all of it; read it whole, or write it as JSONL"
+            )
         if found.format in ("parquet", "arrow"):
             return self._table(source, found)
         description, encoding = description_of(source, found), self.options.encoding

@@ -8,9 +8,10 @@ import io
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from itemix.core.binning import TableOptions
 from itemix.core.encoding import check_column, check_different, columns_shown
 from itemix.errors import InvalidInputError
 from itemix.io.source import HEAD_SIZE, decoder_of
@@ -64,7 +65,7 @@ _FOREIGN = {
     "a Feather file of version 1": re.compile(rb"FEA1\x00"),
     "a web page": re.compile(rb"\s*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE),
 }
-_LAYOUTS_OF_TABLES = ("long", "onehot")
+_LAYOUTS_OF_TABLES = ("long", "onehot", "table")
 _YES_OR_NO = frozenset(TRUE_WORDS + FALSE_WORDS)
 _JSON_ENDING = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
 _TAB_ENDING = re.compile(r"\.tsv(\.gz)?$", re.IGNORECASE)
@@ -91,6 +92,8 @@ class ReadOptions:
     transaction, item : str or None
         The columns of a long table. `item` also names a list column, and `transaction` a column that is not
         an item.
+    table : TableOptions
+        How a table of categories and numbers becomes items.
     """
 
     encoding: str = "utf-8"
@@ -98,6 +101,7 @@ class ReadOptions:
     header: bool | None = None
     transaction: str | None = None
     item: str | None = None
+    table: TableOptions = field(default_factory=TableOptions)
 
 
 class Recognised(NamedTuple):
@@ -165,7 +169,7 @@ def recognise(
         _refuse_table(source, rows)
     header = options.header
     if header is None:
-        header = layout == "long" or (layout == "onehot" and _share_of_yes_or_no(rows[0]) < _MOST)
+        header = layout in ("long", "table") or (layout == "onehot" and _share_of_yes_or_no(rows[0]) < _MOST)
     columns = rows[0] if header else [str(j) for j in range(len(rows[0]))]
     return Recognised(layout, delimiter, first_lines if header else 0, tuple(columns))
 
@@ -235,13 +239,14 @@ def _refuse_table(source: Source, rows: Sequence[Sequence[str]]) -> None:
     ):
         raise InvalidInputError(
             f"expected baskets of items, got what looks like a table, with {columns_shown(first)}, in "
-            f"{source.label}; name its columns with transaction= and item=, or say format='basket'"
+            f"{source.label}; try format='table' if each row is a transaction, transaction= and item= if "
+            "several are, or format='basket'"
         )
 
 
 def _refuse_columns(wanted: str | None, options: ReadOptions) -> None:
     """Refuse the name of a column that the format does not have."""
-    without = {"transaction": ("fimi", "basket"), "item": ("fimi", "basket", "onehot")}
+    without = {"transaction": ("fimi", "basket"), "item": ("fimi", "basket", "onehot", "table")}
     for role, column in (("transaction", options.transaction), ("item", options.item)):
         if column is not None and wanted in without[role]:
             raise InvalidInputError(

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING
 from itemix._checks import check_flag
 from itemix._files import refuse_repeated
 from itemix._runtime import interruptible
+from itemix.core.binning import TableOptions
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
-from itemix.io.arrow import LAYOUTS, read_arrow
+from itemix.io.arrow import LAYOUTS, read_arrow, read_arrow_table
 from itemix.io.detect import ReadOptions, checked_delimiter, find_column, pair_of_columns, recognise
 from itemix.io.fimi import read_fimi
 from itemix.io.source import PathOrStream, byte_progress, csv_rows, encoding_of, open_source
-from itemix.io.text import read_basket, read_jsonl, read_long, read_onehot
+from itemix.io.text import read_basket, read_jsonl, read_long, read_onehot, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from itemix.core.binning import BinsLike
     from itemix.core.encoding import Encoded
     from itemix.core.items import Label
     from itemix.io.detect import Recognised
@@ -31,6 +33,7 @@ FORMATS = {
     "basket": "basket CSV",
     "long": "long CSV",
     "onehot": "one-hot CSV",
+    "table": "table CSV",
     "parquet": "Parquet",
     "arrow": "Arrow",
     "jsonl": "JSONL",
@@ -52,6 +55,10 @@ def read_transactions(
     header: bool | None = None,
     transaction: str | None = None,
     item: str | None = None,
+    columns: Iterable[str] | None = None,
+    drop: Iterable[str] | None = None,
+    bins: BinsLike = "quantile",
+    missing: str = "skip",
     names: PathOrStream | Mapping[Label, str] | None = None,
     progress: bool = False,
 ) -> Transactions:
@@ -62,9 +69,10 @@ def read_transactions(
     path : str, path or file object
         The file to read; "-" is standard input. A stream, such as a pipe, is read only once. Gzip is
         recognised by its first bytes and unpacked.
-    format : {"fimi", "basket", "long", "onehot", "parquet", "arrow", "jsonl"}, optional
-        The format, if it should not be recognised. For Parquet and Arrow files "long" and "onehot" name the
-        layout of the table.
+    format : {"fimi", "basket", "long", "onehot", "table", "parquet", "arrow", "jsonl"}, optional
+        The format, if it should not be recognised. "table" is one of categories and numbers, a row for each
+        transaction; it is read only if it is asked for. For Parquet and Arrow files "long", "onehot" and
+        "table" name the layout.
     encoding : str
         The encoding of text files; an open text file has its own.
     delimiter : str, optional
@@ -77,6 +85,8 @@ def read_transactions(
         The columns of a long table, if they have no usual names such as ``order_id`` and ``product``. `item`
         also names the list column of Parquet, Arrow and JSONL, and `transaction` a column of a one-hot table
         that is not an item.
+    columns, drop, bins, missing
+        Of a table of categories and numbers: see `Transactions.from_table`.
     names : path, file object or mapping, optional
         The names of item codes: a mapping, or a CSV file with a column of codes and one of names. Items
         without a name keep their code. If several share a name, their codes are added to it.
@@ -110,6 +120,7 @@ def read_transactions(
         header=header,
         transaction=transaction,
         item=item,
+        table=TableOptions.checked(columns=columns, drop=drop, bins=bins, missing=missing),
     )
     with (
         byte_progress(path) if check_flag("progress", progress) else nullcontext() as on_bytes,
@@ -117,7 +128,7 @@ def read_transactions(
     ):
         found = recognise(source, options, format)
         encoded, description = _read(source, found, options, format)
-    if found.format == "fimi":
+    if found.format == "fimi" or format == "table":
         transactions = Transactions.from_canonical(*encoded, source=description)
     else:
         transactions = Transactions(*encoded, source=description)
@@ -133,6 +144,7 @@ def checked_options(
     header: bool | None,
     transaction: str | None,
     item: str | None,
+    table: TableOptions,
 ) -> ReadOptions:
     """Check the options for a file and return them.
 
@@ -148,7 +160,14 @@ def checked_options(
         )
     if header is not None:
         check_flag("header", header)
-    return ReadOptions(encoding_of(path, encoding), checked_delimiter(delimiter), header, transaction, item)
+    if table != TableOptions() and format != "table":
+        raise InvalidInputError(
+            f"expected format='table' with columns=, drop=, bins= or missing=, got {format!r}; say "
+            "format='table' if each row is a transaction"
+        )
+    table = table._replace(transaction=transaction)
+    mark = checked_delimiter(delimiter)
+    return ReadOptions(encoding_of(path, encoding), mark, header, transaction, item, table)
 
 
 def description_of(
@@ -166,22 +185,25 @@ def description_of(
 
 def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str | None) -> tuple[Encoded, str]:
     """Return the rows of a file, and its description."""
-    if found.format in ("parquet", "arrow"):
+    is_binary = found.format in ("parquet", "arrow")
+    if wanted == "table":
+        read = read_arrow_table if is_binary else read_table
+        encoded, left_out = read(source, found, options)
+        return encoded, description_of(source, found, "table" if is_binary else None, left_out)
+    if is_binary:
         layout = wanted if wanted in LAYOUTS else None
         encoded, layout = read_arrow(source, options, parquet=found.format == "parquet", layout=layout)
         return encoded, description_of(source, found, layout)
     description = description_of(source, found)
     if found.format == "long":
-        return read_long(source, found, options), description_of(
-            source, found, columns=_chosen(found, options)
-        )
+        columns = _chosen(found, options)
+        return read_long(source, found, options), description_of(source, found, columns=columns)
     if found.format == "fimi":
         return read_fimi(source, options.encoding), description
     if found.format == "jsonl":
         return read_jsonl(source, options), description
-    if found.format == "basket":
-        return read_basket(source, found, encoding=options.encoding), description
-    return read_onehot(source, found, options), description
+    read_text = read_onehot if found.format == "onehot" else read_basket
+    return read_text(source, found, options), description
 
 
 def _chosen(found: Recognised, options: ReadOptions) -> str | None:

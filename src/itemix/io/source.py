@@ -12,13 +12,13 @@ import gzip
 import io
 import os
 import re
-import sys
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from itemix._files import as_path, is_regular, is_standard_input, standard_input, wait_for
+from itemix.core.progress import progress_of
 from itemix.errors import InvalidInputError, MissingFileError
 
 if TYPE_CHECKING:
@@ -455,17 +455,28 @@ def _other_encoding(encoding: str) -> str:
 
 
 @contextmanager
-def byte_progress(path: PathOrStream) -> Iterator[Callable[[int], None] | None]:
-    """Show a bar on standard error, if that is a terminal; yield a function to call with numbers of bytes."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+def byte_progress(path: PathOrStream) -> Iterator[Callable[[int], None]]:
+    """Show how much of a file was read; yield a function to call with numbers of bytes."""
+    is_file = isinstance(path, str | os.PathLike)
+    total = Path(path).stat().st_size if is_file and is_regular(path) else None  # type: ignore[arg-type]
+    n_read = 0
+    name = Path(path).name if is_file else "the stream"  # type: ignore[arg-type]
+    with progress_of(f"reading {name}") as progress:
 
-    known = isinstance(path, str | os.PathLike) and is_regular(path)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        name = Path(path).name if isinstance(path, str | os.PathLike) else "the stream"
-        task = bar.add_task(f"reading {name}", total=Path(path).stat().st_size if known else None)  # type: ignore[arg-type]
-        yield lambda n_bytes: bar.advance(task, n_bytes)
+        def tell(n_bytes: int) -> None:
+            nonlocal n_read
+            n_read += n_bytes
+            assert progress is not None  # noqa: S101 - it is shown
+            progress.tell(_megabytes(n_read, total), n_read, total)
+
+        yield tell
+
+
+def _megabytes(n_bytes: int, total: int | None) -> str:
+    """Write a number of bytes, and of how many."""
+    from rich.filesize import pick_unit_and_suffix
+
+    unit, suffix = pick_unit_and_suffix(total or n_bytes, ["bytes", "kB", "MB", "GB", "TB"], 1000)
+    digits = 0 if unit == 1 else 1
+    whole = f"/{total / unit:,.{digits}f}" if total else ""
+    return f"{n_bytes / unit:,.{digits}f}{whole} {suffix}"

@@ -1,18 +1,21 @@
-"""Text formats with names: basket CSV, long CSV, one-hot CSV and JSONL."""
+"""Text formats with names: basket CSV, long CSV, table CSV, one-hot CSV and JSONL."""
 
 from __future__ import annotations
 
 import json
 from array import array
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from itemix._arrays import CELLS_OF_A_BATCH, in_batches
+from itemix.core.binning import encode_columns
 from itemix.core.encoding import (
     Encoded,
     check_column,
+    check_distinct,
     columns_shown,
     concatenated,
     encode_lists,
@@ -55,7 +58,7 @@ _ROLES = ("transaction", "item")
 # Basket CSV: one transaction a line, item names separated by a delimiter, in quotes where needed.
 
 
-def read_basket(source: Source, found: Recognised, *, encoding: str) -> Encoded:
+def read_basket(source: Source, found: Recognised, options: ReadOptions) -> Encoded:
     """Read baskets; blanks around names and empty cells are left out, an empty line is an empty transaction.
 
     Raises
@@ -63,7 +66,7 @@ def read_basket(source: Source, found: Recognised, *, encoding: str) -> Encoded:
     InvalidInputError
         If the quotes do not match; the message names the line.
     """
-    indptr, codes, names = _encoded(_parts(source, found, encoding))
+    indptr, codes, names = _encoded(_parts(source, found, options.encoding))
     return sorted_by_label(indptr, codes, labels_from_text(names))
 
 
@@ -181,14 +184,17 @@ def _pairs(
     source: Source, found: Recognised, pair: tuple[str, str], encoding: str
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], pa.Array]:
     """Return where the transactions begin, the codes of their items, and the names in the order of codes."""
-    table = _read_columns(source, found, pair, encoding)
+    table = _read_columns(source, found, pair, encoding, "a long CSV table")
     (rows, ids), (codes, names) = (
         _numbered(source, table, *column) for column in zip(_ROLES, pair, strict=True)
     )
     return *csr.rows_of_pairs(rows.astype(np.int64), codes, len(ids)), names
 
 
-def _read_columns(source: Source, found: Recognised, wanted: tuple[str, str], encoding: str) -> pa.Table:
+def _read_columns(
+    source: Source, found: Recognised, wanted: Sequence[str], encoding: str, what: str
+) -> pa.Table:
+    """Return columns of text with the distinct values of each, and their numbers."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -217,12 +223,12 @@ def _read_columns(source: Source, found: Recognised, wanted: tuple[str, str], en
         )
         return reader.read_all()
     except pa.ArrowInvalid as error:
-        raise InvalidInputError(_malformed(source, wrong, error)) from None
+        raise InvalidInputError(_malformed(source, wrong, error, what)) from None
 
 
-def _malformed(source: Source, wrong: Sequence[csv.InvalidRow], error: Exception) -> str:
+def _malformed(source: Source, wrong: Sequence[csv.InvalidRow], error: Exception, what: str) -> str:
     if not wrong:
-        return f"expected a long CSV table, got {source.label} with this problem: {error}; check its quotes"
+        return f"expected {what}, got {source.label} with this problem: {error}; check its quotes"
     row = wrong[0]
     text = row.text if len(row.text) <= _TEXT_SHOWN else f"{row.text[:_TEXT_SHOWN]}..."
     return (
@@ -248,6 +254,25 @@ def _numbered(
             f"{source.label}; fill them in, or drop those rows"
         )
     return numbers, trimmed.dictionary
+
+
+# Table CSV: a header, then a row of categories and numbers for each transaction.
+
+
+def read_table(source: Source, found: Recognised, options: ReadOptions) -> tuple[Encoded, str]:
+    """Read a table of categories and numbers; also say which columns were left out, if any were.
+
+    Raises
+    ------
+    InvalidInputError
+        If a column is not there, or a row is too short or too long.
+    """
+    check_distinct(name for name in found.columns if name)
+    names = [name for name in found.columns if name]  # a column without a name numbers the rows
+    wanted = options.table.chosen(names)
+    table = _read_columns(source, found, wanted, options.encoding, "a CSV table")
+    columns = {name: partial(table.column, name) for name in names}
+    return encode_columns(columns, options.table, is_text=True)
 
 
 # One-hot CSV: a header of item names, then a row of 0 and 1 (or false and true) for each transaction.
@@ -319,7 +344,7 @@ def _wrong(problem: int, cells: Sequence[str], column: int, columns: Sequence[st
     )
     return (
         f"expected only 0 and 1 (or false and true), got {shown} in column {columns[column]!r}, {where}; "
-        "name a column that is not an item with transaction=, or try another format="
+        "name a column that is no item with transaction=, or try format='table' for categories and numbers"
     )
 
 

@@ -56,6 +56,7 @@ def rules(
     data: TransactionsLike | None = None,
     antecedents: Iterable[Label] | Label | None = None,
     consequents: Iterable[Label] | Label | None = None,
+    about: Iterable[Label] | Label | None = None,
     min_antecedent_len: int = 1,
     max_antecedent_len: int | None = None,
     min_consequent_len: int = 1,
@@ -87,6 +88,9 @@ def rules(
         The data that the itemsets were mined from; missing supports are counted in it.
     antecedents, consequents : names, optional
         The only items that may stand on that side.
+    about : names, optional
+        Items, or columns of a table, that are to be explained: ``about="survived"`` is for rules with one of
+        the items ``survived=...`` on the right, and without any on the left.
     min_antecedent_len, max_antecedent_len, min_consequent_len, max_consequent_len : int, optional
         Bounds of the number of items on either side.
     redundant : bool, default True
@@ -164,7 +168,7 @@ def rules(
     options.check_sample(n, has_holdout=holdout is not None)
     threshold = options.min_threshold
     wanted = kernels.Wanted(
-        sides=_sides(itemsets.items, antecedents, consequents),
+        sides=_sides(itemsets.items, antecedents, consequents, about),
         min_antecedent=options.min_antecedent_len,
         max_antecedent=options.max_antecedent_len,
         min_consequent=options.min_consequent_len,
@@ -519,10 +523,20 @@ class _Missing:
         return merged
 
 
-def _sides(items: Items, antecedents: object, consequents: object) -> npt.NDArray[np.int8]:
+def _sides(items: Items, antecedents: object, consequents: object, about: object) -> npt.NDArray[np.int8]:
     """Return the sides on which each item may stand, as `kernels.Wanted` takes them."""
+    if about is not None and consequents is not None:
+        raise InvalidInputError(
+            f"expected about or consequents, got both {about!r:.40} and {consequents!r:.40}; leave one out"
+        )
+    explained = None if about is None else items.codes_about(about)
     sides = np.zeros(len(items), dtype=np.int8)
-    for names, side in ((antecedents, kernels.ANTECEDENT), (consequents, kernels.CONSEQUENT)):
-        allowed = np.arange(len(items)) if names is None else items.codes(names)
-        sides[allowed] += side
+    left, right = (None if names is None else items.codes(names) for names in (antecedents, consequents))
+    for allowed, side in (
+        (left, kernels.ANTECEDENT),
+        (right if about is None else explained, kernels.CONSEQUENT),
+    ):
+        sides[slice(None) if allowed is None else allowed] += side
+    if explained is not None:
+        sides[explained] = kernels.CONSEQUENT
     return sides

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from itemix._checks import check_counts, check_number, check_whole
 from itemix.core import display
-from itemix.core.sets import Sets, as_position, as_positions, readonly
-from itemix.core.tables import TableColumns, Tabular
+from itemix.core.results import Tabular
+from itemix.core.sets import Sets, are_several, as_position, as_positions, readonly
+from itemix.core.tables import TableColumns, same_column, transactions_behind
 from itemix.errors import InvalidInputError
 from itemix.mining import measures
 
@@ -89,6 +90,12 @@ class Rules(Tabular):
     """
 
     _kind = "rules"
+    _types: ClassVar = {
+        "antecedents": "sets",
+        "consequents": "sets",
+        **dict.fromkeys(measures.MEASURES, "float64"),
+        "count": "int64",
+    }
     __slots__ = (
         "_antecedents",
         "_columns",
@@ -259,7 +266,7 @@ class Rules(Tabular):
         return (
             self.n_transactions == other.n_transactions
             and mine.keys() == theirs.keys()
-            and all(_same(mine[name], theirs[name]) for name in mine)
+            and all(same_column(mine[name], theirs[name]) for name in mine)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -267,10 +274,11 @@ class Rules(Tabular):
     @overload
     def __getitem__(self, position: int) -> Rule: ...
     @overload
-    def __getitem__(self, position: slice) -> Self: ...
-    def __getitem__(self, position: int | slice) -> Rule | Self:
-        if isinstance(position, slice):
-            return self.take(np.arange(len(self))[position])
+    def __getitem__(self, position: slice | npt.ArrayLike) -> Self: ...
+    def __getitem__(self, position: Any) -> Rule | Self:
+        """Return one rule, or those of a slice, of a mask or at some positions."""
+        if are_several(position):
+            return self._chosen(position)
         return next(iter(self.take([as_position(position, len(self))])))
 
     def __iter__(self) -> Iterator[Rule]:
@@ -440,22 +448,12 @@ class Rules(Tabular):
 
         return recommend(self, baskets, n, metric)
 
-    def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
-        """Return the first n rules as a table of text, for people."""
-        n = check_whole("n", n, display.ROWS_SHOWN, least=0)
-        columns = {
-            name: [display.format_number(x) for x in self.measure(name)[:n]] for name in usual_measures(self)
-        }
+    def _shown(self, n: int, width: int | None) -> dict[str, list[str]]:
+        columns = {name: display.format_column(self.measure(name)[:n]) for name in usual_measures(self)}
         if self.count is not None:
-            columns["count"] = [display.format_count(int(x)) for x in self.count[:n]]
+            columns["count"] = display.format_column(self.count[:n])
         sides = zip(self.antecedents.part(0, n), self.consequents.part(0, n), strict=True)
-        columns["rule"] = [display.format_rule(*both) for both in sides]
-        return display.Table(
-            title=self._title(),
-            headers=tuple(columns),
-            rows=tuple(zip(*columns.values(), strict=True)),
-            footer=display.shown_of(len(columns["rule"]), len(self)),
-        )
+        return {**columns, "rule": [display.format_rule(*both, width=width) for both in sides]}
 
     def _title(self) -> str:
         least, n = self.min_threshold, self.n_transactions
@@ -479,10 +477,11 @@ class Rules(Tabular):
             "metric": self.metric,
             "min_threshold": self.min_threshold,
         }
-        return TableColumns(self._kind, self.items, values, facts)
+        return TableColumns(self._kind, self.items, values, facts, frozenset((*_BASE, "confidence")))
 
     @classmethod
     def _from_columns(cls, columns: TableColumns) -> Self:
+        facts = {"n_transactions": transactions_behind(columns)} | columns.facts
         return cls(
             columns.sets("antecedents"),
             columns.sets("consequents"),
@@ -490,7 +489,7 @@ class Rules(Tabular):
             count=columns.numbers("count") if "count" in columns.values else None,
             p_value=columns.numbers("p_value") if columns.facts.get("significance") else None,
             q_value=columns.numbers("q_value"),
-            **columns.facts,
+            **facts,
         )
 
 
@@ -498,9 +497,3 @@ def usual_measures(rules: Rules) -> tuple[str, ...]:
     """Return the names of the measures that tables show: support alone if nothing else is known."""
     is_known = len(rules) == 0 or not np.isnan(rules.confidence).all()
     return ("support", "confidence", "lift") if is_known else ("support",)
-
-
-def _same(mine: Sets | Array, theirs: Sets | Array) -> bool:
-    if isinstance(mine, Sets) or isinstance(theirs, Sets):
-        return mine == theirs if isinstance(mine, Sets) and isinstance(theirs, Sets) else False
-    return np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ import numpy as np
 from itemix._arrays import without_noise
 from itemix._checks import check_flag
 from itemix._runtime import still_wanted
+from itemix.core.progress import progress_of
 from itemix.errors import TooManyItemsetsError
 from itemix.kernels import csr, lattice
 from itemix.kernels.mining import records
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from itemix._typing import Array, Codes, Ints
+    from itemix.core.progress import Progress
     from itemix.kernels.mining.records import ThreadRecords
 
 R = TypeVar("R")
@@ -88,27 +89,17 @@ def search_progress(
 ) -> Iterator[Callable[[int, int], None] | None]:
     """Yield a function to call with (done, total), or None if nothing is shown.
 
-    True shows a bar on standard error if it is a terminal. A function is yielded as it is.
+    True shows it on standard error, or in a notebook. A function is yielded as it is.
     """
     if callable(shown):
         yield shown
         return
-    if not check_flag("progress", shown) or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    with progress_of("mining", shown=check_flag("progress", shown)) as progress:
+        yield None if progress is None else partial(_tell, progress, noun)
 
-    columns = (
-        TextColumn("mining"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(noun),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("mining", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+def _tell(progress: Progress, noun: str, done: int, total: int) -> None:
+    progress.tell(f"{done:,}/{total:,} {noun}", done, total)
 
 
 def readonly_view(array: Array) -> Array:

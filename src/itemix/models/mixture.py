@@ -284,7 +284,7 @@ class Mixture(Model):
     def marginal(self, items: Names) -> Mixture:
         """Return the mixture over some items only (in the order of their codes); the rest is summed out."""
         codes = self._items.codes(items)
-        return Mixture(self._weights, self._probs[:, codes], Items(self._items.labels[codes]))
+        return Mixture(self._weights, self._probs[:, codes], self._items.take(codes))
 
     def condition(self, present: Names = (), absent: Names = ()) -> Mixture:
         """Return the mixture given that some items are present and others absent.

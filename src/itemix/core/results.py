@@ -1,0 +1,345 @@
+"""Results: what all of them can do, whatever their columns.
+
+A result is a sequence of rows with columns of sets, numbers and texts, such as itemsets and rules. `Tabular`
+has what they share: tables in text and HTML, the first rows, masks, conditions, data frames and files. A
+result that is nothing but its columns is a `ColumnResult`: it says what a row is, and of which types its
+columns are.
+"""
+
+from __future__ import annotations
+
+import io
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from itemix._arrays import Immutable, protected
+from itemix._checks import check_whole
+from itemix.core import display, tables
+from itemix.core.sets import Sets, are_several, as_position, as_positions
+from itemix.core.tables import FileLayout, TableColumns
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from itemix._files import Held
+    from itemix.core.items import Items
+
+__all__ = ["ColumnResult", "Tabular"]
+
+
+class Tabular(Immutable, ABC):
+    """A result with columns: a subclass names the columns, and gets all tables and formats.
+
+    A subclass has `_kind`, which says in the plural what a row is, and `_types`, the type of each column that
+    it may have: "sets", "object" for texts, or the name of a dtype. Plain files do not say it.
+    """
+
+    __slots__ = ()
+    _kind: ClassVar[str]
+    _types: ClassVar[Mapping[str, str]]
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of rows."""
+
+    @abstractmethod
+    def _as_columns(self) -> TableColumns:
+        """Return everything that a file must hold."""
+
+    @classmethod
+    @abstractmethod
+    def _from_columns(cls, columns: TableColumns) -> Self:
+        """Make the value again from what `_as_columns` returned."""
+
+    @abstractmethod
+    def _title(self) -> str:
+        """Return the title of its table: what it is, and how many rows it has."""
+
+    @abstractmethod
+    def _shown(self, n: int, width: int | None) -> dict[str, list[str]]:
+        """Return the cells of the first n rows for people, by column; in the last one are names."""
+
+    @abstractmethod
+    def take(self, positions: npt.ArrayLike) -> Self:
+        """Return the rows at some positions (or where a mask is true), in that order."""
+
+    def head(self, n: int = display.ROWS_SHOWN) -> Self:
+        """Return the first n rows."""
+        return self.take(np.arange(min(check_whole("n", n, display.ROWS_SHOWN, least=0), len(self))))
+
+    def _chosen(self, rows: Any) -> Self:  # noqa: ANN401 - checked here
+        """Return the rows of a slice, of a mask or at some positions."""
+        return self.take(
+            np.arange(len(self))[rows] if isinstance(rows, slice) else as_positions(rows, len(self))
+        )
+
+    def table(self, n: int = display.ROWS_SHOWN, *, width: int | None = display.SET_WIDTH) -> display.Table:
+        """Return the first n rows as a table, which shows as text, or as HTML in a notebook.
+
+        Parameters
+        ----------
+        n : int, default 10
+            The most rows.
+        width : int or None, default 72
+            The most letters of a set or a rule, and, where it is more than the default, of a name; names are
+            cut at 32 letters otherwise. None shows all names whole.
+        """
+        n = min(check_whole("n", n, display.ROWS_SHOWN, least=0), len(self))
+        if width is not None:
+            check_whole("width", width, display.SET_WIDTH, least=1)
+        columns = self._shown(n, width)
+        return display.Table(
+            title=self._title(),
+            headers=tuple(columns),
+            rows=tuple(zip(*columns.values(), strict=True)),
+            footer=display.shown_of(n, len(self)),
+            words=self._words(),
+        )
+
+    def _words(self) -> frozenset[str]:
+        """Return the names of the columns of words in its table, but for the last one."""
+        return frozenset()
+
+    def __repr__(self) -> str:
+        return self.table().as_text()
+
+    def _repr_html_(self) -> str:
+        return self.table(width=display.HTML_WIDTH).as_html()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a pandas data frame with mlxtend's columns and a few more; sets are frozensets of names."""
+        return tables.to_pandas(self._as_columns())
+
+    def to_arrow(self) -> pa.Table:
+        """Return an Arrow table with the columns of `to_pandas`; sets are lists of names."""
+        return tables.to_arrow(self._as_columns())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the columns over to any library that takes Arrow data, without a copy."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a polars data frame with the columns of `to_pandas`; sets are lists of names.
+
+        Raises
+        ------
+        MissingExtraError
+            If polars is not installed.
+        """
+        return tables.to_polars(self._as_columns())
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table) -> Self:
+        """Take the value back out of a table that `to_arrow` made.
+
+        Raises
+        ------
+        InvalidInputError
+            If the table was made by something else or is not complete.
+        """
+        return cls._from_columns(tables.from_arrow(table, cls._kind))
+
+    @overload
+    def to_csv(self, path: None = None, *, sets: str = "names", metadata: bool = False) -> str: ...
+    @overload
+    def to_csv(
+        self, path: str | os.PathLike[str], *, sets: str = "names", metadata: bool = False
+    ) -> None: ...
+    def to_csv(
+        self, path: str | os.PathLike[str] | None = None, *, sets: str = "names", metadata: bool = False
+    ) -> str | None:
+        """Write plain CSV, which opens anywhere.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file; packed if it ends in .gz. Without one, the text is returned.
+        sets : {"names", "json"}
+            How a cell holds a set: as ``milk, bread``, or as ``["milk", "bread"]``. Among names, one with a
+            comma, a quote or a line break is in quotes, as in CSV.
+        metadata : bool, default False
+            Whether the first line is a comment that says what the file is, so that `load` gives an equal
+            value back: with the items that are in no set, and what was asked for. Without it, `load` gives
+            the same rows back. Parquet always has it.
+
+        Raises
+        ------
+        InvalidInputError
+            If the folder does not exist, or sets are to be something else.
+        """
+        return self._written(path, ".csv", FileLayout(sets, metadata))
+
+    @overload
+    def to_json(self, path: None = None) -> str: ...
+    @overload
+    def to_json(self, path: str | os.PathLike[str]) -> None: ...
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write a JSON list with an object for each row; sets are lists of names, NaN and infinity are null.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file; packed if it ends in .gz. Without one, the text is returned.
+
+        Raises
+        ------
+        InvalidInputError
+            If the folder does not exist.
+        """
+        return self._written(path, ".json", FileLayout())
+
+    def to_excel(self, path: str | os.PathLike[str], *, sets: str = "names") -> None:
+        """Write a sheet of Excel: a header that stays in view, columns as wide as needed, percentages.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which should end in .xlsx.
+        sets : {"names", "json"}
+            How a cell holds a set: see `to_csv`.
+
+        Raises
+        ------
+        MissingExtraError
+            If openpyxl is not installed.
+        InvalidInputError
+            If the folder does not exist, or there is more than a sheet can hold: 1,048,575 rows, and 32,767
+            letters in a cell.
+        """
+        tables.write(self._as_columns(), path, FileLayout(sets), extension=".xlsx")
+
+    def _written(self, path: str | os.PathLike[str] | None, extension: str, layout: FileLayout) -> str | None:
+        if path is not None:
+            tables.write(self._as_columns(), path, layout, extension=extension)
+            return None
+        stream = io.BytesIO()
+        tables.write_to(stream, self._as_columns(), extension, tables.checked_layout(layout))
+        return stream.getvalue().decode()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to a .parquet, .csv, .jsonl, .json or .xlsx file, for `load` to give back.
+
+        Parquet and JSON lines hold everything. CSV, JSON and Excel are plain (see `to_csv`): `load` gives the
+        same rows back, but not what was asked for, nor items that are in no set. CSV, JSON and JSON lines may
+        also end in .gz. In JSON, NaN and infinity are null.
+
+        Raises
+        ------
+        InvalidInputError
+            If the extension is another one, or the folder does not exist.
+        MissingExtraError
+            If it is a file for Excel, and openpyxl is not installed.
+        """
+        tables.write(self._as_columns(), path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str] | Held) -> Self:
+        """Read what `save` has written.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such file, it is damaged, or it was not written by `save`.
+        """
+        return tables.read(path, cls._kind, cls._types, cls._from_columns)
+
+
+class ColumnResult(Tabular):
+    """A result that is nothing but its columns: an immutable, columnar value.
+
+    A subclass has `_kind`, `_types` and `_title`, and may choose the columns of its table in `_in_table`. It
+    reads its columns in properties. See `docs/architecture.md`, "A table of results".
+
+    Parameters
+    ----------
+    columns : TableColumns
+        The columns.
+    """
+
+    __slots__ = ("_columns",)
+    # The columns of its table, names last; by default all, those of words last.
+    _in_table: ClassVar[tuple[str, ...]] = ()
+    # The columns of fractions that people read as percentages.
+    _percents: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, columns: TableColumns) -> None:
+        for values in columns.values.values():
+            if not isinstance(values, Sets):
+                protected(values)
+        columns = replace(columns, percents=self._percents)
+        self._columns = tables.checked(columns, {"rows": columns.n_rows})
+
+    def __len__(self) -> int:
+        return self._columns.n_rows
+
+    def __eq__(self, other: object) -> bool:
+        return self._columns == other._columns if isinstance(other, type(self)) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def items(self) -> Items:
+        """The name of each item code."""
+        return self._columns.items
+
+    @overload
+    def __getitem__(self, position: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, position: slice | npt.ArrayLike) -> Self: ...
+    def __getitem__(self, position: Any) -> dict[str, Any] | Self:
+        """Return one row by the names of its columns, or the rows of a slice, a mask or some positions."""
+        if are_several(position):
+            return self._chosen(position)
+        row = as_position(position, len(self))
+        return {
+            name: values[row] if isinstance(values, Sets) else values[row : row + 1].tolist()[0]
+            for name, values in self._columns.values.items()
+        }
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows, each by the names of its columns."""
+        values = self._columns.values
+        columns = [column if isinstance(column, Sets) else column.tolist() for column in values.values()]
+        for row in zip(*columns, strict=True):
+            yield dict(zip(values, row, strict=True))
+
+    def take(self, positions: npt.ArrayLike) -> Self:
+        """Return the rows at some positions (or where a mask is true), in that order."""
+        return type(self)(self._columns.take(as_positions(positions, len(self))))
+
+    def _as_columns(self) -> TableColumns:
+        return self._columns
+
+    @classmethod
+    def _from_columns(cls, columns: TableColumns) -> Self:
+        return cls(columns)
+
+    def _title(self) -> str:
+        return f"{self._kind.capitalize()}: {len(self):,}"
+
+    def _shown(self, n: int, width: int | None) -> dict[str, list[str]]:
+        columns = next(self._columns.parts(n or 1)) if len(self) else self._columns
+        names = self._in_table or sorted(columns.values, key=self._is_of_words)
+        return {
+            name.replace("_", " "): display.format_column(
+                columns.values[name], width, is_percent=name in columns.percents
+            )[:n]
+            for name in names
+            if name in columns.values
+        }
+
+    def _words(self) -> frozenset[str]:
+        return frozenset(name.replace("_", " ") for name in self._columns.values if self._is_of_words(name))
+
+    def _is_of_words(self, name: str) -> bool:
+        values = self._columns.values[name]
+        return isinstance(values, Sets) or values.dtype == object
