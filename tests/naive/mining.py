@@ -48,7 +48,7 @@ def count_of(itemset, baskets):
 
 
 def is_of_target(itemset, counts, target):
-    """Whether a frequent itemset is closed, maximal or a generator, from all counts, that of the empty set too."""
+    """Whether a frequent itemset is closed, maximal or a generator, from all counts, {} too."""
     if target == "generators":
         return all(counts[itemset - {item}] > counts[itemset] for item in itemset)
     items = frozenset().union(*counts) - itemset
