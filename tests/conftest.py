@@ -10,6 +10,9 @@ from hypothesis import settings
 from inference.planted import planted_mixture
 from naive import lattice
 
+# What is tested is the compiled code, also in small tests and in the programs that they start.
+os.environ["ITEMIX_COMPILE"] = "now"
+
 settings.register_profile("itemix", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("itemix")
 

@@ -44,10 +44,22 @@ def test_help_imports_nothing_heavy(arguments):
 def test_mining_imports_only_what_it_needs(baskets):
     """Mining a CSV file into a pipe needs no data frames, no Arrow, no scikit-learn and no rich."""
     modules, out = modules_of("mine", baskets, "-s", "2", "-q")
-    assert "numba" in modules
+    assert "numpy" in modules
     unneeded = {"pandas", "pyarrow", "sklearn", "narwhals", "rich", "pooch", "requests", "scipy.linalg"}
     assert modules.isdisjoint(unneeded)
     assert out.startswith("support\tcount\titemset\n")
+
+
+def test_small_jobs_need_no_compiler(baskets, monkeypatch, tmp_path):
+    """With nothing compiled a small file is read, mined and made rules of, and Numba is not even imported."""
+    compiled = modules_of("mine", baskets, "-s", "2")[1]
+    monkeypatch.setenv("ITEMIX_COMPILE", "later")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "empty"))
+    for command in ("mine", "rules"):
+        modules, out = modules_of(command, baskets, "-s", "2")
+        assert modules.isdisjoint({"numba", "llvmlite"})
+        assert command == "rules" or out == compiled
+    assert not list(tmp_path.glob("empty/*"))
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
@@ -114,18 +126,18 @@ def test_ctrl_c_is_one_line(start, later):
     """Ctrl-C ends the program with one line and code 130, also while it is still importing what it needs."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with start("mine", "-", "-s", "1", **pipes) as process:
-        wait_for_numba(process.pid)
+        wait_for_numpy(process.pid)
         time.sleep(later)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out, err) == (130, "", "itemix: interrupted\n")
 
 
-def wait_for_numba(pid):
-    """Wait until a process has loaded Numba's library: `main` runs then, and has not read anything yet."""
+def wait_for_numpy(pid):
+    """Wait until a process has loaded NumPy's library: `main` runs then, and has not read anything yet."""
     maps = Path(f"/proc/{pid}/maps")
     for _ in range(600):
-        if "llvmlite" in maps.read_text():
+        if "_multiarray_umath" in maps.read_text():
             return
         time.sleep(0.05)
     pytest.fail("the program did not start in 30 s")

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from readonly_install import Install
 
-from itemix.cli import main
-
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/guides/containers.md"
 
@@ -38,18 +36,9 @@ def test_the_dockerfile_installs_what_there_is():
     assert dict(steps)["ENTRYPOINT"] == '["itemix"]'
 
 
-def commands(folder):
-    """Return the commands of itemix that the build runs, with their files in another folder."""
-    steps = [
-        shlex.split(step) for name, step in instructions() if name == "RUN" and step.startswith("itemix ")
-    ]
-    return [[str(folder / word) if word.endswith(".itemix") else word for word in step[1:]] for step in steps]
-
-
-def test_the_commands_of_the_build_run(tmp_path, capsys):
-    """Each ends without an error, in the order of the Dockerfile."""
-    for arguments in commands(tmp_path):
-        assert main(arguments) == 0, (arguments, capsys.readouterr().err)
+def test_the_build_compiles_everything():
+    """One command does it; what it compiles is tested with that command."""
+    assert [step for name, step in instructions() if name == "RUN"][-1] == "itemix warmup"
 
 
 @pytest.fixture
@@ -68,7 +57,7 @@ def test_the_image_starts_without_compiling(install):
     folder = install.make_folder("home", 0o777)
     (given,) = (step for name, step in instructions() if name == "ENV")
     variable, compiled = given.replace(dict(instructions())["WORKDIR"], str(folder)).split("=")
-    (mine,) = (arguments for arguments in commands(folder) if arguments[0] == "mine")
+    mine = ["mine", "dataset:grocery_store", "--min-support", "0.01", "--limit", "1"]
     built = install.run("-m", "itemix", *mine, home=folder, **{variable: compiled})
     install.make_readonly(folder)
     elsewhere = {variable: compiled, "TMPDIR": str(install.temporary)}

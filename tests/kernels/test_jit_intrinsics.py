@@ -18,6 +18,7 @@ from itemix.kernels.jit import (
     trailing_zeros,
 )
 
+jit.load_numba()
 words = st.integers(1, 2**64 - 1)
 
 

@@ -24,6 +24,7 @@ from itemix.cli.recommend import recommend
 from itemix.cli.report import report
 from itemix.cli.rules import rules
 from itemix.cli.show import show
+from itemix.cli.warmup import warmup
 from itemix.errors import ItemixError
 
 if TYPE_CHECKING:
@@ -38,7 +39,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (mine, rules, compare, fit, show, query, recommend, evaluate, report, explore, serve, demo):
+_COMMANDS = (
+    *(mine, rules, compare, fit, show, query, recommend, evaluate),
+    *(report, explore, serve, demo, warmup),
+)
+for _command in _COMMANDS:
     app.command(cls=SectionedCommand)(grouped(_command))
 app.add_typer(datasets, name="datasets")
 

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numba.core.event import TimingListener
-
     from itemix.cli.options import Output
     from itemix.core.itemsets import Itemsets
     from itemix.core.results import Tabular
@@ -184,46 +182,33 @@ def _sorted(itemsets: Itemsets, sort: str, n: int) -> Itemsets:
     return itemsets[:n]
 
 
-_NOTICE = "compiling for this machine; that is kept, and later runs start at once\n"
-
-
 class Stopwatch:
-    """Measures time, without the time in which kernels are compiled.
+    """Measures time, without the time in which kernels are compiled."""
 
-    Parameters
-    ----------
-    compiling : numba.core.event.TimingListener
-        Numba tells it when it compiles.
-    """
+    def __init__(self) -> None:
+        from itemix.kernels import jit
 
-    def __init__(self, compiling: TimingListener) -> None:
-        self._began = time.perf_counter()
-        self._compiling = compiling
+        self._compilations = jit.compilations
+        self._began = time.perf_counter() - jit.compilations.seconds
 
     def seconds(self) -> float:
         """Return the seconds so far that were not spent on compiling."""
-        compiled: float = self._compiling.duration if self._compiling.done else 0.0
-        return max(time.perf_counter() - self._began - compiled, 0.0)
+        return max(time.perf_counter() - self._began - self._compilations.seconds, 0.0)
 
 
 @contextmanager
 def stopwatch(*, quiet: bool) -> Iterator[Stopwatch]:
-    """Yield a stopwatch that starts now; on a terminal, say so if kernels have to be compiled."""
-    from numba.core import event
+    """Yield a stopwatch that starts now; if kernels have to be compiled, one line says so."""
+    from itemix.kernels import jit
 
-    _forgo_matrix_products()
-
-    class Compiling(event.TimingListener):
-        is_said = quiet or not sys.stderr.isatty()
-
-        def on_start(self, started: event.Event) -> None:
-            if not self.is_said:
-                sys.stderr.write(_NOTICE)
-            self.is_said = True
-            super().on_start(started)  # type: ignore[no-untyped-call]
-
-    with event.install_listener("numba:compile", Compiling()) as compiling:  # type: ignore[no-untyped-call]
-        yield Stopwatch(compiling)
+    if _forgo_matrix_products not in jit.before_loading:
+        jit.before_loading.append(_forgo_matrix_products)
+    was_quiet = jit.compilations.is_quiet
+    jit.compilations.is_quiet = quiet
+    try:
+        yield Stopwatch()
+    finally:
+        jit.compilations.is_quiet = was_quiet
 
 
 def _forgo_matrix_products() -> None:

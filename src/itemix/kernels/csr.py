@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.jit import kernel
+from itemix.kernels.jit import counted, kernel, linear
 
 SHORT_ROW = 32
 """Up to this length a row is sorted by insertion."""
@@ -33,7 +33,7 @@ class RowArrays(NamedTuple):
     indices: np.ndarray
 
 
-@kernel
+@linear
 def is_canonical(indptr: np.ndarray, indices: np.ndarray) -> bool:
     """Whether every row ascends strictly.
 
@@ -46,7 +46,7 @@ def is_canonical(indptr: np.ndarray, indices: np.ndarray) -> bool:
     return True
 
 
-@kernel
+@linear
 def sort_rows(codes: np.ndarray, ends: np.ndarray, n_rows: int) -> int:
     """Sort each row in place, drop repeated codes, close the gaps, and return how many codes are left.
 
@@ -78,7 +78,7 @@ def sort_rows(codes: np.ndarray, ends: np.ndarray, n_rows: int) -> int:
     return position
 
 
-@kernel
+@linear
 def canonical_rows(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sort the codes of every row and drop repeated ones.
 
@@ -90,7 +90,7 @@ def canonical_rows(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray,
     return out_indptr, out[:size].copy()
 
 
-@kernel
+@linear
 def rows_of_pairs(rows: np.ndarray, codes: np.ndarray, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Gather the codes of each row from pairs (row, code) in any order; the codes of a row keep their order.
 
@@ -109,7 +109,7 @@ def rows_of_pairs(rows: np.ndarray, codes: np.ndarray, n_rows: int) -> tuple[np.
     return indptr, out
 
 
-@kernel
+@linear
 def number_by_appearance(values: np.ndarray, n_values: int) -> tuple[np.ndarray, np.ndarray]:
     """Give the values 0 to n_values - 1 new numbers, in order of their first appearance.
 
@@ -129,7 +129,7 @@ def number_by_appearance(values: np.ndarray, n_values: int) -> tuple[np.ndarray,
     return numbered, order[:n_seen].copy()
 
 
-@kernel
+@linear
 def item_counts(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray, n_items: int) -> np.ndarray:
     """How often each item occurs; `weights` (N,) int64 or empty for ones.
 
@@ -146,7 +146,7 @@ def item_counts(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray, n_
     return counts
 
 
-@kernel
+@linear
 def select_items(
     indptr: np.ndarray, indices: np.ndarray, new_code: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -167,7 +167,7 @@ def select_items(
     return out_indptr, out
 
 
-@kernel
+@linear
 def gather_rows(indptr: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Take some rows, in the given order.
 
@@ -184,7 +184,7 @@ def gather_rows(indptr: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> tu
     return out_indptr, out
 
 
-@kernel
+@linear
 def rows_with_all(indptr: np.ndarray, indices: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Whether each row holds all of the ascending codes `wanted`; rows ascend.
 
@@ -230,7 +230,7 @@ def _agrees(rows: RowArrays, t: int, present: RowArrays, absent: RowArrays, even
     return True
 
 
-@kernel
+@linear
 def matching_rows(
     rows: RowArrays, columns: RowArrays, present: RowArrays, absent: RowArrays, event: int, out: np.ndarray
 ) -> int:
@@ -261,7 +261,7 @@ def matching_rows(
     return n
 
 
-@kernel
+@counted(lambda rows, _columns, _weights, _present, _absent, _found, counts: 4 * len(rows[0]) * len(counts))
 def count_events(
     rows: RowArrays,
     columns: RowArrays,
@@ -286,7 +286,7 @@ def count_events(
         counts[event] = total
 
 
-@kernel
+@linear
 def group_equal_rows(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find equal rows: the group of each row (N,), and the first row of each group, in order of appearance.
 

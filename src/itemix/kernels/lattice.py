@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from itemix.kernels.jit import inlined, kernel
+from itemix.kernels.jit import inlined, kernel, linear
 
 _UPPER = np.uint64(0xFFFFFFFF00000000)
 _LOWER = np.uint64(0x00000000FFFFFFFF)
@@ -38,7 +38,7 @@ def hash_of(codes: np.ndarray, start: int, end: int, keys: np.ndarray) -> np.uin
     return h
 
 
-@kernel
+@linear
 def build_table(offsets: np.ndarray, codes: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """Make the hash table of a family. If a set occurs twice, `lookup` finds the first."""
     n = len(offsets) - 1
@@ -88,7 +88,7 @@ def lookup(
         slot = (slot + 1) & last_slot
 
 
-@kernel
+@linear
 def find_sets(
     table: np.ndarray,
     offsets: np.ndarray,
@@ -128,7 +128,7 @@ def count_members(offsets: np.ndarray, codes: np.ndarray, is_wanted: np.ndarray)
     return counts
 
 
-@kernel
+@linear
 def first_repetition(offsets: np.ndarray, codes: np.ndarray, n_items: int) -> int:
     """Find the first set that holds an item twice, or -1.
 
@@ -318,7 +318,7 @@ def mark_contained(
     return covered
 
 
-@kernel
+@linear
 def colex_order(ends: np.ndarray, ranks: np.ndarray, n_ranks: int) -> np.ndarray:
     """Return the order (n,) int64 that sorts sets by length, then by their last, last but one, ... rank.
 
@@ -363,7 +363,7 @@ def colex_order(ends: np.ndarray, ranks: np.ndarray, n_ranks: int) -> np.ndarray
     return order
 
 
-@kernel
+@linear
 def gather_sets(
     ends: np.ndarray, ranks: np.ndarray, order: np.ndarray, code_of: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from itemix.kernels.mining.projection import Companions, ProjectedRows
 from itemix.kernels.mining.records import SearchLimits
 from itemix.mining.layout import Layout, count_pairs, deliver, entry_ranges
 from itemix.mining.options import UNBOUNDED
+from itemix.mining.plain import mine_plainly
 from itemix.mining.search import (
     Records,
     Search,
@@ -173,6 +174,12 @@ def mine_exact(
     code_of = frequent[np.argsort(-counts[frequent], kind="stable")].astype(np.int32)
     if len(code_of) == 0:
         return SetColumns.empty()
+    kernel: Callable[..., Any] = {"all": eclat.search, "closed": closed.search, "maximal": maximal.search}[
+        target
+    ]
+    found = mine_plainly(tx, target, limits, code_of, kernel)
+    if found is not None:
+        return found
     rank_of = np.full(tx.n_items, -1, dtype=np.int32)
     rank_of[code_of] = np.arange(len(code_of), dtype=np.int32)
     data = Layout.of(tx, rank_of, counts[code_of])
@@ -180,7 +187,6 @@ def mine_exact(
     if target in ("all", "generators"):
         records = search.run(_jobs(search, eclat.search, data, limits, both_sides=False), len(code_of))
         return Records.of(records, len(code_of), limits.min_len).columns(search, code_of)
-    kernel = closed.search if target == "closed" else maximal.search
     return _assemble_sets(
         search.run(_jobs(search, kernel, data, limits, both_sides=True), len(code_of)), code_of
     )

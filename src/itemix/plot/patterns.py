@@ -315,7 +315,8 @@ def differences(comparison: Comparison, n: int = 15, *, ax: Axes | None = None) 
         places.tolist(), both.max(axis=0).tolist(), shown.ratio.tolist(), shown.change, strict=True
     ):
         canvas.beside(ax, (end, place), words.get(change, _times(ratio)), by=(7, 0), color=palette.ink)
-    names = canvas.short_sets(list(shown.sets), max(canvas.name_width(ax), _SET_WIDTH))
+    width = max(canvas.name_width(ax), _SET_WIDTH)
+    names = [canvas.short_sets([names], width)[0] for names in shown.sets]
     if shown.group is not None:
         names = [f"{group}: {name}" for group, name in zip(shown.group, names, strict=True)]
     canvas.name_ticks(ax, "y", places, names)

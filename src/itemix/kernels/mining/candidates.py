@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itemix.kernels.bitsets import Bitsets, count_common, grown, intersect
-from itemix.kernels.jit import inlined, kernel, popcount
+from itemix.kernels.jit import counted, inlined, kernel, popcount
 from itemix.kernels.lattice import child_of
 from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
 from itemix.kernels.mining.records import RUNNING, STOP
@@ -384,7 +384,18 @@ def _count_below(
             counts[join] += count_common(rows, own, other, planes, plane_words)
 
 
-@kernel
+def _steps_of_counting(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    _weights: np.ndarray,
+    offsets: np.ndarray,
+    codes: np.ndarray,
+    _n_items: int,
+) -> float:
+    return 4 * len(indices) + (len(codes) + 2 * len(offsets)) * len(indptr) / 32
+
+
+@counted(_steps_of_counting)
 def count_sets(
     indptr: np.ndarray,
     indices: np.ndarray,

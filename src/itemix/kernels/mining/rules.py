@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.jit import inlined, kernel
+from itemix.kernels.jit import inlined, kernel, linear
 from itemix.kernels.lattice import lookup
 
 (
@@ -164,7 +164,7 @@ def least_confidence(code: int, threshold: float, both: float) -> float:
     return bound * (1.0 - 1e-9)
 
 
-@kernel
+@linear
 def measure_all(code: int, both: np.ndarray, a: np.ndarray, c: np.ndarray, n: float) -> np.ndarray:
     """Compute one measure of many rules.
 
@@ -500,7 +500,7 @@ def _visit(
     return True
 
 
-@kernel
+@linear
 def split_sets(
     known: KnownSupports,
     wanted: Wanted,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.jit import inlined, kernel
+from itemix.kernels.jit import counted, inlined, kernel
 
 _LARGEST_EXPONENT = 600.0
 # Products of so many items of a set are kept for the next set.
@@ -30,7 +30,11 @@ class AskedSets(NamedTuple):
     absent: np.ndarray
 
 
-@kernel
+def _steps(asked: AskedSets, weights: np.ndarray, _probs: np.ndarray, _out: np.ndarray) -> int:
+    return (len(asked.present) + len(asked.absent) + len(asked.present_ptr)) * len(weights)
+
+
+@counted(_steps)
 def itemset_probabilities(
     asked: AskedSets,
     weights: np.ndarray,
