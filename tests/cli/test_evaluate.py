@@ -22,7 +22,7 @@ def files(tmp_path_factory):
             "test": ".csv",
             "model": ".itemix",
             "itemsets": ".parquet",
-            "few": ".csv",
+            "few": ".parquet",
             "rules": ".csv",
         }.items()
     }

@@ -154,10 +154,10 @@ def test_measures_are_those_of_the_library():
             "expected --metric of which more is better, got 'p_value'; try --where 'p_value<=0.05'",
         ),
         (
-            ["-s", "1", "--where", "lift>1"],
-            "expected --where with a measure, >= or <=, and a number, got 'lift>1'",
+            ["-s", "1", "--where", "lift"],
+            "expected a column, an operator and a value, got 'lift'",
         ),
-        (["-s", "1", "--where", "size>=1"], "expected --where with a measure"),
+        (["-s", "1", "--where", "size>=1"], "expected a condition on one of confidence, lift, "),
         (["-s", "1", "--sort", "size"], "expected --sort to be one of "),
         (["-s", "1", "--max-rules", "1", "--min-threshold", "0"], "expected at most 1 rule, got "),
         (

@@ -1,15 +1,17 @@
 """``itemix evaluate``: how well a model, or mined itemsets, predict the frequent itemsets of unseen data."""
 
-import json
+import dataclasses
 import math
 import shutil
+import sys
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from itemix._files import refuse_repeated
-from itemix.cli.options import Quiet, Reading, as_support, data_sources, option
+from itemix.cli.options import AsJson, Quiet, Reading, as_support, data_sources, option
 from itemix.cli.output import note, on_terminal, stopwatch, write_lines
 from itemix.cli.sources import opened, read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
@@ -86,6 +88,17 @@ def evaluate(
         str | None,
         option("--output", "-o", panel="Output", metavar="FILE", help="Write to a .json or .csv file."),
     ] = None,
+    limit: Annotated[
+        int,
+        option(
+            "--limit",
+            "-n",
+            panel="Output",
+            metavar="N",
+            help="The most lengths of itemsets to show, 0 for all (the default).",
+        ),
+    ] = 0,
+    json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Evaluate a model on unseen data.
@@ -99,12 +112,16 @@ def evaluate(
     from itemix.core.display import plural
     from itemix.evaluation import evaluate as compare
 
+    if limit < 0:
+        raise InvalidInputError(f"expected --limit as a number of rows, got {limit}; try 0 for all")
     _check_output(output)
+    if json and output is not None:
+        raise InvalidInputError("expected --json or -o, got both; leave out one of them")
     refuse_repeated(model, test, train, reading.names)
     if recommend is not None:
         if min_support is not None:
             raise InvalidInputError("expected --min-support or --recommend, got both; leave out one of them")
-        _recommended(recommend, model, test, train, reading=reading, output=output, quiet=quiet)
+        _recommended(recommend, model, test, train, reading=reading, output=output, as_json=json, quiet=quiet)
         return
     least = as_support(min_support)
     if least is None:
@@ -122,14 +139,32 @@ def evaluate(
             "that its training data never held",
             quiet=quiet,
         )
-    if output is None and on_terminal():
+    if limit:
+        found = shortened(found, limit)
+    if json:
+        _write_json(found)
+    elif output is None and on_terminal():
         _draw(found)
     else:
         _write(found, output, quiet)
 
 
+def shortened(evaluation: "Evaluation", n: int) -> "Evaluation":
+    """Return an evaluation with the figures of the first n lengths only, and of its floor."""
+    floor = None if evaluation.floor is None else shortened(evaluation.floor, n)
+    return dataclasses.replace(evaluation, lengths=evaluation.lengths[:n], floor=floor)
+
+
 def _recommended(
-    k: int, model: str, test: str, train: str | None, *, reading: Reading, output: str | None, quiet: bool
+    k: int,
+    model: str,
+    test: str,
+    train: str | None,
+    *,
+    reading: Reading,
+    output: str | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Evaluate recommendations, and show or write the figures."""
     from itemix.cli.page import Page
@@ -144,7 +179,9 @@ def _recommended(
     with stopwatch(quiet=quiet) as watch:
         found = evaluate_recommendations(source, data, k=k, train=behind)
     note(f"{plural(found.n_left_out, 'item')} left out, evaluated in {watch.seconds():.2f} s", quiet=quiet)
-    if output is None and on_terminal():
+    if as_json:
+        _write_json(found)
+    elif output is None and on_terminal():
         Page().table(found.table())
     else:
         _write(found, output, quiet)
@@ -204,9 +241,16 @@ def _write(evaluation: "Evaluation | RecommendationEvaluation", path: str | None
         if Path(path).suffix.lower() == ".csv":
             evaluation.to_pandas().to_csv(temporary, index=False)
         else:
-            text = json.dumps(_finite(evaluation.to_dict()), indent=1, allow_nan=False)
-            temporary.write_text(f"{text}\n", encoding="utf-8")
+            temporary.write_text(_as_json(evaluation), encoding="utf-8")
     note(f"wrote the evaluation to {path}", quiet=quiet)
+
+
+def _write_json(evaluation: "Evaluation | RecommendationEvaluation") -> None:
+    sys.stdout.write(_as_json(evaluation))
+
+
+def _as_json(evaluation: "Evaluation | RecommendationEvaluation") -> str:
+    return f"{dumps(_finite(evaluation.to_dict()), indent=1, allow_nan=False)}\n"
 
 
 def _finite(figures: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """``itemix mine``: the frequent itemsets of transactions, or of a model."""
 
+import dataclasses
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,11 +12,22 @@ from itemix.cli.options import (
     Searching,
     as_support,
     check_choice,
+    check_conditions,
     data_sources,
     one_of,
     option,
 )
-from itemix.cli.output import SORTS, Stopwatch, check_output, note, save, show_itemsets, stopwatch
+from itemix.cli.output import (
+    SORTS,
+    Stopwatch,
+    check_output,
+    note,
+    ordered,
+    save,
+    show_itemsets,
+    show_table,
+    stopwatch,
+)
 from itemix.cli.sources import opened, read_for_passes, read_model_or_data
 from itemix.errors import InvalidInputError
 
@@ -24,6 +36,9 @@ if TYPE_CHECKING:
     from itemix.core.transactions import Transactions
     from itemix.fitted import FittedModel
     from itemix.io.chunks import Chunks
+
+
+_COLUMNS = ("support", "count", "length", "lower", "upper", "itemsets")
 
 
 def mine(
@@ -50,6 +65,16 @@ def mine(
             "result is exactly that of mining them.",
         ),
     ] = None,
+    where: Annotated[
+        list[str] | None,
+        option(
+            "--where",
+            panel="Which itemsets",
+            metavar="CONDITION",
+            help="A condition on the itemsets, such as 'length >= 2', 'support < 10%' or 'itemsets contains "
+            "milk'; may be repeated.",
+        ),
+    ] = None,
     reading: Reading,
     output: Output,
     sort: Annotated[
@@ -71,6 +96,10 @@ def mine(
     -o, a file.
     """
     check_choice("--sort", sort, SORTS)
+    check_conditions(where, _COLUMNS)
+    if search.several_supports:
+        _mine_at_several(source, search, where, verify, level, reading=reading, output=output)
+        return
     search.check()
     check_output(output)
     refuse_repeated(source, verify, reading.names)
@@ -88,8 +117,48 @@ def mine(
             itemsets = _verified(model, data, search, output, watch)
     if level is not None and sure is not None:
         itemsets = sure.with_intervals(itemsets, level=level)
+    if where:
+        from itemix.core.display import plural
+
+        itemsets = itemsets.where(*where)
+        note(f"{plural(len(itemsets), 'itemset')} where {' and '.join(where)}", quiet=output.quiet)
+    if output.is_stream:
+        itemsets = ordered(itemsets, sort, output.limit)
     if not save(itemsets, "itemset", output):
         show_itemsets(itemsets, output.limit, sort)
+
+
+def _mine_at_several(
+    source: str,
+    search: Searching,
+    where: list[str] | None,
+    verify: str | None,
+    level: float | None,
+    *,
+    reading: Reading,
+    output: Output,
+) -> None:
+    """Show how many itemsets of each length there are at several supports."""
+    from itemix.core.itemsets import LengthCounts
+
+    for name, value in (("--verify", verify), ("--level", level), ("--top-k", search.top_k)):
+        if value is not None:
+            raise InvalidInputError(
+                f"expected one support with {name}, got {search.min_support!r}; try -s {search.supports[0]}"
+            )
+    searches = [dataclasses.replace(search, min_support=support) for support in search.supports]
+    for one in searches:
+        one.check()
+    check_output(output)
+    refuse_repeated(source, reading.names)
+    with stopwatch(quiet=output.quiet) as watch, opened(source, quiet=output.quiet) as asked:
+        found = read_model_or_data(asked, reading, quiet=output.quiet)
+        families = [mined(found, one, output, watch) for one in searches]
+    if where:
+        families = [itemsets.where(*where) for itemsets in families]
+    counts = LengthCounts.of(families)
+    if not save(counts, "support", output):
+        show_table(counts, output.limit)
 
 
 def mined(

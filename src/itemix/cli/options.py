@@ -22,7 +22,7 @@ from itemix._files import is_stream
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 Click = Any
 """An object of click: typer has a copy of its own, or uses the package, depending on its version."""
@@ -222,6 +222,8 @@ MISSING = ("skip", "item", "refuse")
 TARGETS = ("all", "closed", "maximal", "generators")
 FORMATS = ("fimi", "basket", "long", "onehot", "table", "parquet", "arrow", "jsonl")
 
+SETS_AS = ("names", "json")
+
 _WHICH = "Which itemsets"
 _READING = "Reading"
 _OUTPUT = "Output"
@@ -255,6 +257,9 @@ ModelOrData = Annotated[
 Quiet = Annotated[
     bool, option("--quiet", "-q", panel=_OUTPUT, help="Say nothing on standard error but errors.")
 ]
+
+
+AsJson = Annotated[bool, option("--json", panel=_OUTPUT, help="Write JSON to standard output.")]
 
 
 @dataclass(frozen=True)
@@ -401,7 +406,7 @@ class Searching:
             panel=_WHICH,
             metavar="SUPPORT",
             help="The least support: a fraction (0.01), a percentage (1%) or a whole number of transactions "
-            "(20). Not needed with --top-k.",
+            "(20). Several with commas (1%,2%,5%): how many sets there are at each. Not needed with --top-k.",
         ),
     ] = None
     target: Annotated[
@@ -463,7 +468,22 @@ class Searching:
 
     def __post_init__(self) -> None:
         check_choice("--target", self.target, TARGETS)
-        as_support(self.min_support)
+        for support in self.supports:
+            as_support(support)
+        if len({(text.endswith("%"), as_support(text).__class__) for text in self.supports}) > 1:
+            raise InvalidInputError(
+                f"expected supports of one kind, got {self.min_support!r}; try 1%,2%,5% (a decimal: 0.5)"
+            )
+
+    @property
+    def supports(self) -> list[str]:
+        """The supports that were asked for, each as it was typed."""
+        return [] if self.min_support is None else self.min_support.split(",")
+
+    @property
+    def several_supports(self) -> bool:
+        """Whether more than one was asked for."""
+        return len(self.supports) > 1
 
     def check(self) -> None:
         """Check what can be checked before anything is read.
@@ -520,9 +540,31 @@ class Output:
             panel=_OUTPUT,
             metavar="FILE",
             help="Write all of the result to a .parquet, .csv, .json, .jsonl or .xlsx file (CSV and JSON "
-            "also with .gz).",
+            "also with .gz); - is standard output, in CSV.",
         ),
     ] = None
+    json: Annotated[
+        bool,
+        option("--json", panel=_OUTPUT, help="Write JSON to standard output, or to the file of -o."),
+    ] = False
+    sets: Annotated[
+        str,
+        option(
+            "--sets",
+            panel=_OUTPUT,
+            metavar="|".join(SETS_AS),
+            autocompletion=one_of(SETS_AS),
+            help="How a cell of CSV or Excel holds a set: milk, bread (the default), or a JSON list.",
+        ),
+    ] = "names"
+    metadata: Annotated[
+        bool,
+        option(
+            "--metadata",
+            panel=_OUTPUT,
+            help="Begin CSV with a comment that has all that Parquet has, for itemix to read back.",
+        ),
+    ] = False
     limit: Annotated[
         int | None,
         option(
@@ -538,6 +580,17 @@ class Output:
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 0:
             raise InvalidInputError(f"expected --limit as a number of rows, got {self.limit}; try 0 for all")
+        check_choice("--sets", self.sets, SETS_AS)
+        name = self.output
+        if self.json and name not in (None, "-") and not name.lower().endswith((".json", ".json.gz")):
+            raise InvalidInputError(
+                f"expected --json with a file that ends in .json, got {name!r}; leave out one of them"
+            )
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the result goes to standard output as a file would."""
+        return self.output == "-" or (self.json and self.output is None)
 
 
 def listed(values: Sequence[str] | None) -> list[str] | None:
@@ -610,6 +663,23 @@ def as_support(text: str | None, name: str = "--min-support") -> float | int | N
             f"expected {name} as a percentage above 0% and up to 100%, got {text!r}; try 1%"
         )
     return float(number / 100)
+
+
+def check_conditions(where: Iterable[str] | None, columns: Collection[str]) -> None:
+    """Check the conditions on a result before anything is read: their form, and the columns they name.
+
+    Raises
+    ------
+    InvalidInputError
+        If one has another form, or there is no such column.
+    """
+    if not where:
+        return
+    from itemix.core.conditions import parsed
+    from itemix.core.results import named_among
+
+    for condition in parsed(where):
+        named_among(condition.column, columns)
 
 
 def check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> None:

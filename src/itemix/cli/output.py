@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import sys
 import time
@@ -11,7 +12,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from itemix.cli.options import Output
     from itemix.core.itemsets import Itemsets
@@ -38,19 +39,29 @@ def on_terminal() -> bool:
 
 def check_output(output: Output) -> None:
     """Check that the file that was asked for can be written, before any long work."""
-    if output.output is not None:
+    if output.output is not None and not output.is_stream:
         from itemix.core.tables import check_path
 
         check_path(output.output)
 
 
 def save(result: Tabular, noun: str, output: Output) -> bool:
-    """Write a result to the file that was asked for, if one was, and say so."""
-    if output.output is None:
+    """Write a result to the file that was asked for, if one was, and say so; - is standard output."""
+    if output.output is None and not output.is_stream:
         return False
     from itemix.core.display import plural
 
-    result.save(output.output)
+    path = output.output or ""
+    if output.is_stream:
+        text = result.to_json() if output.json else result.to_csv(sets=output.sets, metadata=output.metadata)
+        sys.stdout.write(text)
+        return True
+    if path.lower().endswith((".csv", ".csv.gz")):
+        result.to_csv(path, sets=output.sets, metadata=output.metadata)
+    elif path.lower().endswith(".xlsx"):
+        result.to_excel(path, sets=output.sets)
+    else:
+        result.save(path)
     note(f"wrote {plural(len(result), noun)} to {output.output}", quiet=output.quiet)
     return True
 
@@ -65,6 +76,46 @@ def rows_shown(n_rows: int, limit: int | None) -> int:
 def more_rows(n_left_out: int) -> str:
     """Say how many rows a table leaves out, and how to get them; nothing if it has all."""
     return f"... {n_left_out:,} more: --limit 0 shows all, -o FILE writes them" if n_left_out else ""
+
+
+def write_rows(headers: Sequence[str], rows: Iterable[Sequence[object]], *, as_json: bool) -> None:
+    """Write rows of numbers, names and lists of names: as lines with tabs, or as a JSON list of objects."""
+    if not as_json:
+        write_lines(headers, (list(map(in_a_line, row)) for row in rows))
+        return
+    import json
+
+    lines = (
+        json.dumps(dict(zip(headers, map(_finite, row), strict=True)), ensure_ascii=False) for row in rows
+    )
+    sys.stdout.write("[")
+    before = "\n"
+    for line in lines:
+        sys.stdout.write(before + line)
+        before = ",\n"
+    sys.stdout.write("\n]\n" if before == ",\n" else "]\n")
+
+
+def write_object(values: Mapping[str, object]) -> None:
+    """Write one JSON object."""
+    import json
+
+    text = json.dumps({name: _finite(value) for name, value in values.items()}, ensure_ascii=False)
+    sys.stdout.write(f"{text}\n")
+
+
+def _finite(value: object) -> object:
+    """Return what JSON can hold: neither NaN nor infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def in_a_line(value: object) -> str:
+    """Write a cell for a pipe."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(cell, value))
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "" if value is None else cell(value) if isinstance(value, str) else str(value)
 
 
 def write_lines(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -97,7 +148,7 @@ SORTS = ("support", "length", "order")
 def show_itemsets(itemsets: Itemsets, limit: int | None, sort: str = "order") -> None:
     """Show the first itemsets in some order."""
     n = rows_shown(len(itemsets), limit)
-    shown = _sorted(itemsets, sort, n)
+    shown = ordered(itemsets, sort, n)
     if on_terminal():
         from itemix.cli.page import Page
 
@@ -145,17 +196,7 @@ def show_table(result: Tabular, limit: int | None) -> None:
         Page().table(dataclasses.replace(result.table(n, width=None), title="", footer=footer))
         return
     columns = result.head(n).to_arrow().to_pydict()
-    cells = [list(map(_in_a_line, values)) for values in columns.values()]
-    write_lines(list(columns), zip(*cells, strict=True))
-
-
-def _in_a_line(value: object) -> str:
-    """Write the cell of a result for a pipe."""
-    if isinstance(value, list):
-        return ", ".join(map(cell, value))
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return cell(value) if isinstance(value, str) else str(value)
+    write_rows(list(columns), zip(*columns.values(), strict=True), as_json=False)
 
 
 def _draw_rules(shown: Rules, extra: list[str], n_left_out: int) -> None:
@@ -171,10 +212,11 @@ def _draw_rules(shown: Rules, extra: list[str], n_left_out: int) -> None:
     )
 
 
-def _sorted(itemsets: Itemsets, sort: str, n: int) -> Itemsets:
-    """Return the first n itemsets in some order."""
+def ordered(itemsets: Itemsets, sort: str, n: int | None) -> Itemsets:
+    """Return the first n itemsets in some order, or all."""
     import numpy as np
 
+    n = n or len(itemsets)
     if sort == "support":
         return itemsets.top(n)
     if sort == "length":

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from itemix._files import refuse_repeated
-from itemix.cli.options import ModelOrData, Quiet, Reading, option
-from itemix.cli.output import on_terminal, write_lines
+from itemix.cli.options import AsJson, ModelOrData, Quiet, Reading, option
+from itemix.cli.output import on_terminal, write_object, write_rows
 from itemix.cli.sources import opened, read_model_or_data
 from itemix.errors import InvalidInputError
 
@@ -54,6 +54,7 @@ def query(
         ),
     ] = 0.9,
     reading: Reading,
+    json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask for the probability of items.
@@ -72,14 +73,16 @@ def query(
     with opened(source, quiet=quiet) as found:
         asked = read_model_or_data(found, reading, quiet=quiet)
     row = _answer(asked, event, condition, level)
-    if on_terminal():
+    if json:
+        write_object(row)
+    elif on_terminal():
         _draw(
             row,
             _words(event["itemset"], event["absent"]),
             _words(condition["given"], condition["given_absent"]),
         )
     else:
-        write_lines(list(row), [[f"{value:.6g}" for value in row.values()]])
+        write_rows(list(row), [list(row.values())], as_json=False)
 
 
 def _answer(

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 import typer
 
 from itemix._files import refuse_repeated
-from itemix.cli.options import ModelOrData, Quiet, Reading, option
-from itemix.cli.output import cell, note, on_terminal, write_lines
+from itemix.cli.options import AsJson, ModelOrData, Quiet, Reading, option
+from itemix.cli.output import cell, in_a_line, note, on_terminal, write_rows
 from itemix.cli.sources import opened, read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
 
@@ -27,7 +27,7 @@ class Offer(NamedTuple):
 
     probability: float
     lift: float
-    item: str
+    item: "Label | tuple[Label, ...]"
 
 
 def recommend(
@@ -59,6 +59,7 @@ def recommend(
         option("--partial", panel=_WHAT, help="Items that are not named may be in the basket, too."),
     ] = False,
     reading: Reading,
+    json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Recommend items for a basket.
@@ -80,13 +81,13 @@ def recommend(
             recommender, read_source(baskets, reading, quiet=quiet, beside=recommender), quiet=quiet
         )
         rows = _for_many(recommender, known, number, complete=not partial)
-        write_lines(["basket", "rank", "probability", "item"], rows)
+        write_rows(["basket", "rank", "probability", "item"], rows, as_json=json)
         return
     offers = _for_one(asked, basket, unwanted, number, complete=not partial)
-    if on_terminal():
+    if on_terminal() and not json:
         _draw(offers)
     else:
-        write_lines(Offer._fields, ([f"{p:.6g}", f"{lift:.6g}", item] for p, lift, item in offers))
+        write_rows(Offer._fields, offers, as_json=json)
 
 
 def _read(source: str, reading: Reading, *, quiet: bool) -> "FittedModel | Rules | Transactions":
@@ -118,13 +119,13 @@ def _for_one(
 
     if isinstance(asked, FittedModel):
         found = asked.recommend(basket, n, absent=absent, complete=complete)
-        return [Offer(offer.probability, offer.lift, cell(offer.item)) for offer in found]
+        return [Offer(offer.probability, offer.lift, offer.item) for offer in found]
     if isinstance(asked, Rules):
         known = asked.items.names(asked.items.codes(basket))
         rules = asked.filter(exclude=absent) if absent else asked
         lift = rules.lift
         return [
-            Offer(offer.score, float(lift[offer.rule]), ", ".join(map(cell, offer.items)))
+            Offer(offer.score, float(lift[offer.rule]), _alone(offer.items))
             for offer in _applied(rules, [known], n)[0]
         ]
     return _counted(asked, basket, absent, n)
@@ -146,7 +147,7 @@ def _counted(transactions: "Transactions", basket: list[str], absent: list[str],
     share[known] = -1.0
     best = np.argsort(-share, kind="stable")[: min(n, transactions.n_items - len(known))]
     return [
-        Offer(float(share[i]), float(share[i] / overall[i]), cell(transactions.items[int(i)]))
+        Offer(float(share[i]), float(share[i] / overall[i]), transactions.items[int(i)])
         for i in best
         if share[i] > 0
     ]
@@ -186,25 +187,20 @@ def _with_known_items(
 
 def _for_many(
     recommender: "FittedModel | Rules", baskets: "Transactions", n: int, *, complete: bool
-) -> "Iterator[list[str]]":
+) -> "Iterator[list[object]]":
     """Yield a row for each recommendation: the number of the basket from 1, the rank, and the item."""
     from itemix.mining.rules import Rules
 
     if isinstance(recommender, Rules):
         for b, offers in enumerate(_applied(recommender, baskets, n)):
             for rank, offer in enumerate(offers):
-                yield [str(b + 1), str(rank + 1), f"{offer.score:.6g}", ", ".join(map(cell, offer.items))]
+                yield [b + 1, rank + 1, float(offer.score), _alone(offer.items)]
         return
     codes, chances = recommender.recommend_many(baskets, n, complete=complete)
     for b, row in enumerate(codes.tolist()):
         for rank, code in enumerate(row):
             if code >= 0:
-                yield [
-                    str(b + 1),
-                    str(rank + 1),
-                    f"{chances[b, rank]:.6g}",
-                    cell(recommender.model.items[code]),
-                ]
+                yield [b + 1, rank + 1, float(chances[b, rank]), recommender.model.items[code]]
 
 
 def _applied(rules: "Rules", baskets: "Transactions | list[list[Label]]", n: int) -> "Recommendations":
@@ -212,9 +208,14 @@ def _applied(rules: "Rules", baskets: "Transactions | list[list[Label]]", n: int
     return cast("Recommendations", rules.recommend(baskets, n))
 
 
+def _alone(names: "tuple[Label, ...]") -> "Label | tuple[Label, ...]":
+    """Return the only name, or all if there are several."""
+    return names[0] if len(names) == 1 else names
+
+
 def _draw(offers: list[Offer]) -> None:
     from itemix.cli.page import Page
     from itemix.core.display import Table, format_number
 
-    rows = tuple((format_number(p), format_number(lift), item) for p, lift, item in offers)
+    rows = tuple((format_number(p), format_number(lift), in_a_line(item)) for p, lift, item in offers)
     Page().table(Table("", Offer._fields, rows), bars=[offer.probability for offer in offers])

@@ -1,7 +1,6 @@
 """``itemix rules``: association rules of transactions, of a model, or of itemsets that were saved."""
 
 import dataclasses
-import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 from itemix._files import refuse_repeated
@@ -13,6 +12,7 @@ from itemix.cli.options import (
     Searching,
     as_support,
     check_choice,
+    check_conditions,
     one_of,
     option,
 )
@@ -36,7 +36,7 @@ TESTS = ("fisher", "chi2")
 ADJUSTMENTS = ("bh", "by", "holm", "bonferroni", "none")
 
 _PANEL = "Which rules"
-_CONDITION = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+_COLUMNS = (*MEASURES, "count", "antecedents", "consequents")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +64,8 @@ class Splitting:
             "--where",
             panel=_PANEL,
             metavar="CONDITION",
-            help="Another condition on a measure, such as 'lift>=1.2' or 'q_value<=0.05'; may be repeated.",
+            help="Another condition on the rules, such as 'lift > 3', 'q_value <= 0.05' or 'antecedents "
+            "contains milk'; may be repeated.",
         ),
     ] = None
     antecedent: Annotated[
@@ -171,7 +172,7 @@ class Splitting:
                 f"'{self.metric}<=0.05'"
             )
         check_choice("--metric", self.metric, METRICS)
-        self.bounds()
+        check_conditions(self.where, _COLUMNS)
 
     def check(self) -> None:
         """Check what can be checked before anything is read.
@@ -206,25 +207,6 @@ class Splitting:
             "support_only": self.support_only,
             "max_rules": self.max_rules,
         }
-
-    def bounds(self) -> dict[str, Any]:
-        """Return the conditions as `Rules.filter` takes them.
-
-        Raises
-        ------
-        InvalidInputError
-            If one is not like lift>=1.2.
-        """
-        found = {}
-        for condition in self.where or ():
-            match = _CONDITION.fullmatch(condition)
-            if match is None or match[1] not in MEASURES:
-                raise InvalidInputError(
-                    f"expected --where with a measure, >= or <=, and a number, got {condition!r}; try "
-                    f"'lift>=1.2' (the measures are {', '.join(MEASURES)})"
-                )
-            found[f"{'min' if match[2] == '>=' else 'max'}_{match[1]}"] = float(match[3])
-        return found
 
 
 def rules(
@@ -279,7 +261,7 @@ def rules(
     tested_in = None if holdout is None else read_source(holdout, reading, quiet=output.quiet)
     found = split_itemsets(itemsets, data=transactions, holdout=tested_in, **split.as_arguments())
     if split.where:
-        found = found.filter(**split.bounds())
+        found = found.where(*split.where)
     hint = "" if len(found) else "; try a lower --min-threshold or --min-support"
     tested = "" if found.n_tests is None else f" of {found.n_tests:,} tested"
     counted = f"{plural(len(found), 'rule')}{tested} with {found.metric} >= {split.min_threshold:g}"

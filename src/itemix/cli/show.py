@@ -1,13 +1,14 @@
 """``itemix show``: what a saved model has found, in words; or the itemsets or rules of a file."""
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from itemix._files import is_regular, is_stream
 from itemix.cli import sources
-from itemix.cli.options import Quiet, option
-from itemix.cli.output import note, on_terminal, write_lines
+from itemix.cli.options import AsJson, Quiet, option
+from itemix.cli.output import note, on_terminal, write_rows
 from itemix.cli.sources import Opened, opened, read_model, read_result
 from itemix.errors import InvalidInputError
 
@@ -45,6 +46,7 @@ def show(
             "--items", panel="Output", metavar="N", help="Items to name for each component; 6 by default."
         ),
     ] = 6,
+    json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Show what a model has found.
@@ -60,7 +62,10 @@ def show(
     with opened(file, quiet=quiet) as found:
         result = read_result(found)
         if result is not None:
-            _show_result(file, result, limit, quiet)
+            if json:
+                sys.stdout.write(result.head(limit or len(result)).to_json())
+            else:
+                _show_result(file, result, limit, quiet)
             return
         model = _read_model(found)
     note(sources.model_summary(file, model), quiet=quiet)
@@ -68,30 +73,31 @@ def show(
         note(sources.prior_summary(model.training.prior), quiet=quiet)
     components = model.components
     if components is None or (components.n_components == 1 and not model.n_components_of_samples):
-        _show_pairs(model, limit, quiet=quiet)
+        _show_pairs(model, limit, as_json=json, quiet=quiet)
         return
     order = (-components.weights).argsort(kind="stable")
     shown = order[: len(order) if limit == 0 else limit].tolist()
-    if on_terminal():
+    if on_terminal() and not json:
         _draw(components, shown, items, len(order) - len(shown))
         return
-    write_lines(["component", "weight", "item", "probability", "lift"], _lines(components, shown, items))
+    headers = ["component", "weight", "item", "probability", "lift"]
+    write_rows(headers, _lines(components, shown, items), as_json=json)
 
 
-def _lines(components: "Mixture", shown: list[int], n_items: int) -> "Iterator[list[str]]":
+def _lines(components: "Mixture", shown: list[int], n_items: int) -> "Iterator[list[object]]":
     """Yield a line for each typical item of each component, and one without an item if it has none."""
     from itemix.mining.characteristics import characteristic_items
 
     for number, k in enumerate(shown, start=1):
-        own = [str(number), f"{components.weights[k]:.6g}"]
+        own = [number, float(components.weights[k])]
         typical = characteristic_items(components, k, n_items)
         for name, probability, lift in typical:
-            yield [*own, str(name), f"{probability:.6g}", f"{lift:.6g}"]
+            yield [*own, name, float(probability), float(lift)]
         if not typical:
-            yield [*own, "", "", ""]
+            yield [*own, None, None, None]
 
 
-def _show_pairs(model: "FittedModel", limit: int, *, quiet: bool) -> None:
+def _show_pairs(model: "FittedModel", limit: int, *, as_json: bool, quiet: bool) -> None:
     """Show the pairs of items that depend most on each other."""
     from itemix.core.display import Table, format_name, format_number
     from itemix.mining.query import dependencies
@@ -101,21 +107,16 @@ def _show_pairs(model: "FittedModel", limit: int, *, quiet: bool) -> None:
     pairs = [pair for pair in dependencies(model.model, limit or n_pairs) if pair.information > _ROUNDING]
     if not pairs:
         note("no two items depend on each other in it", quiet=quiet)
-        _show_items(model, limit)
+        _show_items(model, limit, as_json=as_json)
         return
-    if not on_terminal():
+    if as_json or not on_terminal():
         numbers = ["probability", "lift", "information"]
-        write_lines(
-            ["item", "other", *numbers],
-            (
-                [str(pair.item), str(pair.other), *(f"{getattr(pair, name):.6g}" for name in numbers)]
-                for pair in pairs
-            ),
-        )
+        rows = ([pair.item, pair.other, *(float(getattr(pair, name)) for name in numbers)] for pair in pairs)
+        write_rows(["item", "other", *numbers], rows, as_json=as_json)
         return
     from itemix.cli.page import Page
 
-    rows = tuple(
+    cells = tuple(
         (
             format_number(pair.probability),
             format_number(pair.lift),
@@ -123,25 +124,24 @@ def _show_pairs(model: "FittedModel", limit: int, *, quiet: bool) -> None:
         )
         for pair in pairs
     )
-    Page().table(Table("", ("probability", "lift", "depend on each other"), rows))
+    Page().table(Table("", ("probability", "lift", "depend on each other"), cells))
 
 
-def _show_items(model: "FittedModel", limit: int) -> None:
+def _show_items(model: "FittedModel", limit: int, *, as_json: bool) -> None:
     """Show the most probable items."""
     from itemix.cli.page import Page
     from itemix.core.display import Table, format_name, format_number
 
     probability, items = model.model.item_probabilities, model.model.items
     shown = (-probability).argsort(kind="stable")[: limit or None].tolist()
-    if not on_terminal():
-        write_lines(
-            ["item", "probability"], ([str(items[code]), f"{probability[code]:.6g}"] for code in shown)
-        )
+    if as_json or not on_terminal():
+        rows = ([items[code], float(probability[code])] for code in shown)
+        write_rows(["item", "probability"], rows, as_json=as_json)
         return
-    rows = tuple((format_number(float(probability[code])), format_name(items[code])) for code in shown)
+    cells = tuple((format_number(float(probability[code])), format_name(items[code])) for code in shown)
     n_left_out = len(items) - len(shown)
     more = f"... {n_left_out:,} more: --limit 0 shows all" if n_left_out else ""
-    Page().table(Table("", ("probability", "item"), rows, more))
+    Page().table(Table("", ("probability", "item"), cells, more))
 
 
 def _show_result(file: str, result: "Itemsets | Rules", limit: int, quiet: bool) -> None:

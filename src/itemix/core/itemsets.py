@@ -11,12 +11,12 @@ from itemix._checks import as_written, check_bounds, check_counts, check_support
 from itemix._runtime import interruptible
 from itemix.core import display, tables
 from itemix.core.items import Items
-from itemix.core.results import Tabular
+from itemix.core.results import ColumnResult, Tabular
 from itemix.core.sets import Sets, are_several, as_position, as_positions, readonly
 from itemix.errors import InvalidInputError, UnknownItemError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
 
@@ -491,6 +491,29 @@ class Itemsets(Tabular):
             },
             percents=frozenset(("support", "lower", "upper")),
         )
+
+
+class LengthCounts(ColumnResult):
+    """How many itemsets of each length there are at several supports: what tells which one to choose."""
+
+    __slots__ = ()
+    _kind = "supports"
+    _types: ClassVar = {"min_support": "float64", "itemsets": "int64"}
+    _percents = frozenset(("min_support",))
+
+    @classmethod
+    def of(cls, families: Sequence[Itemsets]) -> Self:
+        """Count the itemsets of families that were mined at different supports, in ascending order."""
+        ranked = sorted(families, key=lambda itemsets: itemsets.min_support or 0.0)
+        counts = [np.bincount(itemsets.lengths) for itemsets in ranked]
+        longest = max(map(len, counts), default=0)
+        by_length = np.array([np.pad(found, (0, longest - len(found))) for found in counts])
+        columns = {
+            "min_support": np.array([itemsets.min_support or 0.0 for itemsets in ranked]),
+            "itemsets": by_length.sum(axis=1),
+            **{f"length_{n}": by_length[:, n] for n in range(longest) if by_length[:, n].any()},
+        }
+        return cls(tables.TableColumns(cls._kind, Items([]), columns, {}))
 
 
 def _groups_of_equal(support: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

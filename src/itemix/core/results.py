@@ -8,32 +8,41 @@ columns are.
 
 from __future__ import annotations
 
+import contextlib
 import io
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix._arrays import Immutable, protected
-from itemix._checks import check_whole
+from itemix._arrays import Immutable, as_arrow, protected
+from itemix._checks import check_whole, did_you_mean, nearest
 from itemix.core import display, tables
 from itemix.core.sets import Sets, are_several, as_position, as_positions
 from itemix.core.tables import FileLayout, TableColumns
+from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
     from itemix._files import Held
+    from itemix._typing import Marks
+    from itemix.core.conditions import Condition
     from itemix.core.items import Items
+    from itemix.core.tables import Column
 
 __all__ = ["ColumnResult", "Tabular"]
+
+# A number that is this close to the bound of a condition meets it.
+_ROUNDING = 1e-12
 
 
 class Tabular(Immutable, ABC):
@@ -81,6 +90,36 @@ class Tabular(Immutable, ABC):
         return self.take(
             np.arange(len(self))[rows] if isinstance(rows, slice) else as_positions(rows, len(self))
         )
+
+    def where(self, *conditions: str) -> Self:
+        """Return the rows for which all conditions hold, in the same order.
+
+        Parameters
+        ----------
+        *conditions : str
+            Each compares a column of `to_pandas` with a value: ``"lift > 3"``, ``"support >= 1%"``,
+            ``"q_value <= 0.05 and count > 20"``. Operators are ``= != < <= > >=``, "in" and "not in"; of
+            sets and texts "contains" and "not contains": ``"itemsets contains milk"``. Blanks in the names of
+            columns may be underscores.
+
+        Raises
+        ------
+        InvalidInputError
+            If a condition has another form, or there is no such column.
+        UnknownItemError
+            If a set is asked for an item that there is not.
+        """
+        from itemix.core.conditions import parsed
+
+        kept = np.ones(len(self), dtype=np.bool_)
+        for condition in parsed(conditions):
+            kept &= _where_holds(condition, self._column(condition.column))
+        return self.take(kept)
+
+    def _column(self, name: str) -> Column:
+        """Return a column by its name, in which blanks may be underscores."""
+        columns = {known.replace(" ", "_"): values for known, values in self._as_columns().values.items()}
+        return columns[named_among(name, columns)]
 
     def table(self, n: int = display.ROWS_SHOWN, *, width: int | None = display.SET_WIDTH) -> display.Table:
         """Return the first n rows as a table, which shows as text, or as HTML in a notebook.
@@ -251,6 +290,54 @@ class Tabular(Immutable, ABC):
             If there is no such file, it is damaged, or it was not written by `save`.
         """
         return tables.read(path, cls._kind, cls._types, cls._from_columns)
+
+
+def named_among(name: str, columns: Collection[str]) -> str:
+    """Return the name of a column as it is among others, with underscores for blanks.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none of this name.
+    """
+    found = name.strip().replace(" ", "_")
+    if found not in columns:
+        hint = did_you_mean(nearest(found, columns), f"try '{next(iter(columns))} > 0'")
+        raise InvalidInputError(
+            f"expected a condition on one of {', '.join(columns)}, got {name!r:.60}; {hint}"
+        )
+    return found
+
+
+def _where_holds(condition: Condition, values: Column) -> Marks:
+    """Return for which rows a condition on a column holds."""
+    name = condition.operator
+    if isinstance(values, Sets):
+        if name not in ("contains", "not contains"):
+            raise InvalidInputError(
+                f"expected 'contains' or 'not contains' with a column of sets, got {str(condition)!r}; try "
+                f"'{condition.column} contains milk'"
+            )
+        held: Marks = (values.count_members(condition.values[0]) > 0) == (name == "contains")
+        return held
+    if values.dtype.kind not in "iuf":
+        return condition.holds(as_arrow(values))
+    wanted = [_as_fraction(text) for text in condition.values]
+    numbers = values.astype(np.float64)
+    for text in wanted:  # a number that is this close to a bound meets it
+        with contextlib.suppress(ValueError):
+            bound = float(text)
+            numbers[np.abs(numbers - bound) <= _ROUNDING * max(1.0, abs(bound))] = bound
+    return condition._replace(values=tuple(wanted)).holds(numbers)
+
+
+def _as_fraction(text: str) -> str:
+    """Write a percentage as a fraction; other texts stay as they are."""
+    if not text.endswith("%"):
+        return text
+    with contextlib.suppress(ArithmeticError):
+        return str(Decimal(text.removesuffix("%").strip()) / 100)
+    return text
 
 
 class ColumnResult(Tabular):

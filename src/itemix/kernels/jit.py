@@ -3,9 +3,10 @@
 Numba is imported, and code compiled or loaded, when a kernel is first called for work that is worth it. To
 load compiled code takes longer than many a small job; to compile it takes a minute. So a process does its
 first steps in plain Python, for about as long as the compiled code would take to come (`spare_seconds`): a
-kernel marked `linear` runs as Python on small arrays, and `mining/plain.py` stands in for the searches. What
-comes out is the same. Meanwhile another process compiles. The variable ITEMIX_COMPILE turns that off: with
-``later`` no process is started, with ``now`` nothing runs as Python, and not a word is said of compiling.
+kernel marked `linear` runs as Python on small arrays, and the plain search of `mining/exact.py` stands in for
+the others. What comes out is the same. Meanwhile another process compiles. The variable ITEMIX_COMPILE turns
+that off: with ``later`` no process is started, with ``now`` nothing runs as Python, and not a word is said of
+compiling.
 
 Compiled code is kept in the user's cache, in a folder for each kind of machine and each state of the sources,
 so that it outlives a reinstallation. Many containers let nobody write there; the code then goes to a

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from itemix._checks import check_counts, check_number, check_whole
 from itemix.core import display
-from itemix.core.results import Tabular
+from itemix.core.results import Tabular, named_among
 from itemix.core.sets import Sets, are_several, as_position, as_positions, readonly
 from itemix.core.tables import TableColumns, same_column, transactions_behind
 from itemix.errors import InvalidInputError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from itemix._typing import Array, Floats, Ints, Marks
     from itemix.core.items import Items, Label
+    from itemix.core.tables import Column
     from itemix.core.transactions import Transactions
     from itemix.mining.recommend import Recommendations, RuleRecommendation
 
@@ -462,6 +463,14 @@ class Rules(Tabular):
         tests = f"of {self.n_tests:,} tested" if self.n_tests is not None else ""
         return display.joined([f"Rules: {display.plural(len(self), 'rule')}", tests, threshold, source])
 
+    def _column(self, name: str) -> Column:
+        others = {"antecedents": self.antecedents, "consequents": self.consequents, "count": self.count}
+        known = {measure.replace(" ", "_"): measure for measure in measures.MEASURES}
+        found = named_among(name, [*known, *(side for side, values in others.items() if values is not None)])
+        values = self.measure(known[found]) if found in known else others[found]
+        assert values is not None  # noqa: S101 - named_among has refused it
+        return values
+
     def _as_columns(self) -> TableColumns:
         values: dict[str, Sets | Array] = {
             "antecedents": self.antecedents,
@@ -481,13 +490,14 @@ class Rules(Tabular):
 
     @classmethod
     def _from_columns(cls, columns: TableColumns) -> Self:
+        is_plain = "n_transactions" not in columns.facts
         facts = {"n_transactions": transactions_behind(columns)} | columns.facts
         return cls(
             columns.sets("antecedents"),
             columns.sets("consequents"),
             *(columns.numbers(name) for name in _BASE),
             count=columns.numbers("count") if "count" in columns.values else None,
-            p_value=columns.numbers("p_value") if columns.facts.get("significance") else None,
+            p_value=columns.numbers("p_value") if columns.facts.get("significance") or is_plain else None,
             q_value=columns.numbers("q_value"),
             **facts,
         )

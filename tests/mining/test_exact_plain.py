@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from itemix import Transactions, mine
 from itemix.errors import TooManyItemsetsError
 from itemix.kernels import jit
-from itemix.mining import plain
+from itemix.mining import exact
 
+MINE_PLAINLY = exact.mine_plainly
 TARGETS = ("all", "closed", "maximal")
 
 
@@ -34,7 +35,7 @@ def plainly(monkeypatch):
     def find(*arguments, **options):
 
         def searched(*given):
-            found = plain.mine_plainly(*given)
+            found = MINE_PLAINLY(*given)
             assert found is not None
             return found
 
@@ -103,7 +104,7 @@ def test_it_gives_up_in_time(monkeypatch):
     tried = []
 
     def searched(*given):
-        tried.append(plain.mine_plainly(*given))
+        tried.append(MINE_PLAINLY(*given))
         return tried[-1]
 
     monkeypatch.setattr("itemix.mining.exact.mine_plainly", searched)
