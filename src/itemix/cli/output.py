@@ -142,7 +142,8 @@ def names_of(sets: Sets) -> Iterator[str]:
         yield ", ".join([names[code] for code in codes[start:stop]])
 
 
-SORTS = ("support", "length", "order")
+MEASURES = ("lift", "all_confidence", "bond")
+SORTS = ("support", "length", "order", *MEASURES)
 
 
 def show_itemsets(itemsets: Itemsets, limit: int | None, sort: str = "order") -> None:
@@ -155,7 +156,8 @@ def show_itemsets(itemsets: Itemsets, limit: int | None, sort: str = "order") ->
         table = dataclasses.replace(shown.table(n), title="", footer=more_rows(len(itemsets) - n))
         Page().table(table, bars=(shown.support / max(shown.support.max(initial=0), 1e-300)).tolist())
         return
-    numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper}
+    measured = {name: shown.measure(name) for name in shown.measures}
+    numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper, **measured}
     columns = {
         name: [f"{value:.6g}" for value in values.tolist()]
         for name, values in numbers.items()
@@ -219,6 +221,8 @@ def ordered(itemsets: Itemsets, sort: str, n: int | None) -> Itemsets:
     n = n or len(itemsets)
     if sort == "support":
         return itemsets.top(n)
+    if sort in MEASURES:
+        return itemsets.take(np.argsort(-itemsets.measure(sort), kind="stable")[:n])
     if sort == "length":
         return itemsets.take(np.lexsort((-itemsets.support, -itemsets.lengths))[:n])
     return itemsets[:n]

@@ -305,6 +305,8 @@ def differences(comparison: Comparison, n: int = 15, *, ax: Axes | None = None) 
     canvas.frame(ax, palette, grid="y")
     for is_more, colour in ((True, palette.positive), (False, palette.negative)):
         chosen = (shown.ratio > 1) == is_more
+        if not chosen.any():
+            continue
         a, b = both[:, chosen]
         ax.hlines(places[chosen], a, b, color=colour, linewidth=1.6, alpha=0.6, zorder=2)
         mark: dict[str, Any] = {"color": colour, "markersize": 6, "clip_on": False, "zorder": 4}
