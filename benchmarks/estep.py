@@ -30,10 +30,9 @@ from mining import machine
 
 import itemix
 from itemix._runtime import Workers, count_threads
-from itemix.inference.em import EM
+from itemix.inference.em import EM, Variational
 from itemix.inference.priors import make_prior
 from itemix.inference.start import starter
-from itemix.inference.variational import Variational
 from itemix.models.counts import Rows
 from itemix.models.mixture import Mixture
 

@@ -46,7 +46,7 @@ class TooManyItemsetsError(ItemixError, MemoryError):
 
 
 class NotEnoughMemoryError(ItemixError, MemoryError):
-    """A model would not fit into the memory that this process may take."""
+    """A model, or a part of a file, would not fit into the memory that this process may take."""
 
 
 class ModelFileError(ItemixError, ValueError):

@@ -11,7 +11,7 @@ from fits import GIBBS
 from sklearn.exceptions import ConvergenceWarning
 
 from itemix.estimators import BayesianMixture, BernoulliMixture, ChowLiuMixture
-from itemix.inference.variational import Variational
+from itemix.inference.em import Variational
 
 
 def test_verbose_tells_the_progress(data, capsys):

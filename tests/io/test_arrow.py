@@ -94,6 +94,7 @@ def test_the_index_of_pandas_is_no_item(tmp_path):
             {},
             r"expected one list column, got columns 'a', 'b'; name it with item=",
         ),
+        ({"a" * 5000: [1]}, {"item": "z"}, r"got columns 'a{60}…'; name the right one with item="),
         ({"a": [1]}, {"item": "z"}, r"expected a column 'z', got columns 'a'; name the right one with item="),
         (
             {"a": [1]},

@@ -93,6 +93,7 @@ def test_one_item_is_a_table(tmp_path):
 @pytest.mark.parametrize(
     ("lists", "kind", "message"),
     [
+        ([["-1"]], "basket", r"x\.csv, which is taken for fimi; read it with format='basket'"),
         ([["a"], ["1"]], "basket", r"x\.csv, which is taken for onehot; read it with format='basket'"),
         ([["1"], ["2"]], "basket", r"x\.csv, whose names would be taken for whole numbers; write \.parquet"),
         ([[5], []], "onehot", r"x\.csv, which is taken for fimi; read it with format='onehot'"),
@@ -103,3 +104,12 @@ def test_what_would_be_mistaken_is_said(tmp_path, lists, kind, message):
     """One line says what the file would be taken for, and how to read it."""
     with pytest.warns(UserWarning, match=message):
         write_transactions(Transactions.from_lists(lists), tmp_path / "x.csv", format=kind)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("x.parquet", "jsonl"), ("x.feather.gz", "basket")])
+def test_text_under_the_name_of_a_table_is_said(tmp_path, name, kind):
+    """Text in a file that is named as a table is refused without its format, so the writer says so."""
+    data = Transactions.from_lists([["milk", "bread"], ["milk"]])
+    with pytest.warns(UserWarning, match=f"{name}, which has another format than its name says; .*'{kind}'"):
+        write_transactions(data, tmp_path / name, format=kind)
+    assert read_transactions(tmp_path / name, format=kind).to_lists() == data.to_lists()

@@ -1,6 +1,7 @@
 """Any bytes are read, or refused by one error of one line; whole and in chunks they are the same."""
 
 import io
+import re
 import struct
 
 import pyarrow as pa
@@ -140,6 +141,35 @@ def test_damaged_tables(folder, name, changes):
         content[at : at + len(new)] = new
     (folder / name).write_bytes(content)
     read_both_ways(folder / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("x.arrow", "expected enough memory for .*x.arrow, got too little .*; copy or download it again"),
+        ("stream.arrow", "expected a complete Arrow file, got .*stream.arrow which is cut short or damaged"),
+    ],
+)
+def test_damage_that_asks_for_more_than_memory(folder, name, message):
+    """Lengths of petabytes in a damaged file are refused in one line, not tried."""
+    table = pa.table({"order_id": [1, 1, 2], "product": ["milk", "bread", "milk"]})
+    stream = io.BytesIO()
+    if name == "x.arrow":
+        feather.write_feather(table, stream, compression="zstd")
+    else:
+        with pa.ipc.new_stream(stream, table.schema) as writer:
+            writer.write_table(table)
+    messages = []
+    content = stream.getvalue()
+    for place in range(len(content)):
+        changed = bytearray(content)
+        changed[place] = 1 if changed[place] == 0 else 0
+        (folder / name).write_bytes(changed)
+        try:
+            read_transactions(folder / name)
+        except ItemixError as error:
+            messages.append(str(error))
+    assert any(re.match(message, line) for line in messages)
 
 
 COLUMNS = {

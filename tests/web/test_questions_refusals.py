@@ -121,6 +121,16 @@ def test_data_of_other_items_is_refused(model):
         Served("x", model, data=itemix.Transactions.from_lists([["nail", "hammer"]]))
 
 
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.path)
+def test_every_field_refuses_what_it_is_not(client, view):
+    """Whatever the type of a field is, a value of another one is refused by a line that names the field."""
+    path = view.path.replace("{number:int}", "1")
+    for name in view.question.model_fields.keys() - {"number"}:
+        message = refused(client.post(path, json={name: {"a": 1}}), 400, "invalid_request")
+        assert message.startswith("expected ")
+        assert name in message or "min_support" in message
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),

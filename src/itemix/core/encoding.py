@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _COLUMNS_SHOWN = 8
+_LONGEST_SHOWN = 60
 
 
 class Encoded(NamedTuple):
@@ -310,7 +311,10 @@ def columns_shown(columns: Sequence[str]) -> str:
     """Return the first few names of columns, for a message."""
     if not columns:
         return "no columns"
-    shown = ", ".join(repr(column) for column in columns[:_COLUMNS_SHOWN])
+    shown = ", ".join(
+        repr(name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…")
+        for name in columns[:_COLUMNS_SHOWN]
+    )
     return f"columns {shown}{', ...' if len(columns) > _COLUMNS_SHOWN else ''}"
 
 

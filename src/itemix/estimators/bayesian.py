@@ -24,11 +24,11 @@ from itemix.estimators.base import MixtureEstimator
 from itemix.fitted import FittedModel, Training, learn_recommender
 from itemix.inference import METHODS, bayesian_method
 from itemix.inference.chains import Chains, Schedule, sample
+from itemix.inference.em import Variational
 from itemix.inference.gibbs import GibbsSampler, default_max_components
 from itemix.inference.loop import shown_progress, tell_stage
 from itemix.inference.priors import DataTotals, Prior, Weights, make_prior
 from itemix.inference.start import PROCESS_LABELS, label_starter
-from itemix.inference.variational import Variational
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:

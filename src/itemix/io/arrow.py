@@ -22,7 +22,7 @@ from itemix.core.encoding import (
 )
 from itemix.core.items import Items
 from itemix.core.tables import in_arrow_memory
-from itemix.errors import InvalidInputError
+from itemix.errors import InvalidInputError, NotEnoughMemoryError
 from itemix.io.detect import LIST_NAMES, find_column, looks_long, pair_of_columns
 
 if TYPE_CHECKING:
@@ -109,6 +109,12 @@ def _explained(source: Source, *, parquet: bool) -> Iterator[None]:
         raise InvalidInputError(
             f"{source.label}: expected columns of numbers or names, got others ({_first_line(error)}); "
             "write them as strings or integers"
+        ) from None
+    except MemoryError as error:  # damage can ask for more than there is
+        reason = f" ({_first_line(error)})" if str(error) else ""
+        raise NotEnoughMemoryError(
+            f"expected enough memory for {source.label}, got too little{reason}; copy or "
+            "download it again if it is not that large, or write it in smaller parts"
         ) from None
     except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
         kind = "Parquet" if parquet else "Arrow"

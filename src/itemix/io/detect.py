@@ -69,7 +69,7 @@ _LAYOUTS_OF_TABLES = ("long", "onehot", "table")
 _YES_OR_NO = frozenset(TRUE_WORDS + FALSE_WORDS)
 _JSON_ENDING = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
 _TAB_ENDING = re.compile(r"\.tsv(\.gz)?$", re.IGNORECASE)
-_BINARY_ENDING = re.compile(r"\.(?:(parquet|pq)|arrow|feather|ipc)(?:\.gz)?$", re.IGNORECASE)
+BINARY_ENDING = re.compile(r"\.(?:(parquet|pq)|arrow|feather|ipc)(?:\.gz)?$", re.IGNORECASE)
 _FIMI_ENDING = re.compile(r"\.(dat|fimi)(\.gz)?$", re.IGNORECASE)
 # Something that no line of whole numbers has. To match a whole line would take memory for each number in it.
 _NOT_FIMI = re.compile(r"[^\s0-9-]|-(?![0-9])|(?<=\S)-")
@@ -149,7 +149,7 @@ def recognise(
             f"expected a file in {wanted} format, got {source.label} which {what}; "
             "leave format= out to have it recognised"
         )
-    if wanted is None and (ending := _BINARY_ENDING.search(source.label)):
+    if wanted is None and (ending := BINARY_ENDING.search(source.label)):
         raise InvalidInputError(
             f"expected {'a Parquet' if ending[1] else 'an Arrow'} file, as its name says, got {source.label} "
             "which does not begin like one; download it again, or name its format="

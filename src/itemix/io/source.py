@@ -32,6 +32,7 @@ BLOCK_SIZE = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 _ADDRESS = re.compile(r"(https?|ftp|s3|gs):/")
 _LONGEST_PART = 1 << 16
+_AT_ONCE = 1 << 30
 # Codecs of Python that write text as other text, not as bytes of a file.
 _NO_ENCODINGS = {"idna", "punycode", "unicode-escape", "raw-unicode-escape"}
 _ASCII_LIKE = {"utf8", "ascii", "usascii"}
@@ -82,6 +83,16 @@ class Source(io.RawIOBase):
     def readable(self) -> bool:
         """Return True: this is what it is for."""
         return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return up to so many bytes. Damaged files ask for far more than there are, so it is in parts."""
+        if size <= _AT_ONCE:
+            return super().read(size) or b""
+        parts = []
+        while size > 0 and (part := super().read(min(size, _AT_ONCE))):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
         """Fill a buffer as far as there are bytes, and return how many there were."""

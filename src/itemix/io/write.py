@@ -18,7 +18,7 @@ from itemix._runtime import interruptible
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.io.arrow import ITEMS_KEY
-from itemix.io.detect import DELIMITERS, ReadOptions, checked_delimiter, recognise
+from itemix.io.detect import BINARY_ENDING, DELIMITERS, ReadOptions, checked_delimiter, recognise
 from itemix.io.source import open_source
 from itemix.io.text import MOST_DIGITS, labels_from_text
 
@@ -102,6 +102,8 @@ def write_transactions(
             else:
                 _WRITERS[kind](transactions, file, mark)
         problem = _unlike(temporary, transactions, kind, mark) if is_regular(temporary) else None
+        if kind not in ("parquet", "arrow") and BINARY_ENDING.search(target.name):
+            problem = f"which has another format than its name says; read it with format={kind!r}"
     if problem is not None:
         warnings.warn(
             f"expected a file that is read back as it was written, got {target.name}, {problem}", stacklevel=2
@@ -122,8 +124,9 @@ def _unlike(path: Path, transactions: Transactions, kind: str, delimiter: str) -
     except InvalidInputError:
         return f"which is not recognised; read it with format={kind!r}"
     problem = None
-    # A basket file with one number in each line is the same as FIMI.
-    is_same = kind == "basket" and found.format == "fimi" and transactions.lengths().max() <= 1
+    # A basket file with one number in each line is the same as FIMI; '-1' is a name, but no number there.
+    is_same = kind == "basket" and found.format == "fimi" and labels.dtype.kind == "i"
+    is_same = is_same and transactions.lengths().max() <= 1
     if found.format != kind and not is_same:
         problem = f"which is taken for {found.format}; read it with format={kind!r}"
     elif kind == "onehot" and found.header_lines == 0:

@@ -160,6 +160,8 @@ def _message_of_field(name: str, got: object, schema: dict[str, Any]) -> str:
         return f"expected {name} as a list of item names, got {shown(got)} in it; try {name}=[]"
     if schema["type"] == "string":
         return f"expected {name} as a text of at most {MAX_TEXT} characters, got {shown(got)}; shorten it"
+    if schema["type"] == "boolean":
+        return f"expected {name} as true or false, got {shown(got)}; try {name}=true"
     return _message_of_number(name, got, schema)
 
 

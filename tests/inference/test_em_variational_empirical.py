@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import psi
 
+from itemix.inference.em import best_alpha, best_strength
 from itemix.inference.priors import make_prior
-from itemix.inference.variational import best_alpha, best_strength
 from itemix.models.counts import Counts
 
 FACTORS = np.exp(np.linspace(-1.5, 1.5, 31))

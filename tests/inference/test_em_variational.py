@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from inference.planted import planted_mixture, random_data, rows_of, start_of
 from naive import inference as naive
 
+from itemix.inference.em import Variational, expected_log_weights, stick_evidence
 from itemix.inference.loop import Settings, run
 from itemix.inference.priors import make_prior
-from itemix.inference.variational import Variational, expected_log_weights, stick_evidence
 from itemix.models.mixture import Mixture
 
 KINDS = ["dirichlet", "sticks"]
