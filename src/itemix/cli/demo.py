@@ -10,7 +10,7 @@ from itemix.cli.show import in_words
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
     from itemix.estimators import DirichletProcessMixture
@@ -37,7 +37,7 @@ def demo() -> None:
 
     The data is a grocery store that is made on the spot; nothing is downloaded.
     """
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.data.synthetic import grocery_store
 
     page = Page()
