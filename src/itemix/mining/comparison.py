@@ -29,7 +29,7 @@ from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining import measures
 from itemix.mining.mine import mine
-from itemix.mining.options import min_count
+from itemix.mining.options import check_support, min_count
 from itemix.mining.supports import count
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from itemix._typing import Floats, Ints, TransactionsLike
     from itemix.core.itemsets import Itemsets
 
+_FEWEST = 5
 _LONGEST_LOOKED_INTO = 10
 _BISECTIONS = 60
 _SETS_AT_ONCE = 1 << 16
@@ -204,7 +205,7 @@ def compare(
         other has not.
     min_support : float or int, default 0.005
         Itemsets are compared if they are frequent in one of the two: a float is a fraction of its
-        transactions, an int a number of them.
+        transactions, but five of them at the least; an int is a number of them.
     by : a value for each transaction of a, instead of b
         Groups of transactions, such as months: each group (b) is compared with all others (a), or, if there
         are only two, the second with the first.
@@ -425,7 +426,10 @@ def side_counts(
     **search: Any,  # noqa: ANN401 - options of mine
 ) -> SideCounts:
     """Mine both, and count in each what is frequent in the other only; both have the same items."""
-    found = [_mined(data, min_support, search) for data in (first, second)]
+    least = [_least(min_support, data.n_transactions) for data in (first, second)]
+    if min(least) > max(first.n_transactions, second.n_transactions):
+        min_count(min_support, max(first.n_transactions, second.n_transactions))  # raises an error
+    found = [_mined(data, count, search) for data, count in zip((first, second), least, strict=True)]
     known, other = (itemsets.sets for itemsets in found)
     place = known.find(other)
     in_both, new = place >= 0, np.flatnonzero(place < 0)
@@ -441,14 +445,22 @@ def side_counts(
         second=np.concatenate([of_second, there[new]]),
         n_first=first.n_transactions,
         n_second=second.n_transactions,
-        least_first=min_count(min_support, first.n_transactions),
-        least_second=min_count(min_support, second.n_transactions),
+        least_first=least[0],
+        least_second=least[1],
     )
 
 
-def _mined(data: Transactions, min_support: float, search: dict[str, Any]) -> Itemsets:
+def _least(min_support: float, n: int) -> int:
+    """Return the count from which a set is frequent; as a fraction of few transactions it is 5 all the same."""
+    threshold = check_support(min_support)
+    return threshold if isinstance(threshold, int) else max(min_count(threshold, n), _FEWEST)
+
+
+def _mined(data: Transactions, least: int, search: dict[str, Any]) -> Itemsets:
+    if least > data.n_transactions:
+        return mine(data[:0], 1, **search)
     try:
-        return mine(data, min_support, **search)
+        return mine(data, least, **search)
     except TooManyItemsetsError as error:
         got = f"{plural(data.n_transactions, 'transaction')} with {error.n_found:,} and more"
         raise TooManyItemsetsError(
