@@ -7,27 +7,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from itemix._arrays import Immutable, protected
-from itemix._checks import as_generator
+from itemix._checks import as_generator, check_whole
+from itemix.core import display
 from itemix.core.itemsets import Itemsets
+from itemix.core.results import ColumnResult
+from itemix.core.sets import Sets
+from itemix.core.tables import TableColumns
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.inference import METHODS
 from itemix.mining import intervals as credible
 from itemix.mining import query
+from itemix.mining.characteristics import characteristic_items, in_words
 from itemix.models.affinity import learn_affinity
 from itemix.models.base import Model, as_model
 from itemix.models.corrected import CorrectedMixture
+from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
 from itemix.models.posterior import matched_labels, nearest_labels
 from itemix.models.trees import TreeMixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    import numpy.typing as npt
 
     from itemix._typing import Codes, Floats, TransactionsLike
     from itemix.core.transactions import Transactions
@@ -105,6 +113,50 @@ class Training(Immutable):
     def bound(self) -> float | None:
         """The bound at the last iteration."""
         return None if self.bounds is None else float(self.bounds[-1])
+
+
+class ComponentsTable(ColumnResult):
+    """The components of a model, the largest first: how large each is, and what tells it from the others.
+
+    Columns are component (as `predict` numbers them), share (of the transactions), size (how many of those
+    that the model was fitted to are expected in it), mean_basket (the mean number of items), items (that are
+    most telling, see `itemix.mining.characteristics`), and mostly (these with their probabilities there).
+    """
+
+    __slots__ = ()
+    _kind = "components"
+    _types: ClassVar = {
+        "component": "int64",
+        "share": "float64",
+        "size": "int64",
+        "mean_basket": "float64",
+        "items": "sets",
+        "mostly": "object",
+    }
+    _percents = frozenset({"share"})
+    _in_table = ("component", "share", "size", "mean_basket", "mostly")
+
+    @classmethod
+    def of(cls, components: Mixture, n_transactions: int | None, n_items: int) -> ComponentsTable:
+        """Make the table of a mixture."""
+        check_whole("n_items", n_items, 6, least=0)
+        order = np.argsort(-components.weights, kind="stable")
+        order = order[components.weights[order] > 0]
+        share = components.weights[order]
+        typical = [characteristic_items(components, int(k), n_items) for k in order]
+        sets = Sets.from_names([[found.item for found in row] for row in typical], components.items)
+        values: dict[str, Sets | npt.NDArray[Any]] = {"component": order.astype(np.int64), "share": share}
+        if n_transactions is not None:
+            values["size"] = np.rint(share * n_transactions).astype(np.int64)
+        values["mean_basket"] = components.probs[order].sum(axis=1)
+        values["items"] = sets
+        values["mostly"] = np.array([in_words(components, int(k), n_items) for k in order], dtype=object)
+        return cls(TableColumns(cls._kind, components.items, values, {}))
+
+    @property
+    def share(self) -> Floats:
+        """The share of the transactions, shape (n,)."""
+        return self._columns.numbers("share")
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,6 +337,85 @@ class FittedModel(Immutable):
         if self.training is None or self.training.chains is None:
             return ()
         return tuple(draw.n_components for draw in self.training.chains.draws)
+
+    @property
+    def parts(self) -> list[str]:
+        """What it is made of, in words: components, edges or itemsets, and the correction; empty for none."""
+        return [self._components_in_words(), self._structure_in_words(), self._correction_in_words()]
+
+    def _components_in_words(self) -> str:
+        if not self.n_components:
+            return ""
+        components = display.plural(self.n_components, "component")
+        return (
+            f"{components} averaged over {self.n_posteriors} samples" if self.n_posteriors > 1 else components
+        )
+
+    def _structure_in_words(self) -> str:
+        if isinstance(self.value, TreeMixture):
+            return display.plural(self.value.n_edges, "edge")
+        return (
+            display.plural(len(self.value.itemsets), "itemset") if isinstance(self.value, MaxEntropy) else ""
+        )
+
+    def _correction_in_words(self) -> str:
+        if self.corrected is None:
+            return ""
+        n = display.plural(self.corrected.transactions.n_transactions, "transaction")
+        return f"corrected by {n}, worth {self.corrected.worth:,.0f} of them"
+
+    def summary(self) -> display.Table:
+        """Say what was fitted, to what, and how it went: a table that prints, and shows in a notebook."""
+        components, structure, correction = self.parts
+        training, n = self.training, self.n_transactions
+        told = {
+            "fitted by": "" if self.inference is None else self.inference,
+            "transactions": "" if n is None else f"{n:,}",
+            "items": f"{self.value.n_items:,}",
+            "components": components,
+            "structure": structure,
+        }
+        if training is not None:
+            told["prior"] = "" if training.prior is None else training.prior.in_words()
+            told["iterations"] = "" if training.n_iter is None else f"{training.n_iter:,}{self._ended()}"
+            told["fit"] = "" if training.bound is None else f"{training.bound:.4f} a transaction"
+        told["correction"] = correction
+        told["intervals"] = "yes" if self.knows_error else "no: it has no posterior"
+        told["recommends"] = "with what was learned of pairs of items" if self.affinity is not None else ""
+        rows = tuple((name, text) for name, text in told.items() if text)
+        return display.Table(self.kind, ("", ""), rows, words=frozenset({""}))
+
+    def _ended(self) -> str:
+        """Say how the iterations ended."""
+        training = self.training
+        if training is None or training.chains is not None or training.converged is None:
+            return ""
+        return ", converged" if training.converged else ", not converged"
+
+    def components_table(self, n_items: int = 6) -> ComponentsTable:
+        """Return a row for each component, the largest first, which prints, shows, and is written to files.
+
+        Parameters
+        ----------
+        n_items : int, default 6
+            How many items tell a component apart from the others.
+
+        Raises
+        ------
+        InvalidInputError
+            If the model has no components.
+        """
+        if self.components is None:
+            raise InvalidInputError(
+                f"expected a model with components, got {self.kind}, which has none; try dependencies()"
+            )
+        return ComponentsTable.of(self.components, self.n_transactions, n_items)
+
+    def _repr_html_(self) -> str:
+        shown = self.summary().as_html()
+        if self.components is None:
+            return shown
+        return f"{shown}<br>{self.components_table().table(width=display.HTML_WIDTH).as_html()}"
 
     def require_error_source(self) -> ErrorSource:
         """Return the source of the model's uncertainty.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from itemix.cli.output import Stopwatch, stopwatch
-from itemix.cli.show import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -136,6 +135,7 @@ def _tell_of_model(page: Page, store: Transactions, itemsets: Itemsets, watch: S
 
 def _show_components(page: Page, model: DirichletProcessMixture, seconds: float) -> None:
     from itemix.core.display import Table
+    from itemix.mining.characteristics import in_words
 
     components = model.components_
     largest = (-components.weights).argsort()[:_N_COMPONENTS].tolist()

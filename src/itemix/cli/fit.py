@@ -27,7 +27,7 @@ from itemix.cli.options import (
     option,
 )
 from itemix.cli.output import note, stopwatch
-from itemix.cli.sources import model_parts, read_source
+from itemix.cli.sources import read_source
 from itemix.errors import InvalidInputError
 from itemix.inference import METHODS
 
@@ -430,7 +430,7 @@ def _summary(model: MixtureEstimator | ModelEstimator, seconds: float) -> str:
     from itemix.core.display import joined, plural
 
     training = model.fitted_.training
-    parts = model_parts(model.fitted_)
+    parts = model.fitted_.parts
     if training is not None and training.bound is not None:
         state = "converged" if training.converged else "not converged"
         parts.append(f"{state} after {plural(training.n_iter or 0, 'iteration')}")

@@ -70,7 +70,7 @@ def show(
         model = _read_model(found)
     note(sources.model_summary(file, model), quiet=quiet)
     if model.training is not None and model.training.prior is not None:
-        note(sources.prior_summary(model.training.prior), quiet=quiet)
+        note(f"prior: {model.training.prior.in_words()}", quiet=quiet)
     components = model.components
     if components is None or (components.n_components == 1 and not model.n_components_of_samples):
         _show_pairs(model, limit, as_json=json, quiet=quiet)
@@ -167,6 +167,7 @@ def _read_model(source: Opened) -> "FittedModel":
 def _draw(components: "Mixture", shown: list[int], n_items: int, n_left_out: int) -> None:
     from itemix.cli.output import Page
     from itemix.core.display import Table
+    from itemix.mining.characteristics import in_words
 
     rows = tuple(
         (f"{components.probs[k].sum():.1f}", f"{components.weights[k]:.1%}", in_words(components, k, n_items))
@@ -182,13 +183,3 @@ def _draw(components: "Mixture", shown: list[int], n_items: int, n_left_out: int
         ),
         bars=[float(components.weights[k] / largest) for k in shown],
     )
-
-
-def in_words(components: "Mixture", component: int, n_items: int) -> str:
-    """Name the items that are typical of a component, each with its probability there."""
-    from itemix.core.display import format_name
-    from itemix.mining.characteristics import characteristic_items, in_general
-
-    typical = characteristic_items(components, component, n_items)
-    words = ", ".join(f"{format_name(item)} {probability:.0%}" for item, probability, _ in typical)
-    return words or in_general(components, component)

@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from itemix.core.transactions import Transactions
     from itemix.data.catalogue import DatasetInfo
     from itemix.fitted import FittedModel
-    from itemix.inference.priors import Prior
     from itemix.io.chunks import Chunks
     from itemix.io.source import Source
     from itemix.mining.rules import Rules
-    from itemix.models.base import Model
 
 SUFFIX = ".itemix"
 NOT_YET = "not yet"
@@ -240,7 +238,7 @@ def model_summary(source: str, model: FittedModel) -> str:
     """Say what a file holds."""
     from itemix.core.display import joined, plural
 
-    components, structure, *correction = model_parts(model)
+    components, structure, *correction = model.parts
     n = model.n_transactions
     parts = [
         "a model" if model.method is None else model.method,
@@ -251,51 +249,6 @@ def model_summary(source: str, model: FittedModel) -> str:
         "" if n is None else f"fitted on {plural(n, 'transaction')}",
     ]
     return f"{Path(source).name}: {joined(parts)}"
-
-
-def prior_summary(prior: Prior) -> str:
-    """Say what a Bayesian model assumes, given or learned."""
-    transactions = "transaction" if prior.strength == 1 else "transactions"
-    return (
-        f"prior: alpha {prior.alpha:.3g}, and the weight of {prior.strength:.3g} {transactions} in each "
-        "component"
-    )
-
-
-def model_parts(model: FittedModel) -> list[str]:
-    """Say what a model is made of: components, edges of trees or itemsets, corrections; empty for none."""
-    return [_components(model), _structure(model.value), _correction(model)]
-
-
-def _components(model: FittedModel) -> str:
-    """Say how many components a model has, and of how many samples they are averages."""
-    from itemix.core.display import plural
-
-    if not model.n_components:
-        return ""
-    components, n_samples = plural(model.n_components, "component"), model.n_posteriors
-    return f"{components} averaged over {n_samples} samples" if n_samples > 1 else components
-
-
-def _structure(model: Model) -> str:
-    """Say how many edges or itemsets a model has, if it is of trees or of maximum entropy."""
-    from itemix.core.display import plural
-    from itemix.models.maxent import MaxEntropy
-    from itemix.models.trees import TreeMixture
-
-    if isinstance(model, TreeMixture):
-        return plural(model.n_edges, "edge")
-    return plural(len(model.itemsets), "itemset") if isinstance(model, MaxEntropy) else ""
-
-
-def _correction(model: FittedModel) -> str:
-    """Say how a model is corrected; nothing if it is not."""
-    if model.corrected is None:
-        return ""
-    from itemix.core.display import plural
-
-    n = plural(model.corrected.transactions.n_transactions, "transaction")
-    return f"corrected by {n}, worth {model.corrected.worth:,.0f} of them"
 
 
 # Data sets by name: where they are, and how to get them.

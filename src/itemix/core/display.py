@@ -28,7 +28,7 @@ class Table:
     """A small table for people: a title, cells of text, and a footer that says what was left out.
 
     It prints as text, and shows as HTML in a notebook. The last column holds names and is aligned to the
-    left, and so are the columns of words. The others hold numbers.
+    left, and so are the columns of words. The others hold numbers. Headers that are all empty are left out.
     """
 
     title: str
@@ -48,6 +48,7 @@ class Table:
         lines = [self.title] if self.title else []
         if self.rows:
             columns = self.columns()
+            columns = columns if any(self.headers) else [column[1:] for column in columns]
             lines += ["  ".join(["", *row]).rstrip() for row in zip(*columns, strict=True)]
         if self.footer:
             lines.append(self.footer)
@@ -78,8 +79,8 @@ class Table:
             for row in self.rows
         )
         table = (
-            f'<table style="margin: 0; border-collapse: collapse"><thead><tr>{head}</tr></thead>'
-            f"<tbody>{body}</tbody></table>"
+            '<table style="margin: 0; border-collapse: collapse">'
+            f"{f'<thead><tr>{head}</tr></thead>' if any(self.headers) else ''}<tbody>{body}</tbody></table>"
         )
         title = f'<p style="margin: 0 0 0.4em"><strong>{html.escape(self.title)}</strong></p>'
         footer = f'<p style="margin: 0.4em 0 0; opacity: 0.7">{html.escape(self.footer)}</p>'
@@ -174,7 +175,8 @@ def format_column(
     if not isinstance(values, np.ndarray):
         return [format_set(names, width) for names in values]
     if values.dtype == object:
-        return [text and format_name(text, sys.maxsize if width is None else width) for text in values]
+        whole = [text and format_name(text, sys.maxsize) for text in values]
+        return [text if width is None or len(text) <= width else f"{text[: width - 1]}…" for text in whole]
     if values.dtype.kind == "b":
         return ["yes" if value else "no" for value in values]
     if values.dtype.kind in "iu":

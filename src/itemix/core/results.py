@@ -13,7 +13,7 @@ import io
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from itemix.core.items import Items
     from itemix.core.tables import Column
 
-__all__ = ["ColumnResult", "Tabular"]
+__all__ = ["ColumnResult", "NamedRows", "Tabular"]
+
+R = TypeVar("R", bound=tuple[Any, ...])
 
 # A number that is this close to the bound of a condition meets it.
 _ROUNDING = 1e-12
@@ -338,6 +340,33 @@ def _as_fraction(text: str) -> str:
     with contextlib.suppress(ArithmeticError):
         return str(Decimal(text.removesuffix("%").strip()) / 100)
     return text
+
+
+class NamedRows(list[R]):
+    """A list of named tuples, which shows as a table in a notebook."""
+
+    def table(self) -> display.Table:
+        """Return the rows as a table; names come last."""
+        fields: tuple[str, ...] = getattr(self[0], "_fields", ()) if self else ()
+        cells = {name.replace("_", " "): _formatted([getattr(row, name) for row in self]) for name in fields}
+        words = frozenset(name for name, (_, is_words) in cells.items() if is_words)
+        headers = sorted(cells, key=words.__contains__)
+        rows = zip(*(cells[name][0] for name in headers), strict=True)
+        return display.Table("" if self else "none", tuple(headers), tuple(rows), words=words)
+
+    def _repr_html_(self) -> str:
+        return self.table().as_html()
+
+
+def _formatted(values: list[Any]) -> tuple[list[str], bool]:
+    """Write the values of a column of one type, and say whether they are words."""
+    if isinstance(values[0], tuple):
+        return [display.format_set(names, display.HTML_WIDTH) for names in values], True
+    if isinstance(values[0], float):
+        return [display.format_number(value) for value in values], False
+    if isinstance(values[0], bool):
+        return ["yes" if value else "no" for value in values], False
+    return [display.format_name(value, display.HTML_WIDTH) for value in values], isinstance(values[0], str)
 
 
 class ColumnResult(Tabular):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from itemix._arrays import frozen, protected
+from itemix._arrays import as_arrow, frozen, protected
 from itemix._checks import as_generator, check_whole
 from itemix._runtime import interruptible
-from itemix.core import encoding
+from itemix.core import display, encoding
 from itemix.core.binning import TableOptions, encode_table
 from itemix.core.items import Items, Label
 from itemix.core.sets import as_position, as_positions
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from types import EllipsisType
 
     import pandas as pd
+    import pyarrow as pa
     from scipy import sparse
 
     from itemix.core.binning import Bins, BinsLike
@@ -146,6 +147,11 @@ class Description:
     length_max: int
     top_items: dict[Label, float]
     source: str | None = None
+
+    def _repr_html_(self) -> str:
+        lines = (line.partition("  ") for line in str(self).splitlines())
+        rows = tuple((name, text.strip()) for name, _, text in lines)
+        return display.Table("", ("", ""), rows, words=frozenset({""})).as_html()
 
     def __str__(self) -> str:
         rows = f" ({self.n_rows:,} rows stored)" if self.n_rows != self.n_transactions else ""
@@ -438,6 +444,13 @@ class Transactions:
             self._source,
         )
 
+    def _repr_html_(self) -> str:
+        """Show the first transactions as a table, for notebooks."""
+        n = min(display.ROWS_SHOWN, self.n_transactions)
+        rows = tuple((str(t), display.format_set(self[t], display.HTML_WIDTH)) for t in range(n))
+        footer = display.shown_of(n, self.n_transactions)
+        return display.Table(repr(self), ("", "items"), rows, footer).as_html()
+
     def __repr__(self) -> str:
         rows = "" if self._multiplicities is None else f" in {self.n_rows:,} distinct rows"
         source = f", from {self._source}" if self._source else ""
@@ -636,6 +649,19 @@ class Transactions:
         matrix = self.to_scipy()
         numbers = np.repeat(np.arange(self.n_transactions), np.diff(matrix.indptr))
         return pd.DataFrame({transaction: numbers, item: self._items.labels[matrix.indices]})
+
+    def to_arrow(self) -> pa.Table:
+        """Return an Arrow table with a list of names for each transaction, in the column items."""
+        import pyarrow as pa
+
+        matrix = self.to_scipy()
+        values = as_arrow(self._items.labels).take(as_arrow(matrix.indices))
+        lists = pa.LargeListArray.from_arrays(as_arrow(matrix.indptr.astype(np.int64)), values)
+        return pa.table([lists], names=["items"])
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the transactions over to any library that takes Arrow data, in the column items."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return a one-hot pandas data frame with sparse boolean columns, as mlxtend takes it."""

@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from itemix._typing import Floats, TransactionsLike
+    from itemix.core import display
     from itemix.core.items import Items
     from itemix.core.itemsets import Itemsets
     from itemix.correction import Choice
-    from itemix.fitted import FittedModel
+    from itemix.fitted import ComponentsTable, FittedModel
     from itemix.inference.selection import Selection
     from itemix.models.base import Model, Names
     from itemix.models.corrected import CorrectedMixture
@@ -223,6 +224,18 @@ class Answers(Saved, ABC):
         """Draw n transactions from the model."""
         return self.model_.sample(n, random_state=random_state)
 
+    def summary(self) -> display.Table:
+        """Say what was fitted, to what, and how it went: a table that prints, and shows in a notebook."""
+        return self._fitted().summary()
+
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        """Show what scikit-learn shows of an estimator, and below it what was fitted."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        fitted = vars(self).get("fitted_")
+        if fitted is not None and "text/html" in bundle:
+            bundle["text/html"] += fitted._repr_html_()
+        return bundle
+
     def probability(
         self, itemset: Names, *, absent: Names = (), given: Names = (), given_absent: Names = ()
     ) -> float:
@@ -338,6 +351,16 @@ class MixtureAnswers(Climb, ComponentAnswers):
     components_: Learned[Mixture] = Learned("components")
     n_components_: Learned[int] = Learned("components.n_components")
     n_batches_: Learned[int] = Learned("training.n_batches")
+
+    def components_table(self, n_items: int = 6) -> ComponentsTable:
+        """Return a row for each component, the largest first: share, size, mean basket, and what tells it.
+
+        Parameters
+        ----------
+        n_items : int, default 6
+            How many items tell a component apart from the others.
+        """
+        return self._fitted().components_table(n_items)
 
     @property
     def corrected_(self) -> CorrectedMixture | None:

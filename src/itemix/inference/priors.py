@@ -53,6 +53,12 @@ class Prior:
         """How many transactions the prior of an item's probability is worth: the mean of beta + gamma."""
         return float((self.beta + self.gamma).mean())
 
+    def in_words(self) -> str:
+        """Say what it assumes, given or learned."""
+        transactions = "transaction" if self.strength == 1 else "transactions"
+        weight = f"{self.strength:.3g} {transactions}"
+        return f"alpha {self.alpha:.3g}, and the weight of {weight} in each component"
+
     def sticks(self, n_components: int) -> tuple[Floats, Floats]:
         """Return the Beta parameters (a, b) of each stick, shape (K,) each; the last b is 0."""
         later = np.arange(n_components - 1, -1, -1, dtype=np.float64)

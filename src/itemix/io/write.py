@@ -12,7 +12,6 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from itemix._arrays import as_arrow
 from itemix._files import as_path, checked_target, is_regular, replacing
 from itemix._runtime import interruptible
 from itemix.core.transactions import as_transactions
@@ -290,12 +289,9 @@ def _as_table(transactions: Transactions) -> pa.Table:
     """Return a table with one list column, and the names of all items in its metadata."""
     import pyarrow as pa
 
-    matrix = transactions.to_scipy()
-    labels = transactions.items.labels
-    values = as_arrow(labels).take(as_arrow(matrix.indices))
-    lists = pa.LargeListArray.from_arrays(as_arrow(matrix.indptr.astype(np.int64)), values)
-    field = pa.field("items", lists.type, metadata={ITEMS_KEY: json.dumps(labels.tolist()).encode()})
-    return pa.table([lists], schema=pa.schema([field]))
+    table = transactions.to_arrow()
+    names = json.dumps(transactions.items.labels.tolist()).encode()
+    return table.cast(pa.schema([table.schema.field("items").with_metadata({ITEMS_KEY: names})]))
 
 
 def _blocks_of_names(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from itemix._checks import check_whole
+from itemix.core.display import format_name
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ def characteristic_items(mixture: Mixture, component: int, n: int = 6) -> list[C
     return [
         Characteristic(mixture.items[int(i)], float(p[i]), float(lift[i])) for i in best if evidence[i] > 0
     ]
+
+
+def in_words(mixture: Mixture, component: int, n: int = 6) -> str:
+    """Name the items that are typical of a component, each with its probability there."""
+    typical = characteristic_items(mixture, component, n)
+    words = ", ".join(f"{format_name(item)} {probability:.0%}" for item, probability, _ in typical)
+    return words or in_general(mixture, component)
 
 
 def in_general(mixture: Mixture, component: int) -> str:

@@ -9,6 +9,8 @@ import numpy as np
 from itemix._arrays import ranked_part
 from itemix._checks import check_choice, check_whole
 from itemix._runtime import still_wanted
+from itemix.core import display
+from itemix.core.results import NamedRows
 from itemix.core.transactions import Transactions, each_transaction
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
@@ -134,6 +136,22 @@ class Explanation(NamedTuple):
     contributions: list[Contribution]
     responsibilities: Floats
 
+    def table(self) -> display.Table:
+        """Return what speaks for the component as a table, for people."""
+        rows = tuple(
+            (
+                f"{found.evidence:.3g}",
+                "present" if found.present else "absent",
+                display.format_name(found.item),
+            )
+            for found in self.contributions
+        )
+        title = f"Component {self.component}, of probability {display.format_number(self.probability)}"
+        return display.Table(title, ("evidence", "it is", "item"), rows, words=frozenset({"it is"}))
+
+    def _repr_html_(self) -> str:
+        return self.table().as_html()
+
 
 def lift(model: Model, itemset: Names) -> float:
     """Return the probability of an itemset over that of its items if they were independent."""
@@ -195,7 +213,7 @@ def dependencies(
     check_choice("sign", sign, get_args(Sign))
     n = check_whole("n", n, 10, least=0)
     wanted, seen = (None if names is None else model.items.codes(names) for names in (items, among))
-    found = []
+    found: NamedRows[Dependency] = NamedRows()
     for pair in strongest_pairs(model, n, sign=sign, wanted=wanted, among=seen):
         names = model.items[pair.item], model.items[pair.other]
         expected = float(model.item_probabilities[pair.item] * model.item_probabilities[pair.other])
@@ -249,12 +267,12 @@ def recommend(
     found[known] = -1.0
     order = np.argsort(-found, kind="stable")[: min(n, model.n_items - len(known))]
     overall = model.item_probabilities
-    return [
+    return NamedRows(
         Recommendation(
             model.items[int(i)], float(found[i]), float(found[i] / overall[i]) if overall[i] else 1.0
         )
         for i in order
-    ]
+    )
 
 
 def recommend_many(

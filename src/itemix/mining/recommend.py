@@ -11,6 +11,7 @@ from itemix._arrays import Immutable
 from itemix._checks import check_whole
 from itemix.core import display
 from itemix.core.encoding import is_matrix
+from itemix.core.results import NamedRows
 from itemix.core.sets import readonly
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
@@ -95,10 +96,10 @@ class Recommendations(Immutable):
     def __getitem__(self, basket: int) -> list[RuleRecommendation]:
         """Return the recommendations for one basket, by its position."""
         row, scores = self.positions[basket], self.rules.measure(self.metric)
-        return [
+        return NamedRows(
             RuleRecommendation(self.rules.consequents[r], float(scores[r]), self.rules.antecedents[r], r)
             for r in row[row >= 0].tolist()
-        ]
+        )
 
     def __iter__(self) -> Iterator[list[RuleRecommendation]]:
         for basket in range(len(self)):
@@ -107,6 +108,24 @@ class Recommendations(Immutable):
     def __repr__(self) -> str:
         n = display.plural(int(np.count_nonzero(self.positions >= 0)), "recommendation")
         return f"Recommendations({n} by {self.metric} for {display.plural(len(self), 'basket')})"
+
+    def table(self, n: int = display.ROWS_SHOWN, *, width: int | None = display.SET_WIDTH) -> display.Table:
+        """Return those for the first n baskets as a table, for people; see `Itemsets.table` for the width."""
+        shown = [(basket, offer) for basket in range(min(n, len(self))) for offer in self[basket]]
+        rows = tuple(
+            (
+                str(basket),
+                display.format_number(offer.score),
+                display.format_rule(offer.because, offer.items, width),
+            )
+            for basket, offer in shown
+        )
+        n_more = len(self) - min(n, len(self))
+        footer = f"... {display.plural(n_more, 'more basket')}" if n_more else ""
+        return display.Table(repr(self), ("basket", self.metric, "because, and what"), rows, footer)
+
+    def _repr_html_(self) -> str:
+        return self.table(width=display.HTML_WIDTH).as_html()
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame with a row for each recommendation.
