@@ -219,7 +219,7 @@ def test_a_part_of_a_data_set(run):
         ),
         (
             ["-s", "1", "--sort", "size"],
-            "expected --sort to be one of support, length, order, got 'size'; try --sort",
+            "expected --sort to be one of support, length, order, lift, all_confidence, bond, got 'size'; try",
         ),
         (["-s", "1", "--limit", "-1"], "expected --limit as a number of rows, got -1; try 0 for all"),
         (["-s", "1", "--include", "mlk"], "expected one of 5 known items, got 'mlk'; did you mean 'milk'"),
@@ -378,6 +378,9 @@ def test_measures_of_itemsets(run, baskets):
     assert [float(line[1]) for line in lines] == sorted((float(line[1]) for line in lines), reverse=True)
     assert run("mine", baskets, "-s", "2", "--sort", "bond").out.startswith("support\tbond\tcount\titemset")
     wrong = run("mine", baskets, "-s", "2", "--measure", "cosine")
-    assert (wrong.code, "expected --measure to be one of lift, all_confidence, bond" in wrong.err) == (2, True)
+    assert (wrong.code, "expected --measure to be one of lift, all_confidence, bond" in wrong.err) == (
+        2,
+        True,
+    )
     wrong = run("mine", baskets, "-s", "2,3", "--measure", "lift")
     assert (wrong.code, "expected one --min-support with --measure, got several" in wrong.err) == (2, True)

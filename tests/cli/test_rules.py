@@ -3,8 +3,8 @@
 import pytest
 
 import itemix
-from itemix.cli.output import cell
 from itemix.cli import compare
+from itemix.cli.output import cell
 from itemix.cli.rules import ADJUSTMENTS, MEASURES, METRICS, TESTS
 from itemix.mining import measures, rules
 

@@ -189,13 +189,13 @@ def test_what_cannot_be_compared(arguments, options, message):
 
 
 def test_small_groups_do_no_harm():
-    """Of a group with few transactions not everything is frequent; one without five has no sets of its own."""
+    """Of a group with few transactions not everything is frequent; one below five has no sets of its own."""
     rows = [["a", "b"]] * 30 + [["a"]] * 30 + [list("cdefghijklmnopqrstuvwxyz")] * 4
     tx = Transactions.from_lists(rows)
     found = compare(tx, by=["x"] * 30 + ["y"] * 30 + ["z"] * 4, min_support=0.01)
     assert found.n_tested == 3 * 3
     assert {("b",), ("a", "b")} <= set(found.sets)
-    with pytest.raises(InvalidInputError, match="a count of at most 30, the number of transactions, got 40"):
+    with pytest.raises(InvalidInputError, match="a count of at most 34, the number of transactions, got 40"):
         compare(tx[:30], tx[30:], min_support=40)
 
 

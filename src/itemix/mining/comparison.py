@@ -243,8 +243,13 @@ def compare(
     >>> import itemix
     >>> winter = [["tea", "cake"]] * 30 + [["tea"]] * 30 + [["coffee"]] * 40
     >>> summer = [["ice", "coffee"]] * 25 + [["tea"]] * 20 + [["coffee"]] * 55
-    >>> itemix.compare(winter, summer, min_support=0.05).own().change
-    ['more', 'less', 'new', 'lost']
+    >>> itemix.compare(winter, summer, min_support=0.05).own()
+    Comparison: 4 itemsets of 6 differ, q <= 5%, a: 100 transactions, b: 100
+      support a  support b     ratio    q value  change  itemsets
+         30.0%       0.00%    0.000   4.302e-10  lost    {cake}
+         60.0%      20.0%     0.3333  1.073e-08  less    {tea}
+         40.0%      80.0%     2.000   1.073e-08  more    {coffee}
+          0.00%     25.0%   inf       1.073e-08  new     {ice}
     """
     check_choice("adjust", adjust, measures.ADJUSTMENTS)
     level = check_level(level, 0.05)
@@ -451,7 +456,7 @@ def side_counts(
 
 
 def _least(min_support: float, n: int) -> int:
-    """Return the count from which a set is frequent; as a fraction of few transactions it is 5 all the same."""
+    """Return the count from which a set is frequent: for a fraction of few transactions it is 5."""
     threshold = check_support(min_support)
     return threshold if isinstance(threshold, int) else max(min_count(threshold, n), _FEWEST)
 
