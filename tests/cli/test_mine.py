@@ -219,7 +219,7 @@ def test_a_part_of_a_data_set(run):
         ),
         (
             ["-s", "1", "--sort", "size"],
-            "expected --sort to be one of support, length, order, lift, all_confidence, bond, got 'size'; try",
+            "expected --sort to be one of support, length, order, lift, all_confidence, bond, got 'size'; ",
         ),
         (["-s", "1", "--limit", "-1"], "expected --limit as a number of rows, got -1; try 0 for all"),
         (["-s", "1", "--include", "mlk"], "expected one of 5 known items, got 'mlk'; did you mean 'milk'"),
