@@ -376,7 +376,7 @@ def _added(totals: Ints, numbers: Codes, counts: Ints) -> Ints:
 
 
 def wanted_sets(
-    found: SetColumns, options: SearchOptions, item_counts: Ints, n_holding: int, least: int
+    found: SetColumns, options: SearchOptions, item_counts: Ints, n: int, *, n_holding: int, least: int
 ) -> SetColumns:
     """Return the sets that were asked for, in the order of mining.
 
@@ -388,8 +388,8 @@ def wanted_sets(
         Which sets are wanted; of `top_k` nothing is known here.
     item_counts : array, shape (n_items,)
         How often each item occurs.
-    n_holding : int
-        How many transactions hold all included items.
+    n, n_holding : int
+        How many transactions there are, and how many hold all included items.
     least : int
         The least count of a frequent set.
     """
@@ -397,8 +397,9 @@ def wanted_sets(
         found = SetColumns.of_nothing(n_holding).join(found)
     if options.target != "all":
         sets = Sets(found.offsets, found.codes, Items(range(len(item_counts))), check=False)
-        group = found.values if options.target == "closed" else np.zeros_like(found.values)
-        found = found.take(np.flatnonzero(sets.largest(group)))
+        group = np.zeros_like(found.values) if options.target == "maximal" else found.values
+        chosen = sets.smallest(group, n) if options.target == "generators" else sets.largest(group)
+        found = found.take(np.flatnonzero(chosen))
     found = found.with_items(options.include, ranks_by(item_counts))
     fitting = (found.lengths >= options.min_len) & (found.lengths <= options.max_len)
     return found if fitting.all() else found.take(np.flatnonzero(fitting))
@@ -457,7 +458,14 @@ class PartitionedSearch:
                 stop.n_found,
             ) from None
         found = self._count(union, totals, shares, least)
-        found = wanted_sets(found, self._options, totals.item_counts, totals.n_holding, least)
+        found = wanted_sets(
+            found,
+            self._options,
+            totals.item_counts,
+            self._data.n_transactions,
+            n_holding=totals.n_holding,
+            least=least,
+        )
         if max_itemsets is not None and found.n_sets > max_itemsets:
             than = f"{least:,} transactions" if least < self._data.n_transactions else None
             advice = self._options.fewer(than, "max_len", "target", "top_k")

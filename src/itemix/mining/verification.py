@@ -457,8 +457,9 @@ class Rounds:
         found = found._replace(codes=code_of[found.codes])
         included = items.codes(self.reader.include)
         items.codes(self.reader.exclude)  # raises an error if the data has no such item
-        of_items = totals.item_counts[numbers]
-        found = wanted_sets(found, replace(options, include=included), of_items, totals.n_holding, least)
+        options = replace(options, include=included)
+        n, n_holding = totals.n_transactions, totals.n_holding
+        found = wanted_sets(found, options, totals.item_counts[numbers], n, n_holding=n_holding, least=least)
         if options.top_k is not None:
             found = found.best(options.top_k)
         self._check_number(found.n_sets, totals, least)
