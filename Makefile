@@ -24,6 +24,7 @@ unit: $(VENV)/.installed-test
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/mining.py --output docs/benchmarks/mining.md
 	$(BIN)/python benchmarks/model_mining.py --output docs/benchmarks/model-mining.md
+	$(BIN)/python benchmarks/front_door.py --output docs/benchmarks/front-door.md
 	$(BIN)/python benchmarks/estep.py --output docs/benchmarks/estep.md
 	$(BIN)/python benchmarks/gibbs.py --output docs/benchmarks/gibbs.md
 	$(BIN)/python benchmarks/verification.py --output docs/benchmarks/verification.md

@@ -73,7 +73,7 @@ def sweep_times(data: Transactions, n_components: int) -> list[tuple[float, floa
     """Return seconds and the fraction of labels that changed: the second sweep, the mean of all, the last."""
     prior = make_prior(data.item_counts(), data.n_transactions, weights="dirichlet")
     start = label_starter("random", data, n_components)
-    sampler = GibbsSampler(data, prior, start, n_components, split_merge=False)
+    sampler = GibbsSampler(data, prior, start, n_components, moves_every=0)
     state = sampler.init(np.random.default_rng(0))
     rows = []
     for _ in range(_N_SWEEPS):

@@ -240,6 +240,8 @@ was left out, with its standard error. *Learned* is the same model after `itemix
 includes that of the fit. EASE's ridge is chosen on a fifth of the training data. Of retail's 16,470 items it
 has the 5,000 most frequent, as has the learned recommender; no trees were fitted to them. That an item keeps
 its 300 strongest terms was settled by looking at one of these data sets, and so may favour us a little there.
+What `itemix.fit` makes, and whether its probabilities are right, is in
+[the results](../results.md#what-itemixfit-makes).
 
 {table}
 

@@ -7,14 +7,14 @@ from statistics import mean
 from typing import TYPE_CHECKING, NamedTuple
 
 from .inputs import INPUTS
-from .methods import BAYESIAN, CORRECTED, PAPER_METHODS, label
+from .methods import BAYESIAN, CORRECTED, FRONT, PAPER_METHODS, label
 from .scales import DENSE, SPARSE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .store import Record
-    from .summary import Row, Summary
+    from .summary import Row, Started, Summary
 
 # Held-out log-likelihoods that quick prototypes of Bernoulli mixtures reached.
 PROTOTYPES = {
@@ -36,6 +36,13 @@ TREES = {
     "debd-kosarek": -10.65,
     "debd-msweb": -9.86,
 }
+# Online retail: log-likelihoods that default starts should reach, and what `itemix.fit` makes.
+STARTED = {("vfbm", 10): -115.5, ("vfbm", 50): -117.0, ("vfbm-learned", 50): -109.4}
+_FRONT_LIKELIHOOD = -103.4
+_MOST_LOST = 0.005
+# Gains of recommendations: where they are to be better than EASE's, and by how much.
+_BETTER_THAN_EASE = {"groceries": 1.02, "msweb": 1.02}
+_MOST_SECONDS = 10.0
 _FLOOR_FACTOR = 1.05
 _POINTS = 3.0
 _COVER = (85.0, 95.0)
@@ -103,6 +110,8 @@ def targets(summary: Summary) -> list[Target]:
     found += [target for name in summary.scale.beyond for target in _corrected_targets(summary, name)]
     found += [_many_target(summary, name) for name in summary.scale.real]
     found += [target for share in _SCARCE for target in _scarce_targets(summary, share)]
+    found += _start_targets(summary)
+    found += _front_targets(summary)
     mixtures = (*PAPER_METHODS, "gsdpm-learned")
     for methods, what, wanted in (
         (mixtures, "Bernoulli mixture", PROTOTYPES),
@@ -238,6 +247,58 @@ def _scarce_targets(summary: Summary, share: int) -> list[Target]:
         wanted = f"{what}: E of sets longer than five at most {_LONG} times counting's on {_names(DENSE)}"
         found.append(Target(wanted, _by_name(long), max(long.values()) <= _LONG))
     return found
+
+
+def _start_targets(summary: Summary) -> list[Target]:
+    """Return what fits from the default starts should come to."""
+    found = []
+    starts = summary.starts()
+    for one in starts:
+        least = STARTED.get((one.method, one.components))
+        if one.dataset == "online-retail" and least is not None:
+            wanted = f"{_started(one)}, default start: log-likelihood at least {least}"
+            found.append(Target(wanted, f"{one.own:.1f}", round(one.own, 1) >= least))
+    if starts:
+        worst = min(starts, key=lambda one: one.gain)
+        wanted = (
+            f"default starts, {len(starts)} fits: log-likelihood at most {100 * _MOST_LOST:g}% below that of "
+            "the best other start"
+        )
+        measured = f"{100 * worst.gain:+.2f}% at the least ({_started(worst)})"
+        found.append(Target(wanted, measured, worst.gain >= -_MOST_LOST))
+    return found
+
+
+def _started(one: Started) -> str:
+    number = f", K = {one.components}" if one.components else ""
+    return f"{INPUTS[one.dataset].label}, {label(one.method)}{number}"
+
+
+def _front_targets(summary: Summary) -> list[Target]:
+    """Return what `itemix.fit` should come to."""
+    found = []
+    for name, record in summary.front().items():
+        what = f"{INPUTS[name].label}, {label(FRONT)}"
+        if name == "online-retail":
+            wanted = f"{what}: log-likelihood at least {_FRONT_LIKELIHOOD}"
+            value = float(record["test"])
+            found.append(Target(wanted, f"{value:.1f}", round(value, 1) >= _FRONT_LIKELIHOOD))
+        ours, ease = (ranked(record, key)["ndcg"] for key in ("model", "ease"))
+        factor = _BETTER_THAN_EASE.get(name, 1.0)
+        times = f"{factor:g} times " if factor != 1 else ""
+        wanted = f"{what}: NDCG@10 of recommendations at least {times}EASE's"
+        found.append(Target(wanted, f"{ours:.4f}, EASE {ease:.4f}", ours >= factor * ease))
+        if name == "online-retail":
+            seconds = float(record["recommend_seconds"])
+            wanted = f"{what}: recommendations for 2,000 baskets in less than {_MOST_SECONDS:g} s"
+            found.append(Target(wanted, f"{seconds:.1f} s of one core", seconds < _MOST_SECONDS))
+    return found
+
+
+def ranked(record: Record, recommender: str) -> dict[str, float]:
+    """Return how well a recommender ranks what was left out of baskets."""
+    rows: dict[str, dict[str, float]] = {row["recommender"]: row for row in record["ranked"]}
+    return rows[recommender]
 
 
 def _by_name(ratios: dict[str, float]) -> str:

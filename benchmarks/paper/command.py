@@ -106,7 +106,8 @@ def _parsed(arguments: Sequence[str] | None) -> Options:
     parser.add_argument(
         "--only",
         default="",
-        help="parts: data,table3,table4,floors,alike,probes,density,beyond,many,scarce,signs,table5,table6",
+        help="parts: data,table3,table4,floors,alike,probes,density,starts,beyond,many,scarce,signs,front,"
+        "table5,table6",
     )
     parser.add_argument("--dataset", default="", help="data sets, such as mushroom,msweb")
     parser.add_argument("--method", default="", help="methods, such as gsdpm,floor")

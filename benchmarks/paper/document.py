@@ -46,6 +46,7 @@ def write_document(store: Store, scale: Scale, output: Path) -> None:
         "supports": figures.draw_supports(summary, folder / "supports.svg"),
         "bias": figures.draw_bias(summary, folder / "bias.svg"),
         "crossing": figures.draw_crossing(summary, folder / "crossing.svg"),
+        "reliability": figures.draw_reliability(summary, folder / "reliability.svg"),
     }
     parts = {
         "targets": _targets(summary),
@@ -59,6 +60,9 @@ def write_document(store: Store, scale: Scale, output: Path) -> None:
         "beyond": _by_dataset(summary, "beyond", tables.past),
         "many": tables.many(summary),
         "scarce": _scarce(summary),
+        "starts": tables.starts(summary),
+        "front": tables.front(summary),
+        "recommendations": tables.recommendations(summary),
         "cover_by_length": tables.cover_by_length(summary),
         "sizes": tables.sizes(summary),
         "table5": tables.training(summary),

@@ -45,6 +45,7 @@ TITLES = {
     "supports": "How many itemsets have which support",
     "bias": "Relative difference between model and data by the length of itemsets",
     "crossing": "Time of mining data and of mining a model, against the number of rows",
+    "reliability": "How often items were there, by how probable they were said to be",
 }
 _STYLE: dict[Any, Any] = {
     "axes.edgecolor": INK,
@@ -155,6 +156,22 @@ def draw_crossing(summary: Summary, path: Path) -> bool:
         panel.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value <= max(n_rows) else "")
         panel.yaxis.set_major_formatter(lambda value, _: f"{value:,.4g}")
     return True
+
+
+def draw_reliability(summary: Summary, path: Path) -> bool:
+    """Draw how often items were in test baskets, by how probable they were said to be."""
+    found = summary.front()
+    with _panels(path, len(found), n_columns=2, height=2.9) as panels:
+        for panel, (name, record) in zip(panels, found.items(), strict=True):
+            ends = [1e-4, 1.0]
+            panel.set_xscale("log")
+            panel.set_yscale("log")
+            panel.plot(ends, ends, color=INK, linewidth=0.8, linestyle="--")
+            panel.plot(record["said"], record["came"], color="#0072B2", marker="o", markersize=3.5)
+            panel.set_title(INPUTS[name].label, loc="left")
+            panel.set_xlabel("probability that was given")
+            panel.set_ylabel("how often it was there")
+    return bool(found)
 
 
 def _mark_crossing(panel: Axes, n_rows: float | None, milliseconds: float) -> None:

@@ -115,6 +115,14 @@ def scarce_data(name: str) -> Transactions:
     return INPUTS[name].load("train") if INPUTS[name].parts else whole(name)
 
 
+@lru_cache(maxsize=2)
+def fifths(name: str) -> tuple[Transactions, Transactions]:
+    """Return four fifths to fit to and a fifth to test on, or the parts that a data set was divided into."""
+    if "valid" in INPUTS[name].parts:
+        return INPUTS[name].load("train"), INPUTS[name].load("test")
+    return scarce_data(name).split(0.8, random_state=0)
+
+
 @lru_cache(maxsize=4)
 def scarce_parts(name: str, share: int, run: int) -> tuple[Transactions, Transactions]:
     """Return a share of it to train, in per cent, and the rest to test, of which some if it is large."""

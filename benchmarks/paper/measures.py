@@ -17,9 +17,10 @@ import itemix
 from itemix.data import synthetic
 from itemix.evaluation.criteria import predict
 from itemix.mining.intervals import intervals
+from itemix.models.affinity import Cases
 
 from . import timing
-from .inputs import INPUTS, alike_halves, divisions, halves, scarce_data, scarce_parts, thirds, whole
+from .inputs import INPUTS, alike_halves, divisions, fifths, halves, scarce_data, scarce_parts, thirds, whole
 from .methods import FLOOR, METHODS, TRUTH, found_components
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from itemix import Evaluation, Itemsets, Transactions
     from itemix.core.sets import Sets
+    from itemix.fitted import FittedModel
 
     from .scales import Task
     from .store import Record
@@ -41,6 +43,10 @@ _MOST_COVERED = 20_000
 _MOST_JUDGED = 50_000
 _LONG = 5
 _CHANCE = 0.05
+# Of so many baskets recommendations are judged, as many are timed, and of so many all items are looked at.
+_MOST_RECOMMENDED, _TIMED, _MOST_READ = 3_000, 2_000, 1_500
+# Bins of probabilities, by their log-odds, and how many present items there are in one that is shown.
+_BINS_OF_CHANCES, _FEWEST_PRESENT = np.linspace(-14, 6, 41), 10
 _WITH_INTERVALS = ("beyond", "many", "floors")
 _DIVIDED: dict[str, Callable[[str, int], tuple[Transactions, Transactions]]] = {
     "alike": alike_halves,
@@ -292,6 +298,85 @@ def evaluate_density(task: Task) -> Record:
     return {**scores, **_describe_fit(model)}
 
 
+def evaluate_start(task: Task) -> Record:
+    """Fit to four fifths from some start; the mean log-likelihood of the rest."""
+    train, test = fifths(task.dataset)
+    model = fit(task, train, init=task.setting)
+    sizes = model.counts_.sizes
+    return {"test": model.score(test), "largest": float(sizes.max() / sizes.sum()), **_describe_fit(model)}
+
+
+def evaluate_front(task: Task) -> Record:
+    """Judge what `itemix.fit` makes of four fifths: its likelihood, its supports, its recommendations."""
+    train, test = fifths(task.dataset)
+    threshold = INPUTS[task.dataset].min_support
+    began = time.process_time()
+    model = itemix.fit(train, n_jobs=1, progress=False)
+    fit_seconds = time.process_time() - began
+    errors = [itemix.evaluate(source, test, threshold, n_jobs=1) for source in (model, train)]
+    some = test.sample(min(len(test), _MOST_RECOMMENDED), random_state=0)
+    ranked = itemix.evaluate_recommendations(model, some, train=train)
+    timed = test.sample(_TIMED, replace=len(test) < _TIMED, random_state=0)
+    began = time.process_time()
+    model.recommend_many(timed, n=10)
+    recommend_seconds = time.process_time() - began
+    said, came = _reliability(model.fitted_, some)
+    return {
+        "test": model.score(test),
+        "E": errors[0].mean_relative_error,
+        "E_counting": errors[1].mean_relative_error,
+        "ranked": [ranked.score(name)._asdict() for name in ("model", "ease", "popularity")],
+        "fit_seconds": fit_seconds,
+        "recommend_seconds": recommend_seconds,
+        "said": said,
+        "came": came,
+        **_describe_fit(model),
+    }
+
+
+def _reliability(fitted: FittedModel, test: Transactions) -> tuple[list[float], list[float]]:
+    """Return the chances of items given the rest of their baskets, and how often they were there, by bins.
+
+    Present items are asked for one at a time; all absent ones at once.
+    """
+    known = test.to_scipy()[:_MOST_READ]
+    cases = Cases.of(known, np.random.default_rng(0), 5)
+
+    def asked(baskets: Any) -> Floats:  # noqa: ANN401 - a sparse array
+        sets = itemix.Transactions(baskets.indptr, baskets.indices, fitted.value.items)
+        whole = fitted.value.items_completing_each(sets.indptr, sets.indices)
+        return whole if fitted.affinity is None else fitted.affinity.combine(whole, sets.indptr, sets.indices)
+
+    there = np.concatenate(
+        [
+            asked(cases.baskets[rows])[np.arange(len(rows)), cases.left_out[rows]]
+            for rows in np.array_split(np.arange(len(cases.left_out)), 20)
+        ]
+    )
+    # A present item stands for all of its basket that were not left out.
+    weight = cases.weights * np.diff(known.indptr)[cases.basket]
+    edges = _BINS_OF_CHANCES
+    expected, total = np.zeros(len(edges) - 1), np.zeros(len(edges) - 1)
+    for rows in np.array_split(np.flatnonzero(np.diff(known.indptr) > 0), 20):
+        logits = _log_odds(asked(known[rows]))
+        logits = logits[np.isfinite(logits)]
+        expected += np.histogram(logits, edges, weights=1 / (1 + np.exp(-logits)))[0]
+        total += np.histogram(logits, edges)[0]
+    logits = _log_odds(there)
+    present = np.histogram(logits, edges, weights=weight)[0]
+    expected += np.histogram(logits, edges, weights=weight * there)[0]
+    total += present
+    usable = present >= _FEWEST_PRESENT
+    said, came = (values[usable] / total[usable] for values in (expected, present))
+    return said.tolist(), came.tolist()
+
+
+def _log_odds(chances: Floats) -> Floats:
+    with np.errstate(divide="ignore"):  # what is there already is certain
+        found: Floats = np.log(chances / (1 - chances)).ravel()
+    return found
+
+
 def time_training(task: Task) -> Record:
     """Time a fit to all rows (table 5)."""
     data = whole(task.dataset)
@@ -336,6 +421,8 @@ _MEASURES = {
     "scarce": evaluate_scarce,
     "signs": count_signs,
     "density": evaluate_density,
+    "starts": evaluate_start,
+    "front": evaluate_front,
     "table5": time_training,
     "table6": time_generation,
 }

@@ -21,8 +21,18 @@ SAMPLED = "sampled"
 # The parts in which the paper's methods are compared.
 COMPARISONS = ("table3", "table4", "alike", "beyond", "density")
 _RAREST = 1e-4
-# All methods start from spread-out transactions, whatever the default of a class is.
+# The paper's methods start from spread-out transactions, whatever the default of a class is.
 _START = "k-means++"
+# The starts of each inference: first that of the classes, then the others that there are.
+STARTS = {
+    "vfbm": ("sampled", "k-means++", "random"),
+    "vfbm-learned": ("sampled", "k-means++", "random"),
+    "vdpm": ("sampled", "k-means++", "random"),
+    "gsfbm": ("k-means++", "random"),
+    "gsdpm": ("k-means++", "random", "one"),
+}
+# What `itemix.fit` makes, which has no choices.
+FRONT = "itemix.fit"
 
 
 def scaled_prior(train: Transactions, strength: float) -> dict[str, Any]:
@@ -81,9 +91,9 @@ def _short_nbm(n_components: int, seed: int) -> itemix.BernoulliMixture:
     return itemix.BernoulliMixture(n_components, random_state=seed, init="random", max_iter=15)
 
 
-def _finite(inference: Any) -> Callable[..., Any]:  # noqa: ANN401 - one of two words
-    return lambda n_components, seed, **prior: itemix.BayesianMixture(
-        n_components, inference=inference, random_state=seed, init=_START, **prior
+def _finite(inference: Any, **options: Any) -> Callable[..., Any]:  # noqa: ANN401 - one of two words
+    return lambda n_components, seed, **more: itemix.BayesianMixture(
+        n_components, inference=inference, random_state=seed, **{"init": _START, **options, **more}
     )
 
 
@@ -112,6 +122,7 @@ METHODS = {
         has_components=False,
         parts=("probes",),
     ),
+    "vfbm-learned": Method("VFBM, prior learned", _finite("variational", beta="learn"), parts=()),
     "nbm-short": Method(
         "NBM, 15 iterations from random labels", _short_nbm, has_prior=False, parts=("probes",)
     ),
@@ -176,7 +187,7 @@ def standing_in(part: str) -> list[str]:
 
 def label(method: str) -> str:
     """Return the name of a method in tables."""
-    names = {FLOOR: "floor", TRUTH: "the true mixture"}
+    names = {FLOOR: "floor", TRUTH: "the true mixture", FRONT: "`itemix.fit`"}
     return METHODS[method].label if method in METHODS else names.get(method, method)
 
 

@@ -6,14 +6,14 @@ import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .methods import FLOOR, MANY, METHODS, PAPER_METHODS, SAMPLED, TRUTH, standing_in
+from .methods import FLOOR, FRONT, MANY, METHODS, PAPER_METHODS, SAMPLED, STARTS, TRUTH, standing_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PARTS = (
-    "data", "table3", "table4", "floors", "alike", "probes", "density", "beyond", "many", "scarce", "signs",
-    "table5", "table6",
+    "data", "table3", "table4", "floors", "alike", "probes", "density", "starts", "beyond", "many", "scarce",
+    "signs", "front", "table5", "table6",
 )  # fmt: skip
 TIMED = ("table5", "table6")
 ALIASES = {"table1": "data", "table2": "data"}
@@ -37,7 +37,8 @@ class Task:
     run : int
         Which of several runs.
     setting : str
-        What else differs: the strength of the prior, the number of rows, or the share to train in per cent.
+        What else differs: the strength of the prior, the number of rows, the share to train in per cent, or
+        the start.
     """
 
     part: str
@@ -79,6 +80,10 @@ class Scale:
         Variants that tell what makes a difference in table 4.
     n_rows : tuple of int
         These numbers; the number of rows of the data set itself is there anyway.
+    starts : tuple of (data set, method, components)
+        What is fitted from each start.
+    front : tuple of str
+        The data sets of what `itemix.fit` makes.
     """
 
     n_runs: int
@@ -99,6 +104,8 @@ class Scale:
     generated: tuple[str, ...]
     n_rows: tuple[int, ...]
     probes: tuple[tuple[str, str, int, str], ...] = ()
+    starts: tuple[tuple[str, str, int], ...] = ()
+    front: tuple[str, ...] = ()
 
     def datasets(self, part: str) -> tuple[str, ...]:
         """Return the data sets of a part in which methods are compared by their errors."""
@@ -144,6 +151,15 @@ SCALES = {
             ("mushroom", "gsdpm-learned", 0, ""),
             ("mushroom", "gsdpm-long", 0, ""),
         ),
+        starts=(
+            *(("online-retail", method, K) for method in ("vfbm", "gsfbm") for K in (10, 50)),
+            ("online-retail", "vfbm-learned", 50),
+            ("online-retail", "vdpm", 50),
+            ("online-retail", "gsdpm", 0),
+            *((name, "vfbm", 50) for name in (*_REAL, "groceries", "retail", *_SYNTHETIC)),
+            *((f"debd-{name}", "vfbm", 50) for name in _DENSITY),
+        ),
+        front=SPARSE,
     ),
     "quick": Scale(
         n_runs=1,
@@ -163,6 +179,8 @@ SCALES = {
         timed="accidents",
         generated=("accidents",),
         n_rows=(1_000, 17_009, 100_000),
+        starts=(("groceries", "vfbm", 50),),
+        front=("groceries",),
     ),
     "tiny": Scale(
         n_runs=2,
@@ -183,6 +201,8 @@ SCALES = {
         generated=("toy",),
         n_rows=(100, 400),
         probes=(("toy", "nbm-short", 3, ""), ("toy", "vfbm", 3, "0.3")),
+        starts=(("toy", "vfbm", 3), ("toy", "gsdpm", 0)),
+        front=("toy",),
     ),
 }
 
@@ -201,10 +221,16 @@ def plan(scale: Scale) -> list[Task]:
             for name, method, K, setting in scale.probes
         ),
         *_density(scale),
+        *(
+            Task("starts", name, method, K, 0, start)
+            for name, method, K in scale.starts
+            for start in STARTS[method]
+        ),
         *_accuracy(scale, "beyond"),
         *_floors(scale, "many", MANY, scale.n_many),
         *_scarce(scale),
         *(Task("signs", name, SAMPLED) for name in scale.scarce),
+        *(Task("front", name, FRONT) for name in scale.front),
         *_training(scale),
         *_generation(scale),
     ]

@@ -22,6 +22,8 @@ _FEW = 3
 _FIVE = 5
 # A mixture that is worth no more than this is next to nothing beside thousands of transactions.
 _NEXT_TO_NOTHING = 10.0
+# Rarer items are hardly ever shown, and so few of them are there that chance decides.
+_SHOWN_CHANCE = 0.001
 # One that is worth more than this leaves nothing to say for them.
 _ALL_THERE_IS = 100_000.0
 
@@ -42,6 +44,8 @@ def all_sentences(summary: Summary) -> dict[str, str]:
         "many": _many(summary),
         "scarce": _scarce(summary),
         "signs": _signs(summary),
+        "starts": _starts(summary),
+        "calibration": _calibration(summary),
         "table5": _training(summary),
         "table6": _generation(summary),
         "density": _density(summary),
@@ -286,6 +290,30 @@ def _signs(summary: Summary) -> str:
         for name, found in summary.signs().items()
     ]
     return f"Beyond chance are {_listed(said)}." if said else ""
+
+
+def _starts(summary: Summary) -> str:
+    """Say how the default starts compare with the others."""
+    found = summary.starts()
+    if not found:
+        return ""
+    ahead = sum(one.gain >= 0 for one in found)
+    least, most = _range(100 * one.gain for one in found)
+    return (
+        f"In {ahead} of {len(found)} fits the default start has the highest log-likelihood; against the best "
+        f"of the others it comes to {least:+.2f}% to {most:+.2f}%."
+    )
+
+
+def _calibration(summary: Summary) -> str:
+    """Say by how much probabilities of recommendations are off, on each data set."""
+    said = []
+    for name, record in summary.front().items():
+        pairs = zip(record["said"], record["came"], strict=True)
+        least, most = _range(came / given for given, came in pairs if given >= _SHOWN_CHANCE)
+        said.append(f"{least:.2f} to {most:.2f} times on {INPUTS[name].label}")
+    lead = f"Points at {100 * _SHOWN_CHANCE:g}% and above came true"
+    return f"{lead} {_listed(said)} as often as was said." if said else ""
 
 
 def _least_and_most(values: Iterable[float]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .methods import FLOOR, MANY, METHODS, PAPER_METHODS, SAMPLED, TRUTH, standing_in
+from .methods import FLOOR, FRONT, MANY, METHODS, PAPER_METHODS, SAMPLED, STARTS, TRUTH, standing_in
 from .published import paper, paper_row
 from .scales import Task, chosen_components, density_grid, plan
 
@@ -123,6 +123,40 @@ class Scarce(NamedTuple):
         return [run["worth"] for run in self.runs]
 
 
+class Started(NamedTuple):
+    """What came of the starts of a method on a data set.
+
+    Attributes
+    ----------
+    dataset, method : str
+        What and where.
+    components : int
+        The number asked for; 0 where the method finds it.
+    fits : dict of records
+        What came of each start; the first one is the default of the class.
+    """
+
+    dataset: str
+    method: str
+    components: int
+    fits: dict[str, Record]
+
+    @property
+    def own(self) -> float:
+        """The log-likelihood of the test part from the default start."""
+        return float(next(iter(self.fits.values()))["test"])
+
+    @property
+    def best_other(self) -> float:
+        """The highest one from another start."""
+        return max(float(record["test"]) for record in list(self.fits.values())[1:])
+
+    @property
+    def gain(self) -> float:
+        """How much higher the first is, as a share of the size of the other."""
+        return (self.own - self.best_other) / abs(self.best_other)
+
+
 class Summary:
     """What the store holds of a scale.
 
@@ -232,6 +266,20 @@ class Summary:
     def signs(self) -> dict[str, Record]:
         """Return in which sense sets deviate from mixtures, by data set."""
         found = {name: self.get("signs", name, SAMPLED) for name in self.scale.scarce}
+        return {name: record for name, record in found.items() if record is not None}
+
+    def starts(self) -> list[Started]:
+        """Return what came of the starts of each method, where all of them were done."""
+        found = []
+        for name, method, K in self.scale.starts:
+            fits = {start: self.get("starts", name, method, K, 0, start) for start in STARTS[method]}
+            there = {start: record for start, record in fits.items() if record is not None}
+            found += [Started(name, method, K, there)] if len(there) == len(fits) else []
+        return found
+
+    def front(self) -> dict[str, Record]:
+        """Return what `itemix.fit` makes, by data set."""
+        found = {name: self.get("front", name, FRONT) for name in self.scale.front}
         return {name: record for name, record in found.items() if record is not None}
 
     def processor_seconds(self) -> float:

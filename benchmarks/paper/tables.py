@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import mean, median
 from typing import TYPE_CHECKING
 
+from .claims import ranked
 from .inputs import INPUTS
 from .methods import METHODS, label, standing_in
 from .published import paper
@@ -204,6 +205,57 @@ def _pooled(runs: list[Record], source: str, lengths: slice) -> float:
         for pair in zip(run["lengths"][lengths], run[source]["cover_by_length"][lengths], strict=True)
     )
     return sum(float(n * cover) for n, cover in pairs)
+
+
+def starts(summary: Summary) -> str:
+    """Make the table of starts: the log-likelihood of the test part from each, the default one first."""
+    others = ("sampled", "k-means++", "random", "one")
+    headers = ("data set", "method", "K", *others, "default to the best other", "largest component")
+    rows = []
+    for found in summary.starts():
+        values = {start: _number(float(record["test"]), 3) for start, record in found.fits.items()}
+        default = next(iter(values))
+        values[default] = f"**{values[default]}**"
+        rows.append(
+            [
+                INPUTS[found.dataset].label,
+                label(found.method),
+                f"{found.components}" if found.components else ABSENT,
+                *(values.get(start, ABSENT) for start in others),
+                f"{100 * found.gain:+.2f}%",
+                f"{100 * found.fits[default]['largest']:.0f}%",
+            ]
+        )
+    return markdown(headers, rows, n_words=2)
+
+
+RECOMMENDERS = {"model": "itemix.fit", "ease": "EASE", "popularity": "popularity"}
+
+
+def front(summary: Summary) -> str:
+    """Make the table of what `itemix.fit` makes: its likelihood, its supports, and what it took."""
+    headers = (
+        "data set", "components", "log-likelihood", "worth", "E", "E of counting", "processor seconds",
+        "2,000 baskets, seconds",
+    )  # fmt: skip
+    rows = []
+    for name, record in summary.front().items():
+        cells = [INPUTS[name].label, f"{record['components']:.0f}", _number(float(record["test"]), 3)]
+        cells += [f"{record['worth']:,.0f}", f"{100 * record['E']:.2f}", f"{100 * record['E_counting']:.2f}"]
+        rows.append([*cells, f"{record['fit_seconds']:.1f}", f"{record['recommend_seconds']:.1f}"])
+    return markdown(headers, rows)
+
+
+def recommendations(summary: Summary) -> str:
+    """Make the table of recommendations by what `itemix.fit` makes, and by the baselines."""
+    headers = ("data set", "recommender", "NDCG@10", "error", "hit rate", "coverage")
+    rows = []
+    for name, record in summary.front().items():
+        for key, title in RECOMMENDERS.items():
+            found = ranked(record, key)
+            cells = [INPUTS[name].label, title, f"{found['ndcg']:.4f}", f"{found['ndcg_error']:.4f}"]
+            rows.append([*cells, f"{found['hit_rate']:.3f}", f"{100 * found['coverage']:.0f}%"])
+    return markdown(headers, rows, n_words=2)
 
 
 def sizes(summary: Summary) -> str:

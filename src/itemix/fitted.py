@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 __all__ = ["FittedModel", "Training", "learn_recommender"]
 
 # A component of variational inference that is expected to hold less than this of one transaction is not used.
-_USED = 0.5
+USED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,9 +306,9 @@ class FittedModel(Immutable):
             if not is_process:
                 return matched_labels(self.posteriors)
             return nearest_labels(self.posteriors, np.arange(chains.draws[-1].n_components))
-        if not is_process or counts is None or (counts.sizes >= _USED).all():
+        if not is_process or counts is None or (counts.sizes >= USED).all():
             return None
-        return nearest_labels(self.posteriors, np.flatnonzero(counts.sizes >= _USED))
+        return nearest_labels(self.posteriors, np.flatnonzero(counts.sizes >= USED))
 
     @cached_property
     def components(self) -> Mixture | None:

@@ -54,6 +54,8 @@ def test_a_run_fills_the_store_and_the_page(finished):
         "| GSDPM, prior learned |",
         "| VDPM, corrected |",
         "| corrected mixture |",
+        "| toy | EASE |",
+        "| toy | VFBM | 3 | **-",
     ):
         assert row in page
     # The tiny scale has no synthetic data and no halves like the paper's.
@@ -64,7 +66,7 @@ def test_a_run_fills_the_store_and_the_page(finished):
 
 def test_figures_are_vector_graphics_without_a_background(finished):
     """Each figure is SVG with lines in it, and its background is not painted."""
-    for name in ("supports", "bias", "crossing"):
+    for name in ("supports", "bias", "crossing", "reliability"):
         text = (finished / "page" / f"{name}.svg").read_text()
         assert ET.fromstring(text).tag.endswith("svg")  # noqa: S314 - our own file
         assert text.count("<path") > 10

@@ -311,11 +311,16 @@ def test_a_start_that_leaves_one_component_with_nearly_all_warns(cls):
 
 
 def test_data_of_one_kind_is_said_to_be_that():
-    """After the default start a finite mixture asks for fewer components; a process has found its number."""
+    """A finite mixture asks for fewer components; a process has found its own number, which says less."""
     data = random_data(0, n_rows=2000, n_items=40, density=0.3)
     with pytest.warns(ConvergenceWarning, match=r"one of 3 components holds .* of one kind; ask for fewer"):
         BayesianMixture(3, random_state=0).fit(data)
-    DirichletProcessMixture(3, random_state=0).fit(data)
+    few = random_data(0, n_rows=400, n_items=40, density=0.3)
+    for inference in ("variational", "gibbs"):
+        model = DirichletProcessMixture(3, inference=inference, random_state=0)
+        with pytest.warns(ConvergenceWarning, match=r"holds 99\.\d% .*; compare with Independent"):
+            model.fit(few)
+        assert model.n_components_ > 1
     BayesianMixture("auto", random_state=0).fit(data)
 
 

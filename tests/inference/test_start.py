@@ -89,6 +89,18 @@ def test_a_sampled_start_finds_groups_of_baskets_of_all_sizes():
     assert np.mean(together == (groups[:, None] == groups)) > 0.9
 
 
+def test_splits_and_merges_find_groups_that_sweeps_miss():
+    """Two seeds in one group leave two others together; sweeps alone never part them."""
+    rng = np.random.default_rng(1)
+    truth = Mixture(np.full(20, 1 / 20), np.where(rng.random((20, 60)) < 0.3, 0.8, 0.05), range(60))
+    data = truth.sample(1000, random_state=0)
+    planted = truth.labels(data)
+    for seed in range(3):
+        labels = sampled_labels(data, 20, np.random.default_rng(seed), Workers(1))
+        together = labels[:, None] == labels
+        assert np.mean(together == (planted[:, None] == planted)) > 0.999
+
+
 def test_emptied_components_are_filled():
     """All components are used if there are enough transactions, and others keep their labels."""
     labels = np.array([0] * 10 + [3] * 3)

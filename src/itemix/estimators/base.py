@@ -25,7 +25,7 @@ from itemix.core.display import plural
 from itemix.correction import Choice, check_correction, choose, correct
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators.answers import Answers, Learned, MixtureAnswers, read_input
-from itemix.fitted import FittedModel, Training
+from itemix.fitted import USED, FittedModel, Training
 from itemix.inference import METHODS
 from itemix.inference.loop import Callback, Settings, run, shown_progress, tell_stage
 from itemix.inference.priors import DataTotals
@@ -326,20 +326,26 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         )
 
     def _warn_of_one_kind(self) -> None:
-        """Warn if one component holds nearly all transactions, although more were asked for.
+        """Warn if one of several components holds nearly all transactions.
 
-        If the start was chosen, it may be at fault. The default start has tried to do better, so the data is
-        as if of one kind. Then a process has found the number that it was asked to find, and all is well. So
-        it is with samplers, which do not depend on their start.
+        If the start was chosen, it may be at fault. The default start has tried to do better, and a sampler
+        does not depend on its start, so then the data is as if of one kind. That is also what a process has
+        found which ends with one component; it was asked for the number, and there is nothing to warn of.
         """
         method, sizes = METHODS[self._method], self.counts_.sizes
-        share = float(sizes.max() / sizes.sum())
-        if method.keeps == "draws" or len(sizes) == 1 or share <= _NEARLY_ALL:
+        share, n = float(sizes.max() / sizes.sum()), len(sizes)
+        is_process, is_sampled = method.weights == "sticks", method.keeps == "draws"
+        is_chosen = not (self.init is None or (isinstance(self.init, str) and self.init == "sampled"))
+        if is_process and (is_sampled or not is_chosen):
+            n = int((sizes >= USED).sum())
+        if n == 1 or share <= _NEARLY_ALL:
             return
-        found = f"one of {len(sizes)} components holds {share:.0%} of the transactions"
-        if not (self.init is None or (isinstance(self.init, str) and self.init == "sampled")):
+        found = f"one of {n} components holds {share:.1%} of the transactions"
+        if is_chosen and not is_sampled:
             warn(f"{found}, which may be due to the start; leave init out")
-        elif method.weights != "sticks":
+        elif is_process:
+            warn(f"{found}, as if they were all of one kind; compare with IndependentModel")
+        else:
             warn(f"{found}, as if they were all of one kind; ask for fewer components")
 
     def _fitted_of(self, ended: Fitted, training: Training) -> FittedModel:

@@ -4,6 +4,9 @@ The header is the value of the key "itemix" in the safetensors metadata. It alwa
 version of the library that wrote the file, and a checksum of everything else, so that damage anywhere is
 noticed. Nothing in a file depends on the time or the machine: one model gives one sequence of bytes. Reading
 never runs code.
+
+The numbers of long arrays are written in as few bytes as hold them exactly, and get back their type when they
+are taken.
 """
 
 from __future__ import annotations
@@ -37,11 +40,22 @@ _LENGTH_BYTES = 8
 _DTYPES = {
     "F64": np.float64,
     "F32": np.float32,
+    "F16": np.float16,
     "I64": np.int64,
     "I32": np.int32,
+    "U16": np.uint16,
     "U8": np.uint8,
     "BOOL": np.bool_,
 }
+
+
+# Which types an array may be written as, the narrowest first. Doubles stay what they are.
+_NARROWER: dict[str, tuple[npt.DTypeLike, ...]] = {
+    "float32": (np.float16,),
+    "int64": (np.uint8, np.uint16, np.int32),
+    "int32": (np.uint8, np.uint16),
+}
+_FEWEST_NARROWED = 1_000
 
 
 class Content:
@@ -91,19 +105,23 @@ class Content:
         return name in self._tensors and self._tensors[name].dtype == np.float64
 
     def take(self, name: str, dtype: npt.DTypeLike, *shape: int | None) -> Array:
-        """Return an array, which must have that type and shape; None stands for any length."""
+        """Return an array, which must have that type and shape; None stands for any length.
+
+        It may have been written as a narrower type of the same kind.
+        """
         if name not in self._tensors:
             raise self.damaged(f"it has no array {name}")
         array = self._tensors.pop(name)
         fits = len(array.shape) == len(shape) and all(
             wanted in (None, got) for wanted, got in zip(shape, array.shape, strict=True)
         )
-        if not fits or array.dtype != np.dtype(dtype):
+        wide = np.dtype(dtype)
+        if not fits or array.dtype not in (wide, *_NARROWER.get(wide.name, ())):
             wanted = tuple("any" if length is None else length for length in shape)
             raise self.damaged(
-                f"{name} is {array.dtype.name} of shape {array.shape}, not {np.dtype(dtype).name} of {wanted}"
+                f"{name} is {array.dtype.name} of shape {array.shape}, not {wide.name} of {wanted}"
             )
-        return array
+        return array.astype(wide, copy=False)
 
     def put(self, name: str, array: Array) -> None:
         """Add an array that the file leaves out, since it follows from others."""
@@ -155,13 +173,28 @@ def write(path: PathLike, header: Mapping[str, Any], tensors: Mapping[str, Array
     from safetensors.numpy import save
 
     # safetensors writes the memory behind an array as it lies there.
-    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    arrays = {name: np.ascontiguousarray(_narrowed(array)) for name, array in tensors.items()}
     whole = {**header, "format": FORMAT, "version": version("itemix")}
     whole["checksum"] = _checksum(whole, arrays)
     data = save(arrays, metadata={_KEY: _as_json(whole)})
     # Not safetensors' save_file: it would put a plain file in the place of a device or a pipe.
     with replacing(path) as temporary:
         temporary.write_bytes(data)
+
+
+def _narrowed(array: Array) -> Array:
+    """Return a long array as the first of the narrower types of its kind that holds all numbers exactly."""
+    if array.size < _FEWEST_NARROWED:
+        return array
+    for narrow in _NARROWER.get(array.dtype.name, ()):
+        if array.dtype.kind == "f":
+            with np.errstate(over="ignore"):
+                found = array.astype(narrow)
+            if np.array_equal(found, array, equal_nan=True):
+                return found
+        elif array.min() >= 0 and array.max() <= np.iinfo(narrow).max:
+            return array.astype(narrow)
+    return array
 
 
 def read(path: PathLike | Held) -> Content:

@@ -386,8 +386,8 @@ class GibbsSampler:
         Returns the first labels from a random generator, a whole number for each transaction.
     n_components : int
         The number of components K of the finite model; the process finds its own.
-    split_merge : bool
-        Whether a step tries split and merge moves.
+    moves_every : int
+        Every so many steps, the first one included, split and merge moves are tried; 0 is never.
     learn_alpha, learn_strength : bool
         Whether alpha, and a common factor of beta and gamma, are sampled too.
     max_components : int
@@ -401,7 +401,7 @@ class GibbsSampler:
     prior: Prior
     start: Callable[[np.random.Generator], npt.NDArray[np.integer]]
     n_components: int = 1
-    split_merge: bool = True
+    moves_every: int = 1
     learn_alpha: bool = False
     learn_strength: bool = False
     max_components: int = 0
@@ -432,7 +432,7 @@ class GibbsSampler:
         tables = type(state.tables)(*(array.copy() for array in state.tables))
         labels, tables, gain = self._sweep(state, labels, tables, rng)
         n_tries = state.n_tries
-        if self.split_merge:
+        if self.moves_every and state.iteration % self.moves_every == 0:
             labels, tables, more, n_tries = self._split_and_merge(state, labels, tables, rng)
             gain += more
         if self._is_sparse(tables):

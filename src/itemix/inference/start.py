@@ -8,7 +8,8 @@ seeds nor random labels serve everywhere. Seeds are compared by Hamming distance
 of many sizes, almost all are nearest to the smallest seed, and the other components never grow. Random labels
 make components that are all alike. So the default start, "sampled", takes a few sweeps of collapsed Gibbs
 sampling from each of the two. A sweep moves transactions one by one, and a component that holds nothing of
-its own soon loses what it has. The labels with the higher joint probability are the start.
+its own soon loses what it has. Now and then whole components are split and merged, which no sweep can do. The
+labels with the higher joint probability are the start.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ _SOFTNESS = 0.2
 # The short chains of a sampled start: where they begin, how long they are, and on how much of the data.
 _CHAINS = ("k-means++", "random")
 _SWEEPS = 40
+# Splits and merges lead out of poor modes. A few are enough, and they take longer than sweeps.
+_MOVES_EVERY = 10
 _TRANSACTIONS_SAMPLED = 20_000
 
 Init = str | Mixture | npt.ArrayLike
@@ -237,7 +240,7 @@ def short_chains(
             prior,
             label_starter(first, transactions, n_components),
             n_components,
-            split_merge=False,
+            moves_every=_MOVES_EVERY,
         )
         for first in _CHAINS
     ]

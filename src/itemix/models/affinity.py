@@ -430,7 +430,7 @@ def _learn_linear(baskets: sparse.csr_array, ridge: Ridge) -> tuple[sparse.csr_a
     values = weights[rows, columns]
     del weights
     offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=D))])
-    linear = sparse.csr_array((values.astype(np.float32), columns.astype(np.int32), offsets), shape=(D, D))
+    linear = sparse.csr_array((_rounded(values), columns.astype(np.int32), offsets), shape=(D, D))
     usual = share[columns]
     return linear, np.clip(np.log((usual + np.maximum(values, -0.9 * usual)) / usual), -1.0, 5.0)
 
@@ -464,10 +464,14 @@ def _learn_logistic(
         still_wanted()
         order = rng.permutation(n)[:n_rows]
         pairs.learn_pair_terms(*rows, order, row_weights, terms, flattening, _RATE)
-    logistic = sparse.csr_array(
-        (terms.weights.astype(np.float32), linear.indices, linear.indptr), shape=(D, D)
-    )
+    logistic = sparse.csr_array((_rounded(terms.weights), linear.indices, linear.indptr), shape=(D, D))
     return Terms(linear, logistic, terms.bias)
+
+
+def _rounded(values: Floats) -> Singles:
+    """Return terms with the three digits that they are known to, so that a file holds each in two bytes."""
+    rounded: Singles = values.astype(np.float16).astype(np.float32)
+    return rounded
 
 
 class Blend(NamedTuple):
