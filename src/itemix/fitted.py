@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from itemix._typing import Codes, Floats, TransactionsLike
+    from itemix._typing import Floats, TransactionsLike
     from itemix.core.transactions import Transactions
     from itemix.correction import Choice
     from itemix.inference.chains import Chains
@@ -238,6 +238,16 @@ class FittedModel(Immutable):
         if self.training.counts is None:
             return self.value
         return self.training.prior.weakened().posterior(self.training.counts, self.value.items).mixture()
+
+    @cached_property
+    def posteriors_of_itemsets(self) -> tuple[Posterior, ...]:
+        """The distribution of the parameters of `of_itemsets`, one for each sample of a sampler."""
+        if self.of_itemsets is self.value or self.training is None or self.training.prior is None:
+            return self.posteriors
+        if self.training.chains is not None:
+            return tuple(draw.posterior() for draw in self.training.chains.draws_by_weak_priors())
+        assert self.training.counts is not None  # noqa: S101 - or `of_itemsets` were the model as it is
+        return (self.training.prior.weakened().posterior(self.training.counts, self.value.items),)
 
     @property
     def model(self) -> Model:
@@ -458,8 +468,11 @@ class FittedModel(Immutable):
 
     def recommend_many(
         self, baskets: Transactions | Iterable[Names], n: int = 5, *, complete: bool = True
-    ) -> tuple[Codes, Floats]:
-        """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each."""
+    ) -> query.ManyOffers:
+        """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each.
+
+        What is returned also has the ids of the baskets, and ``to_pandas()``.
+        """
         return query.recommend_many(self.model, baskets, n, complete=complete, affinity=self.affinity)
 
     def diagnostics(self) -> dict[str, dict[str, float]]:

@@ -87,7 +87,7 @@ def test_conditions_on_itemsets(run, baskets, conditions, expected):
     [
         (
             "size > 1",
-            "expected a condition on one of support, count, length, lower, upper, itemsets, got 'size'",
+            "expected a long table, or --format table, with --where",
         ),
         ("suport > 1", "got 'suport'; did you mean 'support'?"),
         ("support", "expected a column, an operator and a value, got 'support'"),

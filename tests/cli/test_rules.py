@@ -157,7 +157,7 @@ def test_measures_are_those_of_the_library():
             ["-s", "1", "--where", "lift"],
             "expected a column, an operator and a value, got 'lift'",
         ),
-        (["-s", "1", "--where", "size>=1"], "expected a condition on one of confidence, lift, "),
+        (["-s", "1", "--where", "lfit>=1"], "expected a condition on one of confidence, lift, "),
         (["-s", "1", "--sort", "size"], "expected --sort to be one of "),
         (["-s", "1", "--max-rules", "1", "--min-threshold", "0"], "expected at most 1 rule, got "),
         (

@@ -9,7 +9,8 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from itemix import InvalidInputError, Transactions
-from itemix.core.encoding import encode_arrow_values, number_values
+from itemix.core.encoding import number_values
+from itemix.core.rows import encode_arrow_values
 
 ONEHOT = {"milk": [1, 0, 1], "bread": [0, 0, 1], "beer": [1, 0, 0]}
 BASKETS = [["milk", "beer"], [], ["milk", "bread"]]
@@ -201,7 +202,7 @@ def test_missing_columns_are_named():
 def test_missing_values_in_pairs_are_refused(transaction, item, role):
     """A pair without its transaction or its item says nothing."""
     frame = pd.DataFrame({"t": transaction, "i": item})
-    message = rf"expected a value in every row of the {role} column, got 1 missing; drop those rows"
+    message = rf"expected a value in every row of the {role} column .*, got 1 missing; fill them in"
     with pytest.raises(InvalidInputError, match=message):
         Transactions.from_long(frame, "t", "i")
 

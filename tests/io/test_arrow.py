@@ -105,7 +105,11 @@ def test_the_index_of_pandas_is_no_item(tmp_path):
         ({"a": [0, None]}, {}, r"got a missing value in column 'a'"),
         ({"items": [["x", None]]}, {}, r"expected item names in every list, got 1 missing values"),
         ({"items": [[1.5]]}, {}, r"all strings or all integers, got 1.5 \(float\)"),
-        ({"order": [1, None], "item": ["a", "b"]}, {}, r"every row of the transaction column, got 1 missing"),
+        (
+            {"order": [1, None], "item": ["a", "b"]},
+            {},
+            r"the transaction column 'order', got 1 missing",
+        ),
     ],
 )
 def test_bad_tables_are_refused(table, options, message):

@@ -158,7 +158,7 @@ def test_the_result_does_not_depend_on_the_way_in(tmp_path):
     path = tmp_path / "a.dat"
     path.write_text(text)
     with source.open_source(path) as opened:
-        indptr, indices, items = read_fimi(opened)
+        indptr, indices, items, *_ = read_fimi(opened)
     transactions = read_transactions(path)
     assert np.array_equal(transactions.indptr, indptr)
     assert np.array_equal(transactions.indices, indices)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itemix import InvalidInputError, read_transactions
-from itemix.io.text import labels_from_text
+from itemix.core.items import labels_from_text
 
 
 def read(text, **options):

@@ -63,12 +63,12 @@ def test_usual_names_are_found(header, transaction, item):
         (
             "order,item\n1,\n2,b\n",
             {},
-            r"expected a value in every row of the item column 'item', got 1 missing in",
+            r"a file object: expected a value in every row of the item column 'item', got 1 missing",
         ),
         (
             "order,item\n,a\n,b\n",
             {},
-            r"every row of the transaction column 'order', got 2 missing in .*; fill them",
+            r"every row of the transaction column 'order', got 2 missing; fill them",
         ),
         ("order,item\n1,  \n", {}, r"the item column 'item', got 1 missing"),
     ],

@@ -1,6 +1,7 @@
 """``itemix mine``: the frequent itemsets of transactions, or of a model."""
 
 import dataclasses
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,6 @@ from itemix.cli.options import (
     Searching,
     as_support,
     check_choice,
-    check_conditions,
     data_sources,
     one_of,
     option,
@@ -65,16 +65,6 @@ def mine(
             "result is exactly that of mining them.",
         ),
     ] = None,
-    where: Annotated[
-        list[str] | None,
-        option(
-            "--where",
-            panel="Which itemsets",
-            metavar="CONDITION",
-            help="A condition on the itemsets, such as 'length >= 2', 'support < 10%' or 'itemsets contains "
-            "milk'; may be repeated.",
-        ),
-    ] = None,
     reading: Reading,
     output: Output,
     sort: Annotated[
@@ -96,7 +86,7 @@ def mine(
     -o, a file.
     """
     check_choice("--sort", sort, SORTS)
-    check_conditions(where, _COLUMNS)
+    reading, where = reading.without_results(_COLUMNS)
     if search.several_supports:
         _mine_at_several(source, search, where, verify, level, reading=reading, output=output)
         return
@@ -107,7 +97,8 @@ def mine(
         _check_verifying(search, level)
     with stopwatch(quiet=output.quiet) as watch:
         with opened(source, quiet=output.quiet) as asked:
-            found = read_model_or_data(asked, reading, quiet=output.quiet)
+            own = reading if verify is None else replace(reading, where=None)
+            found = read_model_or_data(asked, own, quiet=output.quiet)
         sure = None if level is None else _with_error(found)
         if verify is None:
             itemsets = mined(found, search, output, watch)

@@ -22,7 +22,7 @@ from itemix._files import is_stream
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 Click = Any
 """An object of click: typer has a copy of its own, or uses the package, depending on its version."""
@@ -38,14 +38,16 @@ _OPTION_OF = {
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
-            "about", "absent", "alpha", "beta", "bins", "columns", "criterion", "data", "delimiter", "drop",
+            "about", "absent", "alpha", "beta", "bins", "columns", "counts", "criterion", "data", "delimiter",
+            "drop", "drop_missing",
             "encoding", "exclude", "format",
             "gamma", "given", "given_absent", "header", "include", "init", "item", "itemset_len",
             "itemset_support", "level", "max_components",
             "max_antecedent_len", "max_consequent_len", "max_itemsets", "max_iter", "max_len",
             "max_rules", "method", "metric", "missing", "min_antecedent_len", "min_consequent_len", "min_len",
             "edge_cost", "min_support", "min_threshold", "names", "part", "pooling", "smoothing",
-            "support_only", "target", "thin", "tol", "top_k", "train", "transaction",
+            "quantity", "support_only", "target", "thin", "tol", "top_k", "train", "transaction", "upper",
+            "where",
         )
     },
 }  # fmt: skip
@@ -191,17 +193,19 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     for name, parameter in inspect.signature(command).parameters.items():
         if dataclasses.is_dataclass(hints[name]):
             groups[name] = hints[name]
-            parameters += _fields(hints[name])
+            # An option that two groups share, such as --where, is declared by the first of them.
+            declared = {parameter.name for parameter in parameters}
+            parameters += [field for field in _fields(hints[name]) if field.name not in declared]
         else:
             parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hints[name]))
 
     @functools.wraps(command)
     def flat(**values: object) -> None:
+        options = {field.name for group in groups.values() for field in dataclasses.fields(group)}
+        given = {name: value for name, value in values.items() if name not in options}
         for name, group in groups.items():
-            values[name] = group(
-                **{field.name: values.pop(field.name) for field in dataclasses.fields(group)}
-            )
-        command(**values)
+            given[name] = group(**{field.name: values[field.name] for field in dataclasses.fields(group)})
+        command(**given)
 
     flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     flat.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -299,13 +303,59 @@ class Reading:
         ),
     ] = None
     transaction: Annotated[
-        str | None,
-        option("--transaction", panel=_READING, metavar="COLUMN", help="Transactions of a long table."),
+        list[str] | None,
+        option(
+            "--transaction",
+            panel=_READING,
+            metavar="COLUMN",
+            help="Transactions of a long table; repeated for several columns that tell them apart together.",
+        ),
     ] = None
     item: Annotated[
         str | None,
         option(
             "--item", panel=_READING, metavar="COLUMN", help="Items of a long table, or of a list column."
+        ),
+    ] = None
+    where: Annotated[
+        list[str] | None,
+        option(
+            "--where",
+            panel=_READING,
+            metavar="CONDITION",
+            help="Rows of a table that remain, such as 'Quantity > 0' or 'InvoiceNo not starts with C'; with "
+            "itemix mine and rules also a condition on what is found, such as 'lift > 3'. May be repeated.",
+        ),
+    ] = None
+    drop_missing: Annotated[
+        bool,
+        option("--drop-missing", panel=_READING, help="Leave out rows without a transaction or an item."),
+    ] = False
+    upper: Annotated[
+        bool, option("--upper", panel=_READING, help="Put the names of items in upper case.")
+    ] = False
+    strip: Annotated[
+        bool,
+        option(
+            "--strip/--no-strip", panel=_READING, help="Leave out blanks around names (the default), or not."
+        ),
+    ] = True
+    counts: Annotated[
+        str | None,
+        option(
+            "--counts",
+            panel=_READING,
+            metavar="COLUMN",
+            help="The column of a table that says how many transactions each one stands for.",
+        ),
+    ] = None
+    quantity: Annotated[
+        str | None,
+        option(
+            "--quantity",
+            panel=_READING,
+            metavar="COLUMN",
+            help="A column whose sum over a transaction is how often it counts.",
         ),
     ] = None
     columns: Annotated[
@@ -352,6 +402,30 @@ class Reading:
         check_choice("--format", self.format, FORMATS)
         check_choice("--missing", self.missing, MISSING)
 
+    def without_results(self, columns: Sequence[str]) -> tuple[Reading, list[str]]:
+        """Divide the conditions: return options with those on rows, and those on columns of a result.
+
+        Raises
+        ------
+        InvalidInputError
+            If a condition cannot be read.
+        """
+        from itemix._checks import nearest
+        from itemix.core.conditions import parsed
+        from itemix.core.results import named_among
+
+        is_table = self.transaction or self.item or self.format is not None
+        rows: list[str] = []
+        results: list[str] = []
+        for text in self.where or ():
+            named = [condition.column for condition in parsed(text)]
+            of_result = [name for name in named if name.strip().replace(" ", "_") in columns]
+            (results if of_result else rows).append(text)
+            for name in named:
+                if of_result or (not is_table and nearest(name, columns)):
+                    named_among(name, columns)
+        return dataclasses.replace(self, where=rows or None), results
+
     @property
     def learned(self) -> Any:  # noqa: ANN401 - Bins or None
         """The bins of what this is read beside, if it is a table and no option says how to cut it."""
@@ -375,8 +449,14 @@ class Reading:
             "encoding": self.encoding,
             "delimiter": "\t" if self.delimiter in ("\\t", "tab") else self.delimiter,
             "header": self.header,
-            "transaction": self.transaction,
+            "transaction": self.transaction or None,
             "item": self.item,
+            "where": self.where or None,
+            "drop_missing": self.drop_missing,
+            "upper": self.upper,
+            "strip": self.strip,
+            "counts": self.counts,
+            "quantity": self.quantity,
             "columns": listed(self.columns),
             "drop": listed(self.drop),
             "bins": as_bins(self.bins) if self.learned is None else self.learned,
@@ -663,23 +743,6 @@ def as_support(text: str | None, name: str = "--min-support") -> float | int | N
             f"expected {name} as a percentage above 0% and up to 100%, got {text!r}; try 1%"
         )
     return float(number / 100)
-
-
-def check_conditions(where: Iterable[str] | None, columns: Collection[str]) -> None:
-    """Check the conditions on a result before anything is read: their form, and the columns they name.
-
-    Raises
-    ------
-    InvalidInputError
-        If one has another form, or there is no such column.
-    """
-    if not where:
-        return
-    from itemix.core.conditions import parsed
-    from itemix.core.results import named_among
-
-    for condition in parsed(where):
-        named_among(condition.column, columns)
 
 
 def check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> None:

@@ -1,6 +1,6 @@
 """``itemix recommend``: what else a basket would hold, from a model, from rules or counted in data."""
 
-from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
@@ -188,19 +188,31 @@ def _with_known_items(
 def _for_many(
     recommender: "FittedModel | Rules", baskets: "Transactions", n: int, *, complete: bool
 ) -> "Iterator[list[object]]":
-    """Yield a row for each recommendation: the number of the basket from 1, the rank, and the item."""
+    """Yield a row for each recommendation: the id of the basket, or its number from 1, the rank, the item."""
     from itemix.mining.rules import Rules
 
+    name_of = _names_of(baskets)
     if isinstance(recommender, Rules):
         for b, offers in enumerate(_applied(recommender, baskets, n)):
             for rank, offer in enumerate(offers):
-                yield [b + 1, rank + 1, float(offer.score), _alone(offer.items)]
+                yield [name_of[b], rank + 1, float(offer.score), _alone(offer.items)]
         return
     codes, chances = recommender.recommend_many(baskets, n, complete=complete)
     for b, row in enumerate(codes.tolist()):
         for rank, code in enumerate(row):
             if code >= 0:
-                yield [b + 1, rank + 1, float(chances[b, rank]), recommender.model.items[code]]
+                yield [name_of[b], rank + 1, float(chances[b, rank]), recommender.model.items[code]]
+
+
+def _names_of(baskets: "Transactions") -> "list[Any]":
+    """Return what each basket is called: by its ids, or else by its number."""
+    columns = [ids for ids in baskets.id_columns().values() if ids is not None]
+    if not columns:
+        return list(range(1, baskets.n_transactions + 1))
+    if len(columns) == 1:
+        names: list[Any] = columns[0].tolist()
+        return names
+    return [" ".join(map(str, parts)) for parts in zip(*columns, strict=True)]
 
 
 def _applied(rules: "Rules", baskets: "Transactions | list[list[Label]]", n: int) -> "Recommendations":

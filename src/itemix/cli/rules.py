@@ -12,7 +12,6 @@ from itemix.cli.options import (
     Searching,
     as_support,
     check_choice,
-    check_conditions,
     one_of,
     option,
 )
@@ -58,16 +57,6 @@ class Splitting:
         float,
         option("--min-threshold", panel=_PANEL, metavar="X", help="The least value of it; 0.8 by default."),
     ] = 0.8
-    where: Annotated[
-        list[str] | None,
-        option(
-            "--where",
-            panel=_PANEL,
-            metavar="CONDITION",
-            help="Another condition on the rules, such as 'lift > 3', 'q_value <= 0.05' or 'antecedents "
-            "contains milk'; may be repeated.",
-        ),
-    ] = None
     antecedent: Annotated[
         list[str] | None,
         option(
@@ -172,7 +161,6 @@ class Splitting:
                 f"'{self.metric}<=0.05'"
             )
         check_choice("--metric", self.metric, METRICS)
-        check_conditions(self.where, _COLUMNS)
 
     def check(self) -> None:
         """Check what can be checked before anything is read.
@@ -253,6 +241,7 @@ def rules(
     check_choice("--sort", sort, MEASURES)
     check_output(output)
     split.check()
+    reading, where = reading.without_results(_COLUMNS)
     refuse_repeated(source, data, holdout, reading.names)
     itemsets, transactions = _itemsets(source, data, search, reading, output)
     from itemix.core.display import plural
@@ -260,8 +249,8 @@ def rules(
 
     tested_in = None if holdout is None else read_source(holdout, reading, quiet=output.quiet)
     found = split_itemsets(itemsets, data=transactions, holdout=tested_in, **split.as_arguments())
-    if split.where:
-        found = found.where(*split.where)
+    if where:
+        found = found.where(*where)
     hint = "" if len(found) else "; try a lower --min-threshold or --min-support"
     tested = "" if found.n_tests is None else f" of {found.n_tests:,} tested"
     counted = f"{plural(len(found), 'rule')}{tested} with {found.metric} >= {split.min_threshold:g}"
@@ -276,6 +265,7 @@ def _itemsets(
 ) -> "tuple[Itemsets, Transactions | None]":
     """Return the itemsets of a source, mined if need be, and the transactions if there are any."""
     from itemix.core.itemsets import Itemsets
+    from itemix.core.results import named_among
     from itemix.core.transactions import Transactions
 
     with opened(source, quiet=output.quiet) as asked:
@@ -290,6 +280,8 @@ def _itemsets(
                 found = read_model_or_data(asked, reading, quiet=output.quiet)
                 itemsets = mined(found, search, output, watch)
             return itemsets, found if isinstance(found, Transactions) else None
+    if reading.where:
+        named_among(reading.where[0], _COLUMNS)
     if not isinstance(saved, Itemsets):
         raise InvalidInputError(
             f"expected transactions, a model or itemsets, got {source!r}, which holds rules; try itemix show"

@@ -121,6 +121,11 @@ def read_model_or_data(source: Opened, reading: Reading, *, quiet: bool) -> Fitt
     """Return the model or the transactions of a source, and say on standard error what it is."""
     if source.kind != "model":
         return read_data(source, reading, quiet=quiet)
+    if reading.where:
+        raise InvalidInputError(
+            f"expected conditions only on the rows of a table, got {reading.where[0]!r} with the model "
+            f"{source.name!r}; leave --where out"
+        )
     model = read_model(source)
     note(model_summary(source.name, model), quiet=quiet)
     return model

@@ -15,20 +15,21 @@ import numpy as np
 
 from itemix._checks import check_choice, did_you_mean, nearest
 from itemix.core.conditions import MISSING_WORDS, written
-from itemix.core.encoding import Encoded, column_in_arrow, columns_shown, names_of_columns
+from itemix.core.encoding import Encoded, columns_shown
 from itemix.core.items import Items
+from itemix.core.rows import RowOptions, as_columns, ids_of_rows, kept_of, weights_of_groups
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import pyarrow as pa
 
     from itemix._typing import Codes, Floats, Marks
     from itemix.core.items import Label
+    from itemix.core.rows import Columns
 
     BinsLike = str | int | Iterable[float] | Mapping[str, Any] | None
-    Column = Callable[[], pa.ChunkedArray]
 
 MISSING = ("skip", "item", "refuse")
 """What a missing cell is: no item, an item ``column=missing``, or an error."""
@@ -164,8 +165,6 @@ class TableOptions(NamedTuple):
         One of `MISSING`.
     transaction : label, sequence of labels or None
         The column, or columns, of the ids of transactions; they are no items.
-    counts : label or None
-        The column of how many transactions a row stands for.
     """
 
     columns: Sequence[str] | None = None
@@ -173,7 +172,6 @@ class TableOptions(NamedTuple):
     bins: BinsLike = QUANTILE
     missing: str = MISSING[0]
     transaction: Label | Sequence[Label] | None = None
-    counts: Label | None = None
 
     @classmethod
     def checked(
@@ -184,7 +182,6 @@ class TableOptions(NamedTuple):
         bins: BinsLike = QUANTILE,
         missing: object = MISSING[0],
         transaction: Any = None,  # noqa: ANN401 - checked with the columns
-        counts: Any = None,  # noqa: ANN401 - as above
     ) -> TableOptions:
         """Check the options that can be checked without the table.
 
@@ -203,10 +200,9 @@ class TableOptions(NamedTuple):
             bins=bins,
             missing=check_choice("missing", missing, MISSING),
             transaction=transaction,
-            counts=counts,
         )
 
-    def chosen(self, names: Sequence[str]) -> list[str]:
+    def chosen(self, names: Sequence[str], rows: RowOptions) -> list[str]:
         """Return the columns that become items.
 
         Raises
@@ -217,11 +213,11 @@ class TableOptions(NamedTuple):
         for role, given in (("columns", self.columns or ()), ("drop", self.drop)):
             for name in given:
                 _check_there(name, names, role)
-        keys = set(as_columns(self.transaction)) | set(as_columns(self.counts))
-        for name in sorted(map(str, keys)):
-            _check_there(
-                name, names, "transaction" if name in map(str, as_columns(self.transaction)) else "counts"
-            )
+        keys = [str(name) for name in as_columns(self.transaction)]
+        for name in keys:
+            _check_there(name, names, "transaction")
+        rows.check_columns(names)
+        no_items = {*keys, *self.drop, rows.weight}
         if isinstance(self.bins, Mapping) and not isinstance(self.bins, Bins):
             for name in set(self.bins) - {ALL_OTHERS}:
                 _check_there(str(name), names, "bins")
@@ -230,7 +226,7 @@ class TableOptions(NamedTuple):
             wanted = self.columns
         elif isinstance(self.bins, Bins):
             wanted = [name for name in self.bins if name in names]
-        kept = [name for name in wanted if name not in self.drop and name not in map(str, keys)]
+        kept = [name for name in wanted if name not in no_items]
         if not kept:
             raise InvalidInputError(
                 f"expected at least one column of items, got {columns_shown(names)}, all left out; name some "
@@ -238,12 +234,10 @@ class TableOptions(NamedTuple):
             )
         return kept
 
-
-def as_columns(names: Any) -> tuple[Any, ...]:  # noqa: ANN401 - one label or several
-    """Return one name or several as a tuple; None is no name."""
-    if names is None:
-        return ()
-    return tuple(names) if isinstance(names, list | tuple) else (names,)
+    def needed(self, names: Sequence[str], rows: RowOptions) -> list[str]:
+        """Return all columns that must be read."""
+        keys = [str(name) for name in as_columns(self.transaction)]
+        return list(dict.fromkeys([*self.chosen(names, rows), *keys, *rows.columns]))
 
 
 def _as_names(role: str, names: object) -> tuple[str, ...]:
@@ -281,8 +275,21 @@ class _ColumnItems(NamedTuple):
     is_whole: bool
 
 
-def encode_table(frame: Any, options: TableOptions) -> tuple[Encoded, str]:  # noqa: ANN401 - any data frame
-    """Encode a data frame of categories and numbers; also say which columns were left out, if any were.
+def encode_columns(
+    columns: Columns, options: TableOptions, rows: RowOptions, *, is_text: bool = False
+) -> tuple[Encoded, str]:
+    """Encode a table of categories and numbers; also say which columns and rows were left out, if any were.
+
+    Parameters
+    ----------
+    columns
+        A function for each column of the table, which returns it.
+    options : TableOptions
+        Which columns become items, and how.
+    rows : RowOptions
+        Which rows remain, and how often they count.
+    is_text : bool
+        Whether numbers and truth values are written as text.
 
     Raises
     ------
@@ -290,29 +297,17 @@ def encode_table(frame: Any, options: TableOptions) -> tuple[Encoded, str]:  # n
         If a column is not there, its values are neither categories nor numbers, or one is missing that must
         not be.
     """
-    names = names_of_columns(frame)
-    columns = {str(name): (lambda name=name: column_in_arrow(frame, name)) for name in names}
-    return encode_columns(columns, options)
-
-
-def encode_columns(
-    columns: Mapping[str, Column], options: TableOptions, *, is_text: bool = False
-) -> tuple[Encoded, str]:
-    """Encode the columns of a table, each given by a function; in text, numbers are recognised.
-
-    Raises
-    ------
-    InvalidInputError
-        As `encode_table`.
-    """
+    chosen = options.chosen(list(columns), rows)
+    keys = [str(name) for name in as_columns(options.transaction)]
+    marks, said = rows.kept(columns, [*keys, *chosen])
     edges: dict[str, tuple[float, ...] | None] = {}
     whole: list[str] = []
     ids: list[str] = []
     parts: list[Codes] = []
     labels: list[str] = []
     column_of: list[int] = []
-    for name in options.chosen(list(columns)):
-        values = _values_of(name, columns[name](), is_text=is_text)
+    for name in chosen:
+        values = _values_of(name, kept_of(columns[name](), marks), is_text=is_text)
         if options.columns is None and not isinstance(options.bins, Bins) and _is_id(values):
             ids.append(name)
             continue
@@ -323,16 +318,23 @@ def encode_columns(
         edges[name] = found.edges
         if found.is_whole:
             whole.append(name)
-    n_rows = len(parts[0]) if parts else 0
-    codes = np.stack(parts, axis=1) if parts else np.empty((0, 0), np.int32)
+    if not parts:
+        raise InvalidInputError(
+            f"expected a column whose values come twice, got {columns_shown(ids)}, which name the rows; take "
+            "them all the same with columns="
+        )
+    codes = np.stack(parts, axis=1)
     present = codes >= 0
-    indptr = np.zeros(n_rows + 1, dtype=np.int64)
+    indptr = np.zeros(len(codes) + 1, dtype=np.int64)
     np.cumsum(present.sum(axis=1), out=indptr[1:])
     items = Items(labels, bins=Bins(edges, whole), column_of=np.array(column_of, dtype=np.int32))
-    left_out = (
-        f"without {columns_shown(ids).removeprefix('columns ')}, where every value differs" if ids else ""
-    )
-    return Encoded(indptr, codes[present], items), left_out
+    weights = None
+    if rows.weight is not None:
+        weights = weights_of_groups(kept_of(columns[rows.weight](), marks), rows, None, len(codes))
+    names = {key: kept_of(columns[key](), marks) for key in keys}
+    left_out = f"without {columns_shown(ids).removeprefix('columns ')}, where every value differs"
+    said = ", ".join(part for part in (left_out if ids else "", said) if part)
+    return Encoded(indptr, codes[present], items, weights, ids_of_rows(names, is_text=is_text)), said
 
 
 def _is_id(values: _Values) -> bool:

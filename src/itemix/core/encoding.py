@@ -11,6 +11,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable
+from functools import partial
 from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +24,7 @@ from itemix.errors import InvalidInputError
 from itemix.kernels import csr
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import narwhals.stable.v1 as nw
     import pyarrow as pa
@@ -43,11 +44,17 @@ class Encoded(NamedTuple):
         The codes of all rows.
     items : Items
         The name of each code.
+    multiplicities : (n_rows,) int64 or None
+        How many transactions each row stands for; None where each is one.
+    ids : Arrow array or None
+        What the transaction of each row is called; None if nothing says it.
     """
 
     indptr: npt.NDArray[np.int64]
     indices: npt.NDArray[np.int32]
     items: Items
+    multiplicities: npt.NDArray[np.int64] | None = None
+    ids: pa.Array | None = None
 
 
 def encode_lists(transactions: Iterable[Iterable[Label]]) -> Encoded:
@@ -263,21 +270,6 @@ def encode_onehot_frame(frame: Any) -> Encoded:  # noqa: ANN401 - pandas, polars
     return Encoded(*csr.rows_of_pairs(rows, codes, table.shape[0]), items)
 
 
-def encode_long_frame(frame: Any, transaction: Label, item: Label) -> Encoded:  # noqa: ANN401 - as above
-    """Encode a long data frame with a row for each (transaction, item) pair.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is not a data frame, a column is not there, or a value is missing.
-    """
-    table = _as_narwhals(frame)
-    for role, name in (("transaction", transaction), ("item", item)):
-        check_column(name, table.columns, role)
-    check_different(transaction, item)
-    return encode_arrow_pairs(_arrow_column(table, transaction), _arrow_column(table, item))
-
-
 def check_column(name: Label, columns: Sequence[str], role: str) -> None:
     """Refuse a column that is not there.
 
@@ -292,7 +284,7 @@ def check_column(name: Label, columns: Sequence[str], role: str) -> None:
         )
 
 
-def check_different(transaction: Label, item: Label) -> None:
+def check_different(transaction: Collection[Label], item: Label) -> None:
     """Refuse one column for both transactions and items.
 
     Raises
@@ -300,7 +292,7 @@ def check_different(transaction: Label, item: Label) -> None:
     InvalidInputError
         If the two are the same.
     """
-    if transaction == item:
+    if item in transaction:
         raise InvalidInputError(
             f"expected different columns of transactions and items, got {item!r} for both; name another one "
             "with item="
@@ -316,45 +308,6 @@ def columns_shown(columns: Sequence[str]) -> str:
         for name in columns[:_COLUMNS_SHOWN]
     )
     return f"columns {shown}{', ...' if len(columns) > _COLUMNS_SHOWN else ''}"
-
-
-def encode_arrow_pairs(
-    transactions: pa.Array | pa.ChunkedArray, items: pa.Array | pa.ChunkedArray
-) -> Encoded:
-    """Encode pairs of a transaction id and an item; transactions come in the order of first appearance.
-
-    Raises
-    ------
-    InvalidInputError
-        If a value is missing, or the items are neither strings nor integers.
-    """
-    for role, column in (("transaction", transactions), ("item", items)):
-        if column.null_count:
-            raise InvalidInputError(
-                f"expected a value in every row of the {role} column, got {column.null_count:,} missing; "
-                "drop those rows first"
-            )
-    rows, ids = number_values(transactions)
-    codes, labels = number_values(items)
-    indptr, indices = csr.rows_of_pairs(rows.astype(np.int64), codes, len(ids))
-    return sorted_by_label(indptr, indices, labels_of(labels))
-
-
-def encode_arrow_values(lengths: npt.NDArray[np.int64], values: pa.Array | pa.ChunkedArray) -> Encoded:
-    """Encode transactions, given the number of items of each and the names of all, one after the other.
-
-    Raises
-    ------
-    InvalidInputError
-        If a name is missing, or the names are neither strings nor integers.
-    """
-    if values.null_count:
-        raise InvalidInputError(
-            f"expected item names in every list, got {values.null_count:,} missing values; drop them first"
-        )
-    codes, labels = number_values(values)
-    indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    return sorted_by_label(indptr, codes, labels_of(labels))
 
 
 def number_values(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], pa.Array]:
@@ -462,6 +415,11 @@ def names_of_columns(frame: Any) -> list[Any]:  # noqa: ANN401 - any data frame
     names = _names_of(_as_narwhals(frame).to_native())
     check_distinct(map(str, names))
     return names
+
+
+def columns_in_arrow(frame: Any) -> dict[str, Callable[[], pa.ChunkedArray]]:  # noqa: ANN401 - as above
+    """Return a function for each column of a data frame, which returns it in Arrow's memory."""
+    return {str(name): partial(column_in_arrow, frame, name) for name in names_of_columns(frame)}
 
 
 def column_in_arrow(frame: Any, name: Any) -> pa.ChunkedArray:  # noqa: ANN401 - as above

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Label: TypeAlias = str | int
 
+MOST_DIGITS = 18
+"""Longer numbers in text are names."""
+
 
 class Items(Sequence[Label]):
     """An immutable sequence of distinct item names; the position of a name is its code.
@@ -269,6 +272,11 @@ def as_labels(labels: Iterable[Label] | npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.fromiter(map(str, values), dtype=object, count=len(values))
 
 
+def labels_from_text(names: list[str]) -> npt.NDArray[Any]:
+    """Return names as labels: integers where all of them are whole numbers without leading zeros."""
+    return as_labels([int(name) for name in names] if all(map(_is_code, names)) else names)
+
+
 def _as_integers(values: list[Any] | npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     for extreme in (int(np.min(values)), int(np.max(values))) if len(values) else ():
         if not -(2**63) <= extreme < 2**63:
@@ -276,6 +284,15 @@ def _as_integers(values: list[Any] | npt.NDArray[Any]) -> npt.NDArray[np.int64]:
                 f"expected integer item names of at most 64 bits, got {extreme}; try str() on all of them"
             )
     return np.array(values, dtype=np.int64)
+
+
+def _is_code(name: str) -> bool:
+    return (
+        name.isascii()
+        and name.isdigit()
+        and (name == "0" or not name.startswith("0"))
+        and len(name) <= MOST_DIGITS
+    )
 
 
 def _is_string(value: object) -> bool:

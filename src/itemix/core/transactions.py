@@ -14,8 +14,9 @@ from itemix._arrays import as_arrow, frozen, protected
 from itemix._checks import as_generator, check_whole
 from itemix._runtime import interruptible
 from itemix.core import display, encoding
-from itemix.core.binning import TableOptions, encode_table
+from itemix.core.binning import TableOptions, encode_columns
 from itemix.core.items import Items, Label
+from itemix.core.rows import RowOptions, as_columns, long_rows
 from itemix.core.sets import as_position, as_positions
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
@@ -183,16 +184,18 @@ class Transactions:
         The name of each code.
     multiplicities : array of int, shape (n_rows,), optional
         How many identical transactions each row stands for; by default one.
+    ids : Arrow array, shape (n_rows,), optional
+        What each row is called outside, such as the number of an invoice.
     source : str, optional
         Where the data came from and how it was read, for people.
 
     See Also
     --------
-    from_lists, from_dataframe, from_long, from_matrix : the usual ways to make one.
+    from_lists, from_table, from_long, from_dataframe, from_matrix : the usual ways to make one.
     itemix.read_transactions : read a file.
     """
 
-    __slots__ = ("_indices", "_indptr", "_items", "_multiplicities", "_n_transactions", "_source")
+    __slots__ = ("_ids", "_indices", "_indptr", "_items", "_multiplicities", "_n_transactions", "_source")
 
     def __init__(
         self,
@@ -200,6 +203,7 @@ class Transactions:
         indices: npt.ArrayLike,
         items: Items | Iterable[Label],
         multiplicities: npt.ArrayLike | None = None,
+        ids: pa.Array | None = None,
         *,
         source: str | None = None,
     ) -> None:
@@ -209,6 +213,7 @@ class Transactions:
         if not csr.is_canonical(pointers, codes):
             pointers, codes = csr.canonical_rows(pointers, codes)
         self._keep(pointers, codes, as_multiplicities(multiplicities, len(pointers) - 1), source)
+        self._ids = as_ids(ids, len(pointers) - 1)
 
     @classmethod
     def from_lists(cls, transactions: Iterable[Iterable[Label]]) -> Transactions:
@@ -236,9 +241,72 @@ class Transactions:
         return cls(*encoding.encode_onehot_frame(frame))
 
     @classmethod
-    def from_long(cls, frame: Any, transaction: Label, item: Label) -> Transactions:  # noqa: ANN401 - as above
-        """Make transactions from a long data frame with a row for each (transaction, item) pair."""
-        return cls(*encoding.encode_long_frame(frame, transaction, item))
+    def from_long(
+        cls,
+        frame: Any,  # noqa: ANN401 - as above
+        transaction: Label | Sequence[Label],
+        item: Label,
+        *,
+        where: str | Iterable[str] | None = None,
+        drop_missing: bool | Iterable[str] = False,
+        upper: bool = False,
+        strip: bool = True,
+        counts: Label | None = None,
+        quantity: Label | None = None,
+    ) -> Transactions:
+        """Make transactions from a long data frame with a row for each (transaction, item) pair.
+
+        Parameters
+        ----------
+        frame : data frame
+            A pandas, polars or pyarrow table.
+        transaction : str, or list of str
+            The column that tells transactions apart, or several that do it together, as a member and a day.
+            What it holds becomes `ids`.
+        item : str
+            The column of items.
+        where : str or list of str, optional
+            Conditions for rows to remain, as ``"Quantity > 0 and InvoiceNo not starts with C"``. There are
+            ``= != < <= > >=``, "in (a, b)", "starts with", "ends with" and "contains", each also with "not"
+            before it, "is missing" and "is not missing".
+        drop_missing : bool or list of str, default False
+            Whether rows without a transaction or an item are left out; or the columns that must have a value.
+        upper, strip : bool
+            Whether names of items are put in upper case, and blanks around them left out.
+        counts : str, optional
+            The column that says how many transactions each one stands for.
+        quantity : str, optional
+            A column whose sum over a transaction is how often it counts.
+
+        Raises
+        ------
+        InvalidInputError
+            If a column is not there, a value is missing, or an option has no meaning.
+
+        Examples
+        --------
+        >>> import itemix, pandas as pd
+        >>> lines = pd.DataFrame({"order": [7, 7, 9], "sku": ["tea", "milk", "tea"], "n": [1, 2, -1]})
+        >>> tx = itemix.Transactions.from_long(lines, "order", "sku", where="n > 0")
+        >>> tx.to_lists(), tx.ids.to_pylist(), tx.source
+        ([['milk', 'tea']], [7], "a table without 1 of 3 rows: 1 by 'n > 0'")
+        """
+        rows = RowOptions.checked(
+            where=where,
+            drop_missing=drop_missing,
+            upper=upper,
+            strip=strip,
+            counts=counts,
+            quantity=quantity,
+        )
+        columns, keys = encoding.columns_in_arrow(frame), as_columns(transaction)
+        for role, names in (("transaction", keys), ("item", (item,))):
+            for name in names:
+                encoding.check_column(str(name), list(columns), role)
+        encoding.check_different(keys, item)
+        rows.check_columns(list(columns))
+        found = long_rows(columns, transaction, item, rows)
+        return cls(*found.encoded(), source=f"a table {found.said}" if found.said else None)
 
     @classmethod
     def from_table(
@@ -249,6 +317,10 @@ class Transactions:
         drop: Iterable[str] | None = None,
         bins: BinsLike = "quantile",
         missing: str = "skip",
+        transaction: Label | Sequence[Label] | None = None,
+        where: str | Iterable[str] | None = None,
+        drop_missing: bool | Iterable[str] = False,
+        counts: Label | None = None,
     ) -> Transactions:
         """Make transactions of a table with categories and numbers: a row each, and items ``column=value``.
 
@@ -272,6 +344,12 @@ class Transactions:
             `bins` of other transactions cut in the same way, and choose the same columns.
         missing : {"skip", "item", "refuse"}, default "skip"
             What a missing cell is: no item, an item ``column=missing``, or an error.
+        transaction : str, or list of str, optional
+            The column of the `ids` of rows, which is no item.
+        where, drop_missing : optional
+            Which rows remain; see `from_long`. True leaves out all rows with a missing cell.
+        counts : str, optional
+            The column that says how many transactions each row stands for.
 
         Raises
         ------
@@ -287,8 +365,11 @@ class Transactions:
         >>> tx.to_lists()
         [['sex=male', 'age=18-64', 'alone=True'], ['sex=female', 'age=missing', 'alone=False']]
         """
-        options = TableOptions.checked(columns=columns, drop=drop, bins=bins, missing=missing)
-        encoded, left_out = encode_table(frame, options)
+        options = TableOptions.checked(
+            columns=columns, drop=drop, bins=bins, missing=missing, transaction=transaction
+        )
+        rows = RowOptions.checked(where=where, drop_missing=drop_missing, counts=counts)
+        encoded, left_out = encode_columns(encoding.columns_in_arrow(frame), options, rows)
         return cls.from_canonical(*encoded, source=f"a table {left_out}" if left_out else None)
 
     @classmethod
@@ -298,6 +379,7 @@ class Transactions:
         indices: npt.NDArray[np.int32],
         items: Items,
         multiplicities: npt.NDArray[np.int64] | None = None,
+        ids: pa.Array | None = None,
         *,
         source: str | None = None,
     ) -> Self:
@@ -305,6 +387,7 @@ class Transactions:
         self = cls.__new__(cls)
         self._items = items
         self._keep(indptr, indices, multiplicities, source)
+        self._ids = ids
         return self
 
     @classmethod
@@ -333,6 +416,7 @@ class Transactions:
             np.concatenate([part.indices for part in parts]),
             parts[0].items,
             multiplicities,
+            _joined_ids([part.ids for part in parts]),
         )
 
     def _keep(
@@ -372,6 +456,15 @@ class Transactions:
     def multiplicities(self) -> npt.NDArray[np.int64] | None:
         """How many transactions each row stands for, or None where each row is one."""
         return self._multiplicities
+
+    @property
+    def ids(self) -> pa.Array | None:
+        """What each row is called outside, an Arrow array, such as the numbers of invoices; or None.
+
+        If several columns tell transactions apart, it has a field for each of them. Rows that stand for
+        several transactions have one id.
+        """
+        return self._ids
 
     @property
     def source(self) -> str | None:
@@ -441,6 +534,7 @@ class Transactions:
             self._indices,
             self._items,
             self._multiplicities,
+            self._ids,
             self._source,
         )
 
@@ -508,7 +602,8 @@ class Transactions:
             return self._items.names(self._indices[self._indptr[row] : self._indptr[row + 1]])
         rows = rows[chosen if isinstance(chosen, slice) else as_positions(chosen, len(rows))]
         indptr, indices = csr.gather_rows(self._indptr, self._indices, protected(rows))
-        return Transactions.from_canonical(indptr, indices, self._items, source=self._source)
+        ids = self._ids_of(rows)
+        return Transactions.from_canonical(indptr, indices, self._items, None, ids, source=self._source)
 
     def describe(self) -> Description:
         """Return a summary of the data, which prints as a table."""
@@ -583,9 +678,8 @@ class Transactions:
         used = np.flatnonzero(self.item_counts())
         new_code = np.full(self.n_items, -1, dtype=np.int32)
         new_code[used] = [wanted.code(self._items[int(code)]) for code in used]
-        return Transactions(
-            self._indptr, new_code[self._indices], wanted, self._multiplicities, source=self._source
-        )
+        codes = new_code[self._indices]
+        return Transactions(self._indptr, codes, wanted, self._multiplicities, self._ids, source=self._source)
 
     def drop_empty(self) -> Transactions:
         """Leave out the transactions without any item."""
@@ -600,7 +694,7 @@ class Transactions:
                 "pass the names in the order of .items"
             )
         return Transactions.from_canonical(
-            self._indptr, self._indices, names, self._multiplicities, source=self._source
+            self._indptr, self._indices, names, self._multiplicities, self._ids, source=self._source
         )
 
     def holding(self, itemset: Iterable[Label] | Label) -> Transactions:
@@ -642,13 +736,31 @@ class Transactions:
     def to_long(self, transaction: str = "transaction", item: str = "item") -> pd.DataFrame:
         """Return a long pandas data frame with a row for each (transaction, item) pair.
 
-        Transactions are numbered from 0; those without any item have no row.
+        Transactions have their `ids`, those of several columns in as many; without ids they are numbered from
+        0. Those without any item have no row.
         """
         import pandas as pd
 
         matrix = self.to_scipy()
         numbers = np.repeat(np.arange(self.n_transactions), np.diff(matrix.indptr))
-        return pd.DataFrame({transaction: numbers, item: self._items.labels[matrix.indices]})
+        named = self.id_columns(transaction)
+        keys = {name: numbers if ids is None else ids[numbers] for name, ids in named.items()}
+        return pd.DataFrame({**keys, item: self._items.labels[matrix.indices]})
+
+    def id_columns(self, name: str = "id") -> dict[str, npt.NDArray[Any] | None]:
+        """Return the ids of transactions as columns, one of the given name or one for each field.
+
+        Without ids there is one column, None. A row that stands for several transactions gives each its id.
+        """
+        if self._ids is None:
+            return {name: None}
+        import pyarrow as pa
+
+        is_composite = pa.types.is_struct(self._ids.type)
+        parts = self._ids.flatten() if is_composite else [self._ids]
+        names = [field.name for field in self._ids.type] if is_composite else [name]
+        arrays = (part.to_numpy(zero_copy_only=False) for part in parts)
+        return {key: each_transaction(self, array) for key, array in zip(names, arrays, strict=True)}
 
     def to_arrow(self) -> pa.Table:
         """Return an Arrow table with a list of names for each transaction, in the column items."""
@@ -678,7 +790,9 @@ class Transactions:
         """Return some rows, each with all the identical transactions that it stands for."""
         indptr, indices = csr.gather_rows(self._indptr, self._indices, protected(rows))
         multiplicities = None if self._multiplicities is None else self._multiplicities[rows]
-        return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)
+        return Transactions.from_canonical(
+            indptr, indices, self._items, multiplicities, self._ids_of(rows), source=self._source
+        )
 
     def _take(self, rows: npt.NDArray[np.int64]) -> Transactions:
         rows = np.sort(rows)
@@ -686,14 +800,21 @@ class Transactions:
         if self._multiplicities is not None:
             rows, multiplicities = np.unique(rows, return_counts=True)
         indptr, indices = csr.gather_rows(self._indptr, self._indices, protected(rows))
-        return Transactions.from_canonical(indptr, indices, self._items, multiplicities, source=self._source)
+        return Transactions.from_canonical(
+            indptr, indices, self._items, multiplicities, self._ids_of(rows), source=self._source
+        )
+
+    def _ids_of(self, rows: npt.NDArray[np.int64]) -> pa.Array | None:
+        return None if self._ids is None else self._ids.take(as_arrow(rows))
 
     def _with_items(self, kept: npt.NDArray[np.int32]) -> Transactions:
         new_code = np.full(self.n_items, -1, dtype=np.int32)
         new_code[kept] = np.arange(len(kept), dtype=np.int32)
         indptr, indices = csr.select_items(self._indptr, self._indices, protected(new_code))
         items = self._items.take(kept)
-        return Transactions.from_canonical(indptr, indices, items, self._multiplicities, source=self._source)
+        return Transactions.from_canonical(
+            indptr, indices, items, self._multiplicities, self._ids, source=self._source
+        )
 
     def _repeats(self) -> npt.NDArray[np.int64]:
         return np.ones(self.n_rows, dtype=np.int64) if self._multiplicities is None else self._multiplicities
@@ -742,6 +863,43 @@ def weights_of(data: Transactions) -> npt.NDArray[np.int64]:
 def each_transaction(data: Transactions, of_rows: npt.NDArray[S]) -> npt.NDArray[S]:
     """Repeat the values of rows, shape (n_rows, ...), for each transaction that a row stands for."""
     return of_rows if data.multiplicities is None else np.repeat(of_rows, data.multiplicities, axis=0)
+
+
+def as_ids(ids: Any, n_rows: int) -> pa.Array | None:  # noqa: ANN401 - any values in a row
+    """Return ids as an Arrow array.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is not one for each row.
+    """
+    if ids is None:
+        return None
+    import pyarrow as pa
+
+    if isinstance(ids, pa.ChunkedArray):
+        ids = ids.combine_chunks()
+    try:
+        array = ids if isinstance(ids, pa.Array) else pa.array(ids)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        raise InvalidInputError(
+            f"expected ids that are all numbers or all names, got {ids!r:.60}; convert them with str()"
+        ) from None
+    if len(array) != n_rows:
+        raise InvalidInputError(
+            f"expected an id for each of the {n_rows:,} rows, got {len(array):,}; leave ids out if there are "
+            "none"
+        )
+    return array
+
+
+def _joined_ids(parts: Sequence[pa.Array | None]) -> pa.Array | None:
+    """Return the ids of all parts; None if a part has none, or they are of different types."""
+    if any(part is None or part.type != getattr(parts[0], "type", None) for part in parts):
+        return None
+    import pyarrow as pa
+
+    return pa.concat_arrays(parts)
 
 
 def _restored(cls: type[Transactions], *parts: Any) -> Transactions:  # noqa: ANN401 - what was pickled

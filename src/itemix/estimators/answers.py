@@ -28,6 +28,7 @@ from itemix.models.base import Saved
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import pandas as pd
     from sklearn.base import BaseEstimator
 
     from itemix._typing import Floats, TransactionsLike
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from itemix.models.posterior import Posterior
 
 T = TypeVar("T")
+
+_ROWS_ASSIGNED = 1 << 16
 
 _EMPTY = "expected at least one {0}, got {1} while a minimum of 1 is required; check how the data was read"
 
@@ -298,8 +301,11 @@ class Answers(Saved, ABC):
 
     def recommend_many(
         self, baskets: Transactions | Iterable[Names], n: int = 5, *, complete: bool = True
-    ) -> tuple[npt.NDArray[np.int32], Floats]:
-        """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each."""
+    ) -> query.ManyOffers:
+        """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each.
+
+        What is returned also has the ids of the baskets, and ``to_pandas()``.
+        """
         return self._fitted().recommend_many(baskets, n, complete=complete)
 
 
@@ -335,6 +341,25 @@ class ComponentAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Answer
     def transform(self, X: TransactionsLike) -> Floats:
         """Return the same as `predict_proba`: the probabilities of components are features in a pipeline."""
         return self.predict_proba(X)
+
+    def assign(self, X: TransactionsLike) -> pd.DataFrame:
+        """Return the most probable component of each transaction, and how probable it is, as a data frame.
+
+        Its columns are ``id``, ``component`` and ``probability``. The ids are those of the transactions (see
+        `Transactions.ids`), in as many columns as they have; without ids, transactions are numbered from 0.
+        """
+        import pandas as pd
+
+        data = self._transactions(X)
+        named = data.id_columns()
+        best = np.empty(data.n_transactions, dtype=np.int64)
+        probability = np.empty(data.n_transactions)
+        for start in range(0, data.n_transactions, _ROWS_ASSIGNED):
+            rows = slice(start, start + _ROWS_ASSIGNED)
+            chances = self.predict_proba(data[rows])
+            best[rows], probability[rows] = chances.argmax(axis=1), chances.max(axis=1)
+        keys = {name: np.arange(len(best)) if ids is None else ids for name, ids in named.items()}
+        return pd.DataFrame({**keys, "component": best, "probability": probability})
 
     @property
     def _n_features_out(self) -> int:

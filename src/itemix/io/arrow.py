@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,13 @@ from itemix.core.encoding import (
     check_distinct,
     columns_shown,
     concatenated,
-    encode_arrow_pairs,
-    encode_arrow_values,
     encode_onehot_frame,
 )
 from itemix.core.items import Items
+from itemix.core.rows import RowOptions, as_columns, encode_arrow_values, ids_of_rows, long_rows
 from itemix.core.tables import in_arrow_memory
 from itemix.errors import InvalidInputError, NotEnoughMemoryError
-from itemix.io.detect import LIST_NAMES, find_column, looks_long, pair_of_columns
+from itemix.io.detect import LIST_NAMES, find_column, looks_long, pair_of_columns, said_of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -45,8 +45,8 @@ _MOST_ROWS, _MOST_CELLS = 1 << 16, 1 << 23
 
 def read_arrow(
     source: Source, options: ReadOptions, *, parquet: bool, layout: str | None
-) -> tuple[Encoded, str]:
-    """Read a Parquet or an Arrow file; return its rows and its layout.
+) -> tuple[Encoded, str, str]:
+    """Read a Parquet or an Arrow file; return its rows, its layout, and what there is to say about these.
 
     Raises
     ------
@@ -56,7 +56,18 @@ def read_arrow(
     with _explained(source, parquet=parquet):
         schema, batches = _opened(source, parquet=parquet)
         layout = layout or _layout_of(schema, options)
-        return _READERS[layout](schema, batches, options), layout
+        if layout == "long":
+            encoded, said = _read_pairs(schema, batches, options)
+            if len(schema.names) > 2 and (options.transaction is None or options.item is None):
+                columns = said_of_columns(*pair_of_columns(schema.names, options))
+                said = ", ".join(part for part in (columns, said) if part)
+            return encoded, layout, said
+        if options.rows._replace(strip=True, upper=False) != RowOptions():
+            raise InvalidInputError(
+                "expected a long table, or format='table', for conditions on rows and counts, got "
+                f"{LAYOUTS[layout]}; name the columns with transaction= and item="
+            )
+        return _READERS[layout](schema, batches, options), layout, ""
 
 
 def arrow_pieces(
@@ -85,6 +96,7 @@ def _pieces(
     source: Source, schema: pa.Schema, batches: Batches, options: ReadOptions, *, parquet: bool, layout: str
 ) -> Iterator[Encoded]:
     columns = _item_columns(schema, options) if layout == "onehot" else [options.item or _list_column(schema)]
+    options = options if layout == "onehot" else replace(options, transaction=None)
     n_rows = _rows_at_once(columns)
     with _explained(source, parquet=parquet):
         for batch in batches(columns):
@@ -194,17 +206,24 @@ def _read_lists(schema: pa.Schema, batches: Batches, options: ReadOptions) -> En
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if options.transaction is not None:
-        check_column(options.transaction, schema.names, "transaction")
+    for key in as_columns(options.transaction):
+        check_column(key, schema.names, "transaction")
     name = options.item or _list_column(schema)
     lengths, values = [np.empty(0, dtype=np.int64)], []
-    for batch in batches([name]):
+    keys = [key for key in as_columns(options.transaction) if key != name]
+    key_chunks: dict[str, list[pa.Array]] = {key: [] for key in keys}
+    for batch in batches([name, *keys]):
         column = batch.column(0)
+        for key in keys:
+            key_chunks[key].append(batch.column(key))
         lengths.append(pc.fill_null(pc.list_value_length(column), 0).cast(pa.int64()).to_numpy())
         values.append(_dictionary(pc.list_flatten(column)))
     kind = schema.field(name).type.value_type
-    encoded = encode_arrow_values(np.concatenate(lengths), _joined(values, kind))
     declared = (schema.field(name).metadata or {}).get(ITEMS_KEY)
+    clean = RowOptions(strip=False) if declared is not None else options.rows
+    encoded = encode_arrow_values(np.concatenate(lengths), _joined(values, kind), clean)
+    columns = {key: _joined(key_chunks[key], schema.field(key).type) for key in keys}
+    encoded = encoded._replace(ids=ids_of_rows(columns, is_text=False))
     return encoded if declared is None else _with_items(encoded, _declared_items(declared))
 
 
@@ -218,22 +237,24 @@ def _declared_items(declared: bytes) -> Items:
         ) from None
 
 
-def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
-    pair = pair_of_columns(schema.names, options)
-    columns: tuple[list[pa.Array], list[pa.Array]] = ([], [])
-    for batch in batches(pair):
-        for chunks, column in zip(columns, batch.columns, strict=True):
-            chunks.append(_dictionary(column))
-    return encode_arrow_pairs(
-        *(_joined(chunks, schema.field(name).type) for chunks, name in zip(columns, pair, strict=True))
-    )
+def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> tuple[Encoded, str]:
+    transaction, item = pair_of_columns(schema.names, options)
+    options.rows.check_columns(schema.names)
+    wanted = list(dict.fromkeys([*transaction, item, *options.rows.columns]))
+    chunks: dict[str, list[pa.Array]] = {name: [] for name in wanted}
+    for batch in batches(wanted):
+        for name, column in zip(wanted, batch.columns, strict=True):
+            chunks[name].append(_dictionary(column) if name in (*transaction, item) else column)
+    columns = {name: partial(_joined, chunks[name], schema.field(name).type) for name in wanted}
+    found = long_rows(columns, transaction, item, options.rows)
+    return found.encoded(), found.said
 
 
 def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
     import pyarrow as pa
 
-    if options.transaction is not None:
-        check_column(options.transaction, schema.names, "transaction")
+    for key in as_columns(options.transaction):
+        check_column(key, schema.names, "transaction")
     names = _item_columns(schema, options)
     return concatenated((encode_onehot_frame(pa.table(batch)) for batch in batches(names)), Items(names))
 
@@ -252,19 +273,19 @@ def read_arrow_table(source: Source, found: Recognised, options: ReadOptions) ->
     with _explained(source, parquet=parquet):
         schema, batches = _opened(source, parquet=parquet)
         names = [name for name in schema.names if not name.startswith(_INDEX_PREFIX)]
-        wanted = options.table.chosen(names)
+        wanted = options.table.needed(names, options.rows)
         chosen = pa.schema([schema.field(name) for name in wanted])
         table = pa.Table.from_batches(batches(wanted), chosen)
         columns = {name: partial(table.column, name) for name in names}
-        return encode_columns(columns, options.table)
+        return encode_columns(columns, options.table, options.rows)
 
 
-_READERS = {"list": _read_lists, "long": _read_pairs, "onehot": _read_onehot}
+_READERS = {"list": _read_lists, "onehot": _read_onehot}
 
 
 def _with_items(encoded: Encoded, items: Items) -> Encoded:
     new_code = np.array([items.code(label) for label in encoded.items], dtype=np.int32)
-    return Encoded(encoded.indptr, new_code[encoded.indices], items)
+    return encoded._replace(indices=new_code[encoded.indices], items=items)
 
 
 def _dictionary(column: pa.Array) -> pa.Array:
@@ -280,9 +301,8 @@ def _joined(chunks: list[pa.Array], kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def _item_columns(schema: pa.Schema, options: ReadOptions) -> list[str]:
-    return [
-        name for name in schema.names if name != options.transaction and not name.startswith(_INDEX_PREFIX)
-    ]
+    keys = as_columns(options.transaction)
+    return [name for name in schema.names if name not in keys and not name.startswith(_INDEX_PREFIX)]
 
 
 def _list_column(schema: pa.Schema) -> str:

@@ -22,7 +22,8 @@ from itemix._files import as_path, is_standard_input, is_stream
 from itemix._runtime import interruptible
 from itemix.core.binning import TableOptions
 from itemix.core.encoding import Encoded
-from itemix.core.items import Items
+from itemix.core.items import Items, labels_from_text
+from itemix.core.rows import RowOptions
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.io.arrow import LAYOUTS, arrow_pieces
@@ -30,12 +31,13 @@ from itemix.io.detect import recognise
 from itemix.io.fimi import fimi_pieces
 from itemix.io.read import checked_options, description_of, named
 from itemix.io.source import byte_progress, open_source
-from itemix.io.text import basket_pieces, jsonl_pieces, labels_from_text, onehot_pieces
+from itemix.io.text import basket_pieces, jsonl_pieces, onehot_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from itemix.core.binning import BinsLike
     from itemix.core.items import Label
     from itemix.io.detect import ReadOptions, Recognised
     from itemix.io.source import PathOrStream, Source
@@ -59,8 +61,18 @@ def read_chunks(
     encoding: str = "utf-8",
     delimiter: str | None = None,
     header: bool | None = None,
-    transaction: str | None = None,
+    transaction: str | Sequence[str] | None = None,
     item: str | None = None,
+    where: str | Iterable[str] | None = None,
+    drop_missing: bool | Iterable[str] = False,
+    upper: bool = False,
+    strip: bool = True,
+    counts: str | None = None,
+    quantity: str | None = None,
+    columns: Iterable[str] | None = None,
+    drop: Iterable[str] | None = None,
+    bins: BinsLike = "quantile",
+    missing: str = "skip",
     names: PathOrStream | Mapping[Label, str] | None = None,
     progress: bool = False,
 ) -> Chunks:
@@ -80,6 +92,8 @@ def read_chunks(
         times its size.
     format, encoding, delimiter, header, transaction, item, names
         As in `read_transactions`.
+    where, drop_missing, upper, strip, counts, quantity, columns, drop, bins, missing
+        Of long tables and of tables of categories, which are refused: see `read_transactions`.
     progress : bool
         Whether to show a bar on the terminal during the first reading.
 
@@ -118,7 +132,15 @@ def read_chunks(
             header=header,
             transaction=transaction,
             item=item,
-            table=TableOptions(),
+            table=TableOptions.checked(columns=columns, drop=drop, bins=bins, missing=missing),
+            rows=RowOptions.checked(
+                where=where,
+                drop_missing=drop_missing,
+                upper=upper,
+                strip=strip,
+                counts=counts,
+                quantity=quantity,
+            ),
         ),
         format,
     )
@@ -234,6 +256,11 @@ class _File:
             raise NotInChunksError(
                 f"expected transactions in lines or rows, to read them in chunks, got format='table' for "
                 f"{source.label}, whose bins come from all of it; read it whole, or write it as JSONL"
+            )
+        if self.options.rows != RowOptions():
+            raise NotInChunksError(
+                f"expected no conditions on rows and no counts, to read in chunks, got some for "
+                f"{source.label}; read it whole, or write what remains as JSONL or Parquet"
             )
         if found.format in ("parquet", "arrow"):
             return self._table(source, found)

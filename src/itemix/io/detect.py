@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from itemix.core.binning import TableOptions
 from itemix.core.encoding import check_column, check_different, columns_shown
+from itemix.core.rows import RowOptions, as_columns
 from itemix.errors import InvalidInputError
 from itemix.io.source import HEAD_SIZE, decoder_of
 from itemix.kernels.text import FALSE_WORDS, TRUE_WORDS
@@ -23,18 +24,23 @@ if TYPE_CHECKING:
     from itemix.io.source import Source
 
 _ENDINGS_OF_KEYS = ("", "id", "no", "nr", "num", "number", "key", "code")
+_PERSON_NAMES = tuple(
+    f"{noun}{ending}" for noun in ("customer", "member", "user") for ending in _ENDINGS_OF_KEYS
+)
 TRANSACTION_NAMES = (
     "tid",
     *(
         f"{noun}{ending}"
         for noun in (
             "transaction", "basket", "order", "invoice", "receipt", "bill", "ticket", "session", "visit",
-            "cart", "customer", "member", "user",
+            "cart",
         )
         for ending in _ENDINGS_OF_KEYS
     ),
+    *_PERSON_NAMES,
     "id",
 )  # fmt: skip
+DAY_NAMES = ("date", "day", "transactiondate", "orderdate", "purchasedate", "visitdate", "saledate")
 ITEM_NAMES = (
     "item", "items", "itemid", "itemname", "itemdescription", "itemcode", "itemno", "itemnumber", "product",
     "products", "productid", "productname", "productdescription", "productcode", "sku", "skuid", "article",
@@ -89,19 +95,23 @@ class ReadOptions:
         The character between the cells of CSV.
     header : bool or None
         Whether the first line of CSV has the names of the columns.
-    transaction, item : str or None
-        The columns of a long table. `item` also names a list column, and `transaction` a column that is not
-        an item.
+    transaction : str, sequence of str or None
+        The columns of a long table that tell transactions apart; in others, a column that is not an item.
+    item : str or None
+        The items of a long table, or a list column.
     table : TableOptions
         How a table of categories and numbers becomes items.
+    rows : RowOptions
+        Which rows of a long table, or one of categories, remain, and how often they count.
     """
 
     encoding: str = "utf-8"
     delimiter: str | None = None
     header: bool | None = None
-    transaction: str | None = None
+    transaction: str | Sequence[str] | None = None
     item: str | None = None
     table: TableOptions = field(default_factory=TableOptions)
+    rows: RowOptions = field(default_factory=RowOptions)
 
 
 class Recognised(NamedTuple):
@@ -358,24 +368,25 @@ def looks_long(columns: Sequence[str]) -> bool:
     return transaction is not None and item is not None and transaction != item
 
 
-def pair_of_columns(columns: Sequence[str], options: ReadOptions) -> tuple[str, str]:
-    """Return the transaction and the item column of a long table.
+def pair_of_columns(columns: Sequence[str], options: ReadOptions) -> tuple[tuple[str, ...], str]:
+    """Return the columns that tell transactions apart, and the item column, of a long table.
 
     Columns that were not named are found by their usual names. Of two columns, the first is the transaction.
+    Where only a person is named, such as a member, the day tells the transactions apart, if there is one.
 
     Raises
     ------
     InvalidInputError
         If a column that was named is not there, or one that was not named cannot be found.
     """
-    found = []
-    for role, given, known in (
-        ("transaction", options.transaction, TRANSACTION_NAMES),
-        ("item", options.item, ITEM_NAMES),
-    ):
-        if given is not None:
-            check_column(given, columns, role)
-        found.append(given or find_column([name for name in columns if name not in found], known))
+    keys = as_columns(options.transaction)
+    for name in keys:
+        check_column(name, columns, "transaction")
+    found = [keys[0] if keys else find_column(columns, TRANSACTION_NAMES)]
+    if options.item is not None:
+        check_column(options.item, columns, "item")
+    others = [name for name in columns if name not in (*found, *keys)]
+    found.append(options.item or find_column(others, ITEM_NAMES))
     if len(columns) == 2:
         others = [name for name in columns if name not in found]
         found = [name if name is not None or not others else others.pop(0) for name in found]
@@ -385,8 +396,17 @@ def pair_of_columns(columns: Sequence[str], options: ReadOptions) -> tuple[str, 
         raise InvalidInputError(
             f"expected a column of {role}s, got {columns_shown(columns)}; name the right one with {role}="
         )
-    check_different(transaction, item)
-    return transaction, item
+    if not keys:
+        day = find_column([name for name in columns if name != item], DAY_NAMES)
+        is_person = find_column([transaction], _PERSON_NAMES) is not None
+        keys = (transaction, day) if is_person and day is not None and len(columns) > 2 else (transaction,)
+    check_different(keys, item)
+    return keys, item
+
+
+def said_of_columns(transaction: Sequence[str], item: str) -> str:
+    """Say which columns of a long table are read."""
+    return f"columns {' with '.join(map(repr, transaction))} and {item!r}"
 
 
 def checked_delimiter(delimiter: str | None) -> str | None:

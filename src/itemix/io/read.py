@@ -11,10 +11,18 @@ from itemix._checks import check_flag
 from itemix._files import refuse_repeated
 from itemix._runtime import interruptible
 from itemix.core.binning import TableOptions
+from itemix.core.rows import RowOptions
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.io.arrow import LAYOUTS, read_arrow, read_arrow_table
-from itemix.io.detect import ReadOptions, checked_delimiter, find_column, pair_of_columns, recognise
+from itemix.io.detect import (
+    ReadOptions,
+    checked_delimiter,
+    find_column,
+    pair_of_columns,
+    recognise,
+    said_of_columns,
+)
 from itemix.io.fimi import read_fimi
 from itemix.io.source import PathOrStream, byte_progress, csv_rows, encoding_of, open_source
 from itemix.io.text import read_basket, read_jsonl, read_long, read_onehot, read_table
@@ -53,8 +61,14 @@ def read_transactions(
     encoding: str = "utf-8",
     delimiter: str | None = None,
     header: bool | None = None,
-    transaction: str | None = None,
+    transaction: str | Sequence[str] | None = None,
     item: str | None = None,
+    where: str | Iterable[str] | None = None,
+    drop_missing: bool | Iterable[str] = False,
+    upper: bool = False,
+    strip: bool = True,
+    counts: str | None = None,
+    quantity: str | None = None,
     columns: Iterable[str] | None = None,
     drop: Iterable[str] | None = None,
     bins: BinsLike = "quantile",
@@ -82,9 +96,12 @@ def read_transactions(
         Whether the first line of CSV has the names of the columns, if that should not be recognised. A basket
         CSV has none by default.
     transaction, item : str, optional
-        The columns of a long table, if they have no usual names such as ``order_id`` and ``product``. `item`
-        also names the list column of Parquet, Arrow and JSONL, and `transaction` a column of a one-hot table
-        that is not an item.
+        The columns of a long table, if they have no usual names such as ``order_id`` and ``product``. Several
+        columns together may tell transactions apart, as ``["member", "date"]``. `item` also names the list
+        column of Parquet, Arrow and JSONL, and `transaction` a column of another table that is not an item.
+    where, drop_missing, upper, strip, counts, quantity
+        Of long tables and of tables of categories: which rows remain, how names are cleaned, and how often a
+        transaction counts. See `Transactions.from_long`.
     columns, drop, bins, missing
         Of a table of categories and numbers: see `Transactions.from_table`.
     names : path, file object or mapping, optional
@@ -121,12 +138,21 @@ def read_transactions(
         transaction=transaction,
         item=item,
         table=TableOptions.checked(columns=columns, drop=drop, bins=bins, missing=missing),
+        rows=RowOptions.checked(
+            where=where,
+            drop_missing=drop_missing,
+            upper=upper,
+            strip=strip,
+            counts=counts,
+            quantity=quantity,
+        ),
     )
     with (
         byte_progress(path) if check_flag("progress", progress) else nullcontext() as on_bytes,
         open_source(path, on_bytes) as source,
     ):
         found = recognise(source, options, format)
+        _refuse_rows(source, found, options, format)
         encoded, description = _read(source, found, options, format)
     if found.format == "fimi" or format == "table":
         transactions = Transactions.from_canonical(*encoded, source=description)
@@ -142,9 +168,10 @@ def checked_options(
     encoding: str,
     delimiter: str | None,
     header: bool | None,
-    transaction: str | None,
+    transaction: str | Sequence[str] | None,
     item: str | None,
     table: TableOptions,
+    rows: RowOptions,
 ) -> ReadOptions:
     """Check the options for a file and return them.
 
@@ -165,9 +192,10 @@ def checked_options(
             f"expected format='table' with columns=, drop=, bins= or missing=, got {format!r}; say "
             "format='table' if each row is a transaction"
         )
-    table = table._replace(transaction=transaction)
+    key = transaction[0] if isinstance(transaction, list | tuple) and len(transaction) == 1 else transaction
+    table = table._replace(transaction=key)
     mark = checked_delimiter(delimiter)
-    return ReadOptions(encoding_of(path, encoding), mark, header, transaction, item, table)
+    return ReadOptions(encoding_of(path, encoding), mark, header, key, item, table, rows)
 
 
 def description_of(
@@ -183,6 +211,16 @@ def description_of(
     return f"{source.label} ({', '.join(part for part in parts if part)})"
 
 
+def _refuse_rows(source: Source, found: Recognised, options: ReadOptions, wanted: str | None) -> None:
+    """Refuse conditions on rows and weights where the format has no columns."""
+    if wanted == "table" or found.format in ("long", "parquet", "arrow") or options.rows == RowOptions():
+        return
+    raise InvalidInputError(
+        "expected a long table, or format='table', with where=, drop_missing=, upper=, counts= and the like, "
+        f"got {source.label}, which is {FORMATS[found.format]}; name its columns with transaction= and item="
+    )
+
+
 def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str | None) -> tuple[Encoded, str]:
     """Return the rows of a file, and its description."""
     is_binary = found.format in ("parquet", "arrow")
@@ -192,12 +230,13 @@ def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str |
         return encoded, description_of(source, found, "table" if is_binary else None, left_out)
     if is_binary:
         layout = wanted if wanted in LAYOUTS else None
-        encoded, layout = read_arrow(source, options, parquet=found.format == "parquet", layout=layout)
-        return encoded, description_of(source, found, layout)
+        encoded, layout, said = read_arrow(source, options, parquet=found.format == "parquet", layout=layout)
+        return encoded, description_of(source, found, layout, said)
     description = description_of(source, found)
     if found.format == "long":
-        columns = _chosen(found, options)
-        return read_long(source, found, options), description_of(source, found, columns=columns)
+        encoded, said = read_long(source, found, options)
+        said = ", ".join(part for part in (_chosen(found, options), said) if part)
+        return encoded, description_of(source, found, columns=said)
     if found.format == "fimi":
         return read_fimi(source, options.encoding), description
     if found.format == "jsonl":
@@ -211,7 +250,7 @@ def _chosen(found: Recognised, options: ReadOptions) -> str | None:
     if len(found.columns) == 2 or (options.transaction is not None and options.item is not None):
         return None
     transaction, item = pair_of_columns(found.columns, options)
-    return f"columns {transaction!r} and {item!r}"
+    return said_of_columns(transaction, item)
 
 
 def named(

@@ -19,14 +19,13 @@ from itemix.core.encoding import (
     columns_shown,
     concatenated,
     encode_lists,
-    number_values,
     sorted_by_label,
 )
-from itemix.core.items import Items, as_labels
+from itemix.core.items import Items, labels_from_text
+from itemix.core.rows import LongRows, as_columns, long_rows
 from itemix.errors import InvalidInputError
 from itemix.io.detect import LIST_NAMES, find_column, pair_of_columns
 from itemix.io.source import Utf8Stream, csv_parts, line_blocks, text_lines
-from itemix.kernels import csr
 from itemix.kernels import text as kernels
 
 if TYPE_CHECKING:
@@ -43,16 +42,12 @@ if TYPE_CHECKING:
     Part = tuple[list[str], bool]
 
 
-MOST_DIGITS = 18
-"""Longer numbers are names."""
-
 _ABSENT = -1
 _BLOCK_SIZE = 1 << 22
 _MANY_NAMES = 1 << 16
 _TEXT_SHOWN = 40
 _CELL_SHOWN = 30
 _LINE_SHOWN = 40
-_ROLES = ("transaction", "item")
 
 
 # Basket CSV: one transaction a line, item names separated by a delimiter, in quotes where needed.
@@ -120,11 +115,6 @@ def _encoded(parts: Iterable[Part]) -> tuple[npt.NDArray[np.int64], npt.NDArray[
     )
 
 
-def labels_from_text(names: list[str]) -> npt.NDArray[Any]:
-    """Return names as labels: integers where all of them are whole numbers without leading zeros."""
-    return as_labels([int(name) for name in names] if all(map(_is_code, names)) else names)
-
-
 class _CodeOfCell(dict[str, int]):
     """The code of the name in each cell; a cell that is seen for the first time is stripped and numbered."""
 
@@ -145,20 +135,11 @@ class _CodeOfCell(dict[str, int]):
         return code
 
 
-def _is_code(name: str) -> bool:
-    return (
-        name.isascii()
-        and name.isdigit()
-        and (name == "0" or not name.startswith("0"))
-        and len(name) <= MOST_DIGITS
-    )
-
-
 # Long CSV: a header, then a row for each (transaction, item) pair.
 
 
-def read_long(source: Source, found: Recognised, options: ReadOptions) -> Encoded:
-    """Read a long table; transactions come in the order of their first appearance.
+def read_long(source: Source, found: Recognised, options: ReadOptions) -> tuple[Encoded, str]:
+    """Read a long table; transactions come in the order of their first appearance. Say which rows went.
 
     Raises
     ------
@@ -167,28 +148,28 @@ def read_long(source: Source, found: Recognised, options: ReadOptions) -> Encode
     """
     import pyarrow as pa
 
-    pair = pair_of_columns(found.columns, options)
-    for name in pair:
+    rows = _long_rows(source, found, options)
+    if len(rows.names) > _MANY_NAMES:
+        # Arrow keeps the memory that it no longer needs. Names as objects would come on top of it.
+        pa.default_memory_pool().release_unused()
+    return rows.encoded(is_text=True), rows.said
+
+
+def _long_rows(source: Source, found: Recognised, options: ReadOptions) -> LongRows:
+    transaction, item = pair_of_columns(found.columns, options)
+    options.rows.check_columns(found.columns)
+    names = list(dict.fromkeys([*transaction, item, *options.rows.columns]))
+    for name in names:
         if found.columns.count(name) > 1:
             raise InvalidInputError(
                 f"expected one column {name!r}, got {found.columns.count(name)} in {source.label}; rename one"
             )
-    indptr, indices, names = _pairs(source, found, pair, options.encoding)
-    if len(names) > _MANY_NAMES:
-        # Arrow keeps the memory that it no longer needs. Names as objects would come on top of it.
-        pa.default_memory_pool().release_unused()
-    return sorted_by_label(indptr, indices, labels_from_text(names.to_pylist()))
-
-
-def _pairs(
-    source: Source, found: Recognised, pair: tuple[str, str], encoding: str
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], pa.Array]:
-    """Return where the transactions begin, the codes of their items, and the names in the order of codes."""
-    table = _read_columns(source, found, pair, encoding, "a long CSV table")
-    (rows, ids), (codes, names) = (
-        _numbered(source, table, *column) for column in zip(_ROLES, pair, strict=True)
-    )
-    return *csr.rows_of_pairs(rows.astype(np.int64), codes, len(ids)), names
+    table = _read_columns(source, found, names, options.encoding, "a long CSV table")
+    columns = {name: partial(table.column, name) for name in names}
+    try:
+        return long_rows(columns, transaction, item, options.rows, is_text=True)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{source.label}: {error}") from None
 
 
 def _read_columns(
@@ -237,25 +218,6 @@ def _malformed(source: Source, wrong: Sequence[csv.InvalidRow], error: Exception
     )
 
 
-def _numbered(
-    source: Source, table: pa.Table, role: str, name: str
-) -> tuple[npt.NDArray[np.int32], pa.Array]:
-    """Return the number of each entry of a column, and the values without blanks around them."""
-    import pyarrow.compute as pc
-
-    numbers, values = number_values(table[name])
-    trimmed = pc.utf8_trim_whitespace(values).dictionary_encode()
-    numbers = trimmed.indices.to_numpy()[numbers]
-    empty = pc.index(trimmed.dictionary, "").as_py()
-    missing = int((numbers == empty).sum()) if empty >= 0 else 0
-    if missing:
-        raise InvalidInputError(
-            f"expected a value in every row of the {role} column {name!r}, got {missing:,} missing in "
-            f"{source.label}; fill them in, or drop those rows"
-        )
-    return numbers, trimmed.dictionary
-
-
 # Table CSV: a header, then a row of categories and numbers for each transaction.
 
 
@@ -269,10 +231,10 @@ def read_table(source: Source, found: Recognised, options: ReadOptions) -> tuple
     """
     check_distinct(name for name in found.columns if name)
     names = [name for name in found.columns if name]  # a column without a name numbers the rows
-    wanted = options.table.chosen(names)
+    wanted = options.table.needed(names, options.rows)
     table = _read_columns(source, found, wanted, options.encoding, "a CSV table")
-    columns = {name: partial(table.column, name) for name in names}
-    return encode_columns(columns, options.table, is_text=True)
+    columns = {name: partial(table.column, name) for name in names}  # those that are not needed are not read
+    return encode_columns(columns, options.table, options.rows, is_text=True)
 
 
 # One-hot CSV: a header of item names, then a row of 0 and 1 (or false and true) for each transaction.
@@ -299,9 +261,10 @@ def onehot_pieces(source: Source, found: Recognised, options: ReadOptions) -> tu
         As in `read_onehot`.
     """
     columns = found.columns
-    if options.transaction is not None:
-        check_column(options.transaction, columns, "transaction")
-    is_item = np.array([name != options.transaction for name in columns])
+    keys = as_columns(options.transaction)
+    for key in keys:
+        check_column(key, columns, "transaction")
+    is_item = np.array([name not in keys for name in columns])
     is_item[0] &= bool(columns[0])
     names = [name for name, kept in zip(columns, is_item, strict=True) if kept]
     code_of_column = np.where(is_item, np.cumsum(is_item) - 1, -1).astype(np.int32)
@@ -413,9 +376,10 @@ def _lists(source: Source, options: ReadOptions) -> Iterator[list[Label]]:
 def _check_fields(value: object, options: ReadOptions) -> None:
     """Check that the first value has the fields that were named; a plain list has none."""
     fields = list(value) if isinstance(value, dict) else []
-    for role, name in (("transaction", options.transaction), ("item", options.item)):
-        if name is not None:
-            check_column(name, fields, role)
+    for name in as_columns(options.transaction):
+        check_column(name, fields, "transaction")
+    if options.item is not None:
+        check_column(options.item, fields, "item")
 
 
 def _list_field(value: dict[str, Any], number: int, label: str) -> str:

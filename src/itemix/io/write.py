@@ -14,12 +14,12 @@ import numpy as np
 
 from itemix._files import as_path, checked_target, is_regular, replacing
 from itemix._runtime import interruptible
+from itemix.core.items import MOST_DIGITS, labels_from_text
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.io.arrow import ITEMS_KEY
 from itemix.io.detect import BINARY_ENDING, DELIMITERS, ReadOptions, checked_delimiter, recognise
 from itemix.io.source import open_source
-from itemix.io.text import MOST_DIGITS, labels_from_text
 
 if TYPE_CHECKING:
     import os

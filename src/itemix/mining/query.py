@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from itemix._arrays import ranked_part
 from itemix._checks import check_choice, check_whole
@@ -32,8 +33,10 @@ from itemix.models.mixture import Mixture, sum_by_label
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from itemix._typing import Codes, Floats, Ints
-    from itemix.core.items import Label
+    import pandas as pd
+
+    from itemix._typing import Array, Codes, Floats, Ints
+    from itemix.core.items import Items, Label
     from itemix.models.affinity import Affinity
     from itemix.models.base import Model
     from itemix.models.mixture import Labels
@@ -282,7 +285,7 @@ def recommend_many(
     *,
     complete: bool = True,
     affinity: Affinity | None = None,
-) -> tuple[Codes, Floats]:
+) -> ManyOffers:
     """Return the codes and probabilities of the n best items for each of many baskets, shape (m, n) each.
 
     If a basket leaves fewer than n items, the last codes are -1 and their probabilities 0. See `recommend`
@@ -304,7 +307,50 @@ def recommend_many(
         chance = np.take_along_axis(found, top, axis=1)
         out[0][first:last] = np.where(chance >= 0, top, -1)
         out[1][first:last] = np.maximum(chance, 0.0)
-    return out
+    return ManyOffers(*out, model.items, baskets.id_columns() if isinstance(baskets, Transactions) else None)
+
+
+class ManyOffers(tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]):
+    """The best items for many baskets: a pair of their codes and probabilities, shape (m, n) each.
+
+    Attributes
+    ----------
+    items : Items
+        The name of each code.
+    """
+
+    items: Items
+    _ids: dict[str, Array | None]
+
+    def __new__(
+        cls, codes: Codes, probabilities: Floats, items: Items, ids: dict[str, Array | None] | None
+    ) -> Self:
+        """Keep the names of the items and the ids of the baskets beside the two arrays."""
+        self = super().__new__(cls, (codes, probabilities))
+        self.items = items
+        self._ids = {"id": None} if ids is None else ids
+        return self
+
+    @property
+    def ids(self) -> dict[str, Array]:
+        """The ids of the baskets by column (see `Transactions.ids`); their positions if they have none."""
+        positions = np.arange(len(self[0]))
+        return {name: positions if ids is None else ids for name, ids in self._ids.items()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a data frame with a row for each offer: the basket's id, the rank, item, probability."""
+        import pandas as pd
+
+        codes, probabilities = self
+        basket, rank = np.nonzero(codes >= 0)
+        return pd.DataFrame(
+            {
+                **{name: ids[basket] for name, ids in self.ids.items()},
+                "rank": rank + 1,
+                "item": self.items.labels[codes[basket, rank]],
+                "probability": probabilities[basket, rank],
+            }
+        )
 
 
 def chances_of_items(

@@ -1,0 +1,382 @@
+"""The rows of a table: which of them remain, which transactions they belong to, and how often these count.
+
+A long table has a row for each pair of a transaction and an item. In other tables each row is a transaction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from itemix._checks import check_flag
+from itemix.core.conditions import Condition, parsed
+from itemix.core.encoding import Encoded, check_column, labels_of, number_values, sorted_by_label
+from itemix.core.items import labels_from_text
+from itemix.errors import InvalidInputError
+from itemix.kernels import csr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from itemix._typing import Codes, Ints, Marks
+    from itemix.core.items import Label
+
+    Columns = Mapping[str, Callable[[], pa.ChunkedArray]]
+    Key = Label | Sequence[Label] | None
+
+_MOST_WEIGHT = 2.0**53
+_WHOLE = r"^(0|[1-9][0-9]{0,17})$"
+
+
+class RowOptions(NamedTuple):
+    """Which rows of a table remain, how names are cleaned, and what says how often a transaction counts.
+
+    Attributes
+    ----------
+    where : tuple of Condition
+        Conditions, all of which must hold.
+    drop_missing : bool or tuple of str
+        Whether rows without a transaction or an item are left out; or the columns that must have a value.
+    upper, strip : bool
+        Whether names of items are put in upper case, and blanks around them are left out.
+    counts : str or None
+        The column with the number of transactions that a transaction stands for.
+    quantity : str or None
+        The column whose sum over a transaction is how often it counts.
+    """
+
+    where: tuple[Condition, ...] = ()
+    drop_missing: bool | tuple[str, ...] = False
+    upper: bool = False
+    strip: bool = True
+    counts: str | None = None
+    quantity: str | None = None
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        where: str | Iterable[str] | None = None,
+        drop_missing: bool | Iterable[str] = False,
+        upper: bool = False,
+        strip: bool = True,
+        counts: Label | None = None,
+        quantity: Label | None = None,
+    ) -> RowOptions:
+        """Check the options that can be checked without the table.
+
+        Raises
+        ------
+        InvalidInputError
+            If one has no meaning.
+        """
+        if counts is not None and quantity is not None:
+            raise InvalidInputError(
+                f"expected counts or quantity, got both {counts!r} and {quantity!r}; leave one out"
+            )
+        needed: bool | tuple[str, ...]
+        if isinstance(drop_missing, str):
+            needed = (drop_missing,)
+        elif isinstance(drop_missing, list | tuple):
+            needed = tuple(map(str, drop_missing))
+        else:
+            needed = check_flag("drop_missing", drop_missing)
+        return cls(
+            parsed(where),
+            needed,
+            check_flag("upper", upper),
+            check_flag("strip", strip),
+            None if counts is None else str(counts),
+            None if quantity is None else str(quantity),
+        )
+
+    @property
+    def weight(self) -> str | None:
+        """The column that says how often a transaction counts."""
+        return self.counts if self.quantity is None else self.quantity
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read because of these options."""
+        needed = self.drop_missing if isinstance(self.drop_missing, tuple) else ()
+        weight = () if self.weight is None else (self.weight,)
+        return tuple(dict.fromkeys([*(condition.column for condition in self.where), *needed, *weight]))
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Check that the columns are there.
+
+        Raises
+        ------
+        InvalidInputError
+            If one is not.
+        """
+        for condition in self.where:
+            check_column(condition.column, names, "where")
+        for name in self.drop_missing if isinstance(self.drop_missing, tuple) else ():
+            check_column(name, names, "drop_missing")
+        if self.weight is not None:
+            check_column(self.weight, names, "counts" if self.quantity is None else "quantity")
+
+    def kept(self, columns: Columns, keys: Sequence[str]) -> tuple[Marks | None, str]:
+        """Return which rows remain, None for all; and how many went for what reason, in words.
+
+        Parameters
+        ----------
+        columns
+            The columns of the table.
+        keys : sequence of str
+            The columns without which a row says nothing.
+        """
+        needed = keys if self.drop_missing is True else self.drop_missing or ()
+        conditions = [*self.where, *(Condition(name, "is not missing") for name in needed)]
+        if not conditions:
+            return None, ""
+        kept: Marks | None = None
+        reasons = []
+        for condition in conditions:
+            held = condition.holds(columns[condition.column]())
+            before = held | True if kept is None else kept
+            kept = before & held
+            n_gone = int(before.sum() - kept.sum())
+            if n_gone:
+                is_gap = condition.operator == "is not missing"
+                why = f"without {condition.column!r}" if is_gap else f"by {str(condition)!r}"
+                reasons.append(f"{n_gone:,} {why}")
+        if kept is None or not reasons:
+            return None, ""
+        n = len(kept)
+        return kept, f"without {n - int(kept.sum()):,} of {n:,} rows: {', '.join(reasons)}"
+
+
+class LongRows(NamedTuple):
+    """A long table as rows of item codes, before its items have names.
+
+    Attributes
+    ----------
+    indptr, indices : arrays
+        The rows, as in `Encoded`.
+    names : Arrow array
+        The name of each code.
+    multiplicities : array or None
+        How often each transaction counts.
+    ids : Arrow array
+        The ids of the transactions.
+    said : str
+        Which rows went.
+    """
+
+    indptr: Ints
+    indices: Codes
+    names: pa.Array
+    multiplicities: Ints | None
+    ids: pa.Array
+    said: str
+
+    def encoded(self, *, is_text: bool = False) -> Encoded:
+        """Name the items, in ascending order of their names; in text, whole numbers are integers.
+
+        Raises
+        ------
+        InvalidInputError
+            If the names are neither strings nor integers.
+        """
+        labels = labels_from_text(self.names.to_pylist()) if is_text else labels_of(self.names)
+        found = sorted_by_label(self.indptr, self.indices, labels)
+        return found._replace(multiplicities=self.multiplicities, ids=self.ids)
+
+
+def long_rows(
+    columns: Columns, transaction: Key, item: Label, rows: RowOptions, *, is_text: bool = False
+) -> LongRows:
+    """Group the rows of a long table; transactions come in the order of their first appearance.
+
+    Parameters
+    ----------
+    columns
+        A function for each column of the table, which returns it.
+    transaction : label or sequence of labels
+        The column, or columns together, that tell transactions apart.
+    item : label
+        The column of items.
+    rows : RowOptions
+        Which rows remain, and how often a transaction counts.
+    is_text : bool
+        Whether whole numbers are written as text.
+
+    Raises
+    ------
+    InvalidInputError
+        If a value is missing.
+    """
+    keys = [str(name) for name in as_columns(transaction)]
+    name = str(item)
+    marks, said = rows.kept(columns, [*keys, name])
+    of_rows, ids = _numbered_keys({key: kept_of(columns[key](), marks) for key in keys}, is_text=is_text)
+    codes, names = _cleaned(name, "item", kept_of(columns[name](), marks), rows)
+    weights = None
+    if rows.weight is not None:
+        values = kept_of(columns[rows.weight](), marks)
+        weights = weights_of_groups(values, rows, of_rows, len(ids))
+    indptr, indices = csr.rows_of_pairs(of_rows.astype(np.int64), codes, len(ids))
+    return LongRows(indptr, indices, names, weights, ids, said)
+
+
+def encode_arrow_values(
+    lengths: Ints, values: pa.Array | pa.ChunkedArray, rows: RowOptions | None = None
+) -> Encoded:
+    """Encode transactions, given the number of items of each and the names of all, one after the other.
+
+    Raises
+    ------
+    InvalidInputError
+        If a name is missing, or the names are neither strings nor integers.
+    """
+    if values.null_count:
+        raise InvalidInputError(
+            f"expected item names in every list, got {values.null_count:,} missing values; drop them first"
+        )
+    codes, names = _cleaned("items", "item", values, rows or RowOptions(strip=False))
+    indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    return sorted_by_label(indptr, codes, labels_of(names))
+
+
+def as_columns(names: Any) -> tuple[Any, ...]:  # noqa: ANN401 - one label or several
+    """Return one name or several as a tuple; None is no name."""
+    if names is None:
+        return ()
+    return tuple(names) if isinstance(names, list | tuple) else (names,)
+
+
+def kept_of(column: pa.ChunkedArray, marks: Marks | None) -> pa.ChunkedArray:
+    """Return the entries of a column in the rows that remain."""
+    import pyarrow as pa
+
+    return column if marks is None else column.filter(pa.array(marks))
+
+
+def ids_of_rows(columns: Mapping[str, pa.ChunkedArray], *, is_text: bool) -> pa.Array | None:
+    """Return the ids of transactions that have a row each; None if no column has them."""
+    import pyarrow as pa
+
+    parts = [_ids(name, column, is_text=is_text) for name, column in columns.items()]
+    ids = [values.take(pa.array(codes)) for codes, values in parts]
+    if len(ids) > 1:
+        return pa.StructArray.from_arrays(ids, names=list(columns))
+    return ids[0] if ids else None
+
+
+def _numbered_keys(columns: Mapping[str, pa.ChunkedArray], *, is_text: bool) -> tuple[Codes, pa.Array]:
+    """Return the number of each row's transaction, by first appearance, and the ids of the transactions."""
+    import pandas as pd
+    import pyarrow as pa
+
+    parts = [_ids(name, column, is_text=is_text) for name, column in columns.items()]
+    if len(parts) == 1:
+        return parts[0]
+    number = parts[0][0].astype(np.int64)
+    for codes, ids in parts[1:]:
+        number, _ = pd.factorize(number * len(ids) + codes)
+        number = number.astype(np.int64)
+    _, first = np.unique(number, return_index=True)
+    fields = [ids.take(pa.array(codes[first])) for codes, ids in parts]
+    return number.astype(np.int32), pa.StructArray.from_arrays(fields, names=list(columns))
+
+
+def _ids(name: str, column: pa.ChunkedArray, *, is_text: bool) -> tuple[Codes, pa.Array]:
+    """Return the number of each row's id, by first appearance, and the distinct ids.
+
+    Raises
+    ------
+    InvalidInputError
+        If one is missing.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    codes, values = _cleaned(name, "transaction", column, RowOptions())
+    if is_text and pc.all(pc.match_substring_regex(values, _WHOLE)).as_py():
+        values = values.cast(pa.int64())
+    return codes, values
+
+
+def _cleaned(name: str, role: str, column: pa.ChunkedArray, rows: RowOptions) -> tuple[Codes, pa.Array]:
+    """Return the number of each entry by first appearance, and the distinct values, which are cleaned."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    n_missing = column.null_count
+    if not n_missing:
+        codes, values = number_values(column)
+        if not _is_text(values.type) or not (rows.strip or rows.upper):
+            return codes, values
+        clean = pc.utf8_trim_whitespace(values) if rows.strip else values
+        clean = (pc.utf8_upper(clean) if rows.upper else clean).dictionary_encode()
+        codes, values = clean.indices.to_numpy().astype(np.int32)[codes], clean.dictionary
+        empty = pc.index(values, pa.scalar("", values.type)).as_py()
+        n_missing = int((codes == empty).sum()) if empty >= 0 else 0
+        if not n_missing:
+            return codes, values
+    raise InvalidInputError(
+        f"expected a value in every row of the {role} column {name!r}, got {n_missing:,} missing; fill them "
+        "in, or leave those rows out with drop_missing=True"
+    )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def weights_of_groups(column: pa.ChunkedArray, rows: RowOptions, group: Codes | None, n: int) -> Ints:
+    """Return how often each transaction counts, given the weights of rows and which transaction each is in.
+
+    Raises
+    ------
+    InvalidInputError
+        If a weight is no positive whole number, or the rows of a transaction disagree.
+    """
+    name = str(rows.weight)
+    numbers = _whole_numbers(name, column)
+    if group is None:
+        sums = numbers
+    elif rows.quantity is not None:
+        sums = np.bincount(group, weights=numbers, minlength=n)
+    else:
+        sums = np.zeros(n)
+        sums[group] = numbers
+        differs = sums[group] != numbers
+        if differs.any():
+            raise InvalidInputError(
+                f"expected one count for all rows of a transaction in column {name!r}, got "
+                f"{numbers[differs.argmax()]:g} and {sums[group[differs.argmax()]]:g}; for sums use quantity="
+            )
+    if (sums < 1).any():
+        raise InvalidInputError(
+            f"expected a count of at least 1 for each transaction, got {sums.min():g} from column {name!r}; "
+            f"try where='{name} > 0'"
+        )
+    whole: Ints = sums.astype(np.int64)
+    return whole
+
+
+def _whole_numbers(name: str, column: pa.ChunkedArray) -> Any:  # noqa: ANN401 - an array of float64
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    try:
+        numbers = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        numbers = np.array([np.nan])
+    wrong = ~(np.abs(numbers) <= _MOST_WEIGHT) | (numbers != np.floor(numbers))
+    if wrong.any():
+        got = "a missing value, or words" if np.isnan(numbers).any() else f"{numbers[wrong.argmax()]:g}"
+        raise InvalidInputError(
+            f"expected whole numbers in column {name!r}, got {got}; multiply fractions by a common factor "
+            "and round them"
+        )
+    return numbers
