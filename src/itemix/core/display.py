@@ -6,9 +6,7 @@ import html
 import re
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -181,8 +179,9 @@ def format_column(
     values: Sets | npt.NDArray[Any], width: int | None = SET_WIDTH, *, is_percent: bool = False
 ) -> list[str]:
     """Write a column of sets, texts, truth values or numbers for people."""
-    if not isinstance(values, np.ndarray):
-        return [format_set(names, width) for names in values]
+    if not hasattr(values, "dtype"):
+        return [format_set(names, width) for names in cast("Sets", values)]
+    values = cast("npt.NDArray[Any]", values)
     if values.dtype == object:
         whole = [text and format_name(text, sys.maxsize) for text in values]
         return [text if width is None or len(text) <= width else f"{text[: width - 1]}…" for text in whole]
