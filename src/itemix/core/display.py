@@ -180,7 +180,7 @@ def format_column(
 ) -> list[str]:
     """Write a column of sets, texts, truth values or numbers for people."""
     if not hasattr(values, "dtype"):
-        return [format_set(names, width) for names in cast("Sets", values)]
+        return [format_set(names, width) for names in values]
     values = cast("npt.NDArray[Any]", values)
     if values.dtype == object:
         whole = [text and format_name(text, sys.maxsize) for text in values]
