@@ -262,7 +262,8 @@ def jobs_with_a_model(hour):
 
 def main():
     """Do all jobs with an empty cache, and say what each has taken."""
-    with tempfile.TemporaryDirectory() as name:
+    # What is compiled in the background may still be written.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         cache = {
             variable: str(folder / "cache") for variable in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "HOME")
