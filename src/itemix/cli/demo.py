@@ -9,7 +9,7 @@ from itemix.cli.output import Stopwatch, stopwatch
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
     from itemix.estimators import DirichletProcessMixture
@@ -36,7 +36,7 @@ def demo() -> None:
 
     The data is a grocery store that is made on the spot; nothing is downloaded.
     """
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.data.synthetic import grocery_store
     from itemix.kernels.jit import use_compiled_code
 
