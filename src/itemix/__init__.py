@@ -35,7 +35,10 @@ if TYPE_CHECKING:
         DirichletProcessMixture,
         IndependentModel,
         MaxEntropyModel,
+        Summary,
         fit,
+        summarise,
+        surprises,
     )
     from itemix.evaluation import (
         Evaluation,
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from itemix.mining.mine import mine
     from itemix.mining.rules import rules
     from itemix.mining.ruleset import Rules
+    from itemix.mining.surprise import Surprises
     from itemix.models.corrected import CorrectedMixture
     from itemix.models.maxent import MaxEntropy
     from itemix.models.mixture import Mixture
@@ -84,6 +88,8 @@ __all__ = [
     "OutputError",
     "RecommendationEvaluation",
     "Rules",
+    "Summary",
+    "Surprises",
     "TooManyItemsetsError",
     "Transactions",
     "TreeMixture",
@@ -99,6 +105,8 @@ __all__ = [
     "read_chunks",
     "read_transactions",
     "rules",
+    "summarise",
+    "surprises",
     "write_report",
     "write_transactions",
 ]
@@ -128,6 +136,8 @@ _HOME = {
     "OutputError": "itemix.errors",
     "RecommendationEvaluation": "itemix.evaluation",
     "Rules": "itemix.mining.ruleset",
+    "Summary": "itemix.estimators",
+    "Surprises": "itemix.mining.surprise",
     "TooManyItemsetsError": "itemix.errors",
     "Transactions": "itemix.core.transactions",
     "TreeMixture": "itemix.models.trees",
@@ -141,6 +151,8 @@ _HOME = {
     "read_chunks": "itemix.io.chunks",
     "read_transactions": "itemix.io.read",
     "rules": "itemix.mining.rules",
+    "summarise": "itemix.estimators",
+    "surprises": "itemix.estimators",
     "write_report": "itemix.report",
     "write_transactions": "itemix.io.write",
 }

@@ -239,6 +239,16 @@ class FittedModel(Immutable):
             return self.value
         return self.training.prior.weakened().posterior(self.training.counts, self.value.items).mixture()
 
+    @cached_property
+    def posteriors_of_itemsets(self) -> tuple[Posterior, ...]:
+        """The distribution of the parameters of `of_itemsets`, one for each sample of a sampler."""
+        if self.of_itemsets is self.value or self.training is None or self.training.prior is None:
+            return self.posteriors
+        if self.training.chains is not None:
+            return tuple(draw.posterior() for draw in self.training.chains.draws_by_weak_priors())
+        assert self.training.counts is not None  # noqa: S101 - or `of_itemsets` were the model as it is
+        return (self.training.prior.weakened().posterior(self.training.counts, self.value.items),)
+
     @property
     def model(self) -> Model:
         """The model that answers questions about itemsets: corrected, if there is a correction."""

@@ -244,3 +244,16 @@ def test_any_number_of_threads(n_jobs):
     found = itemix.mine(rows, 1, n_jobs=n_jobs)
     assert np.bincount(found.lengths).tolist() == [0, *(comb(9, k) for k in range(1, 9))]
     assert found == itemix.mine(rows, 1, n_jobs=1)
+
+
+def test_items_alone_need_no_search():
+    """With max_len=1 time does not grow with the pairs of items, and limits hold as elsewhere."""
+    n = 50_000
+    data = Transactions([0, n, n + 1], [*range(n), 7], range(n))
+    began = time.process_time()
+    found = itemix.mine(data, 1, max_len=1)
+    assert time.process_time() - began < 10  # looking at all pairs takes 40 s
+    assert len(found) == n
+    assert sorted(found.count.tolist())[-2:] == [1, 2]
+    with pytest.raises(TooManyItemsetsError, match="expected at most max_itemsets=10 itemsets, got"):
+        itemix.mine(data, 1, max_len=1, max_itemsets=10)

@@ -11,7 +11,7 @@ from naive import mining as naive
 
 import itemix
 from itemix import Transactions
-from itemix.mining.layout import Layout
+from itemix.mining.exact import Layout
 
 TARGETS = ("all", "closed", "maximal")
 every_target = pytest.mark.parametrize("target", TARGETS)

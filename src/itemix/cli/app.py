@@ -14,13 +14,12 @@ from itemix.cli.ctrl_c import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from itemix.cli.datasets import app as datasets
 from itemix.cli.demo import demo
 from itemix.cli.evaluate import evaluate
-from itemix.cli.explore import explore, serve
+from itemix.cli.explore import explore, report, serve
 from itemix.cli.fit import fit
 from itemix.cli.mine import mine
 from itemix.cli.options import SectionedCommand, grouped, in_options, of_usage_error
 from itemix.cli.query import query
 from itemix.cli.recommend import recommend
-from itemix.cli.report import report
 from itemix.cli.rules import rules
 from itemix.cli.show import show
 from itemix.cli.warmup import warmup

@@ -6,6 +6,7 @@ from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture,
 from itemix.estimators.bernoulli import BernoulliMixture, IndependentModel
 from itemix.estimators.chow_liu import ChowLiuMixture, ChowLiuTree
 from itemix.estimators.maxent import MaxEntropyModel
+from itemix.estimators.summary import Summary, summarise, surprises
 
 __all__ = [
     "BayesianMixture",
@@ -15,5 +16,8 @@ __all__ = [
     "DirichletProcessMixture",
     "IndependentModel",
     "MaxEntropyModel",
+    "Summary",
     "fit",
+    "summarise",
+    "surprises",
 ]

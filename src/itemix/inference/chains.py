@@ -32,7 +32,7 @@ from itemix.inference.loop import Callback, Fitted, Report, Seed, spawn_generato
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from itemix._typing import Floats
     from itemix.inference.gibbs import Draw, GibbsSampler, GibbsState
@@ -219,8 +219,11 @@ class Chains:
 
     def mixture_by_weak_priors(self) -> Mixture:
         """Return the average of the samples, each with a prior that is worth at most one transaction."""
-        weak = (replace(draw, prior=draw.prior.weakened()) for draw in self.draws)
-        return Mixture.stack([draw.posterior().mixture() for draw in weak])
+        return Mixture.stack([draw.posterior().mixture() for draw in self.draws_by_weak_priors()])
+
+    def draws_by_weak_priors(self) -> Iterator[Draw]:
+        """Yield the samples, each with a prior that is worth at most one transaction."""
+        return (replace(draw, prior=draw.prior.weakened()) for draw in self.draws)
 
 
 @dataclass(frozen=True)

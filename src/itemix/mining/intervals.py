@@ -24,7 +24,7 @@ ErrorSource: TypeAlias = "Posterior | Sequence[Posterior] | CorrectedMixture"
 _ROUNDING = 1e-13
 # The least a + b of a Beta. A variance that is too large for any Beta would ask for less.
 _WEAKEST = 1e-9
-# The least parameter of a Beta that is not too skewed, see `_ends`.
+# The least parameter of a Beta that is not too skewed, see `ends`.
 _SKEWED = 0.2
 # If b is more than this many times a, it makes no difference how much more, see `_beta_quantile`.
 _FAR = 1e12
@@ -107,10 +107,10 @@ def intervals(
     level = check_level(level, 0.9)
     if n_transactions is not None:
         n_transactions = check_whole("n_transactions", n_transactions, 1000, least=1)
-    mean, spread = _moments(source, itemsets, absent, given, given_absent)
+    mean, spread = moments(source, itemsets, absent, given, given_absent)
     if n_transactions is not None:
         spread = spread + _of_one_transaction(mean) / n_transactions
-    return mean, *_ends(mean, spread, level)
+    return mean, *ends(mean, spread, level)
 
 
 def relative_errors(source: ErrorSource, itemsets: Itemsets | Iterable[Names]) -> Floats:
@@ -121,7 +121,7 @@ def relative_errors(source: ErrorSource, itemsets: Itemsets | Iterable[Names]) -
     source, itemsets
         As in `intervals`.
     """
-    _, spread = _moments(source, itemsets, None, (), ())
+    _, spread = moments(source, itemsets)
     # Rounding may give a certain probability a variance a little below zero.
     errors: Floats = np.sqrt(np.maximum(spread, 0.0))
     return errors
@@ -144,21 +144,21 @@ def with_intervals(itemsets: Itemsets, lower: npt.ArrayLike, upper: npt.ArrayLik
     )
 
 
-def _moments(
+def moments(
     source: ErrorSource,
     itemsets: Itemsets | Iterable[Names],
-    absent: Iterable[Names] | None,
-    given: Names,
-    given_absent: Names,
+    absent: Iterable[Names] | None = None,
+    given: Names = (),
+    given_absent: Names = (),
 ) -> tuple[Floats, Floats]:
-    """Return probabilities and their relative variances."""
+    """Return probabilities and their relative variances, shape (n,) each; parameters as in `intervals`."""
     if isinstance(source, CorrectedMixture):
         return _of_counts(source, itemsets, absent, given, given_absent)
     samples = [source] if isinstance(source, Posterior) else list(source)
     return _of_posteriors(samples, itemsets, absent, given, given_absent)
 
 
-def _ends(mean: Floats, spread: Floats, level: float) -> tuple[Floats, Floats]:
+def ends(mean: Floats, spread: Floats, level: float) -> tuple[Floats, Floats]:
     """Return the ends of the intervals of probabilities with these means and relative variances."""
     lower, upper = mean.copy(), mean.copy()
     unsure = np.flatnonzero((mean > 0) & (mean < 1) & (spread > _ROUNDING))

@@ -18,7 +18,7 @@ from itemix.kernels.mining import candidates as join_counts
 from itemix.kernels.mining import projection
 from itemix.kernels.mining.candidates import UNKNOWN, JoinCounts
 from itemix.kernels.mining.projection import Companions
-from itemix.mining.layout import Layout, count_pairs, deliver, entry_ranges, is_dense, ranges
+from itemix.mining.exact import Layout, count_pairs, deliver, entry_ranges, is_dense, ranges
 from itemix.mining.search import Search, readonly_view
 
 if TYPE_CHECKING:

@@ -1,17 +1,22 @@
 """MaxEntropy: the distribution with the supports of some itemsets and no other structure.
 
+TiltedMixture is the same beside a mixture: it has the supports of some itemsets, and the mixture's structure.
+
 `KnownSets` holds these itemsets with their supports. All subsets of a known set are known too.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from itemix._arrays import Immutable, protected
 from itemix._checks import as_generator, check_whole
 from itemix._runtime import still_wanted
 from itemix.core.sets import Sets, readonly
@@ -26,11 +31,18 @@ if TYPE_CHECKING:
     from itemix._typing import Codes, Floats, Ints
     from itemix.core.items import Items
     from itemix.models import base
+    from itemix.models.mixture import Mixture
 
 MOST_ITEMS = 14
 # How many states of parts are worked on before Ctrl-C is noticed.
 _STATES_AT_A_TIME = 1 << 16
 _ROUNDING = 1e-9
+# A tilted mixture has its probabilities to this part of their standard deviations.
+_CLOSE_ENOUGH = 1e-7
+_MOST_STEPS = 2_000
+_LARGEST_TILT = 50.0
+_MOST_PARTS = 20_000
+_NUMBERS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -481,3 +493,187 @@ def _questions(
     kept = order[is_new]
     ends = np.searchsorted(all_owners[is_new], np.arange(n + 1))
     return ends, all_codes[is_new].astype(np.int32), np.concatenate(status)[kept].astype(np.int8)
+
+
+class TiltedMixture(Immutable):
+    """A mixture that also knows the probabilities of a few itemsets: an immutable value.
+
+    Among the distributions that give these sets their probabilities it is the one nearest to the mixture, by
+    the Kullback-Leibler divergence (an I-projection; Csiszar 1975). Of a mixture with one component, which
+    is independence, that is the distribution of maximum entropy. It has the form
+
+        p(x) = q(x) exp(sum_j theta_j [S_j in x]) / Z.
+
+    The thetas minimise log Z - sum_j theta_j p(S_j), which is convex. Sets that share items, or hang together
+    by others, are a group. Within a component groups are independent, so Z is a sum over components of
+    products over groups. The factor of a group is computed exactly (`_mean_tilt`).
+
+    Parameters
+    ----------
+    mixture : Mixture
+        The mixture.
+    sets : Sets
+        The itemsets. Their items should be among them as sets of their own, or become more or less probable.
+    probabilities : array of float, shape (n_sets,)
+        Their probabilities, above 0 and below 1.
+    start : TiltedMixture, optional
+        One that knows the first of these sets, from which the thetas are found more quickly.
+
+    Attributes
+    ----------
+    tilts : array of float, shape (n_sets,)
+        The theta of each set.
+    log_total : float
+        The logarithm of Z.
+    """
+
+    def __init__(
+        self, mixture: Mixture, sets: Sets, probabilities: Floats, start: TiltedMixture | None = None
+    ) -> None:
+        self._mixture = mixture
+        self._sets = [frozenset(sets.codes[i:j].tolist()) for i, j in pairwise(sets.offsets)]
+        self._by_item = {i: mixture.probs[:, i] for i in frozenset().union(*self._sets)}
+        self._groups = _hanging_together(self._sets)
+        self.tilts = protected(self._fitted(probabilities, start))
+        self._factors = [protected(self._factor(group, self.tilts)[0]) for group in self._groups]
+        joint = mixture.weights * np.prod([np.ones(mixture.n_components), *self._factors], axis=0)
+        self.log_total = float(np.log(joint.sum()))
+        self._weights = protected(joint / joint.sum())
+
+    def tilt_of(self) -> dict[frozenset[int], float]:
+        """Return the theta of each set of item codes."""
+        return dict(zip(self._sets, self.tilts.tolist(), strict=True))
+
+    def gain(self, support: Floats) -> float:
+        """Return by how much the mean log-likelihood of transactions is above that of the mixture.
+
+        Parameters
+        ----------
+        support : array of float, shape (n_sets,)
+            How frequent each of the sets is in them.
+        """
+        return float(self.tilts @ support - self.log_total)
+
+    def probabilities_of_sets(self, sets: Sets) -> Floats:
+        """Return the probabilities of itemsets, shape (n,)."""
+        number: dict[frozenset[int], int] = {}
+        rows = (sets.codes[i:j].tolist() for i, j in pairwise(sets.offsets))
+        keys = (frozenset(self._by_item.keys() & row) for row in rows)
+        pattern = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
+        weights = np.array([self._weights * self._share(key) for key in number])
+        probs = self._mixture.probs.T
+        found = np.empty(len(sets))
+        for length in np.unique(sets.lengths):
+            own = np.flatnonzero(sets.lengths == length)
+            for some in np.array_split(own, -(-len(own) * len(self._weights) // _NUMBERS_AT_ONCE)):
+                still_wanted()
+                products = weights[pattern[some]]
+                for place in range(length):
+                    products *= probs[sets.codes[sets.offsets[some] + place]]
+                found[some] = products.sum(axis=1)
+        bounded: Floats = np.minimum(found, 1.0)
+        return bounded
+
+    def _share(self, present: frozenset[int]) -> Floats:
+        """Return by how much each component's probability of some items is changed, shape (K,)."""
+        share = np.ones(self._mixture.n_components)
+        for group, factor in zip(self._groups, self._factors, strict=True):
+            if any(present & self._sets[j] for j in group):
+                terms = tuple((self._sets[j] - present, float(self.tilts[j]), 0) for j in group)
+                share *= _mean_tilt(terms, self._by_item, np.ones((1, len(share))), {})[0] / factor
+        return share
+
+    def _factor(self, group: list[int], tilts: Floats) -> Floats:
+        """Return the mean tilt of a group in each component, and its derivatives, shape (1 + n, K)."""
+        ones = np.zeros((len(group) + 1, self._mixture.n_components))
+        ones[0] = 1.0
+        terms = tuple((self._sets[j], float(tilts[j]), row) for row, j in enumerate(group, start=1))
+        return _mean_tilt(terms, self._by_item, ones, {})
+
+    def _fitted(self, wanted: Floats, start: TiltedMixture | None) -> Floats:
+        """Return the thetas: the minimum of the convex dual, by a quasi-Newton method."""
+        from scipy.optimize import minimize
+
+        known = {} if start is None else start.tilt_of()
+        first = np.array([known.get(own, 0.0) for own in self._sets])
+        # Steps are of about the same size in units of each set's standard deviation.
+        scale = np.sqrt(wanted * (1 - wanted))
+
+        def dual(scaled: Floats) -> tuple[float, Floats]:
+            still_wanted()
+            tilts = scaled / scale
+            factors = [self._factor(group, tilts) for group in self._groups]
+            joint = self._mixture.weights * np.prod([ones, *(factor[0] for factor in factors)], axis=0)
+            total = joint.sum()
+            expected = np.empty_like(tilts)
+            for group, factor in zip(self._groups, factors, strict=True):
+                expected[group] = factor[1:] @ (joint / factor[0]) / total
+            return float(np.log(total) - tilts @ wanted), (expected - wanted) / scale
+
+        ones = np.ones(self._mixture.n_components)
+        options: Any = {"maxiter": _MOST_STEPS, "maxcor": 30, "ftol": 0.0, "gtol": _CLOSE_ENOUGH}
+        bounds = [(-_LARGEST_TILT * unit, _LARGEST_TILT * unit) for unit in scale]
+        found = minimize(dual, first * scale, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        tilts: Floats = found.x / scale
+        return tilts
+
+
+_Term: TypeAlias = tuple[frozenset[int], float, int]
+
+
+def _hanging_together(sets: list[frozenset[int]]) -> list[list[int]]:
+    """Return the positions of sets that share items, or hang together by others."""
+    groups: list[tuple[frozenset[int], list[int]]] = []
+    for j, own in enumerate(sets):
+        touched = [group for group in groups if group[0] & own]
+        groups = [group for group in groups if not group[0] & own]
+        items = own.union(*(group[0] for group in touched))
+        groups.append((items, sorted([j, *(k for group in touched for k in group[1])])))
+    return [members for _, members in groups]
+
+
+def _mean_tilt(
+    terms: tuple[_Term, ...],
+    probs: dict[int, Floats],
+    ones: Floats,
+    known: dict[tuple[_Term, ...], Floats],
+) -> Floats:
+    """Return the mean over x of the product of exp(theta [S in x]) over sets, in each component.
+
+    A term is a set, its theta, and the row of the derivative by it; row 0 is the mean itself. `ones` is what
+    the mean is without terms. Items are independent, so sets without common items are taken apart. Otherwise
+    the item of most sets is there, and leaves them, or is not, and takes them with it.
+    """
+    if not terms:
+        return ones
+    if terms in known:
+        return known[terms]
+    if len(terms) == 1:
+        items, tilt, row = terms[0]
+        found = ones.copy()
+        chance = np.prod([ones[0], *(probs[i] for i in items)], axis=0)
+        found[0] += np.expm1(tilt) * chance
+        if row:
+            found[row] = np.exp(tilt) * chance
+    else:
+        groups = _hanging_together([items for items, _, _ in terms])
+        if len(groups) > 1:
+            parts = [_mean_tilt(tuple(terms[j] for j in group), probs, ones, known) for group in groups]
+            found = parts[0]
+            for part in parts[1:]:
+                found = found * part[0] + part * found[0]
+                found[0] /= 2  # both products have it
+        else:
+            if len(known) > _MOST_PARTS:
+                raise InvalidInputError(
+                    f"expected sets that can be taken apart, got {len(terms)} that share many items; "
+                    "try a smaller n"
+                )
+            often = Counter(i for items, _, _ in terms for i in items)
+            item = max(often, key=lambda i: (often[i], -i))
+            there = tuple((items - {item}, tilt, row) for items, tilt, row in terms)
+            away = tuple(term for term in terms if item not in term[0])
+            found = probs[item] * _mean_tilt(there, probs, ones, known)
+            found += (1 - probs[item]) * _mean_tilt(away, probs, ones, known)
+    known[terms] = found
+    return found

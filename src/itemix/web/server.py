@@ -15,7 +15,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from itemix.errors import InvalidInputError
-from itemix.web.middleware import RAW_HEADERS, refusal
+from itemix.web.app import RAW_HEADERS, refusal
 from itemix.web.views import ask, model, patterns
 
 if TYPE_CHECKING:

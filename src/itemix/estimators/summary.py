@@ -1,0 +1,429 @@
+"""`itemix.surprises` and `itemix.summarise`: test a model on data, and have it learn what it did not know.
+
+Without a model, `surprises` fits one to one half of the data and tests it on the other half.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from itemix._checks import as_generator, check_whole
+from itemix._runtime import interruptible, still_wanted
+from itemix.core.display import joined, plural
+from itemix.core.results import ColumnResult
+from itemix.core.sets import Sets
+from itemix.core.tables import TableColumns
+from itemix.core.transactions import Transactions, as_transactions
+from itemix.errors import InvalidInputError, UnknownItemError
+from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture
+from itemix.fitted import FittedModel
+from itemix.inference.loop import shown_progress
+from itemix.mining.options import min_count
+from itemix.mining.surprise import candidates, check_test, fit_too_well, p_and_q_values, tails, tested
+from itemix.models.base import Model, require_same_items
+from itemix.models.maxent import TiltedMixture
+from itemix.models.mixture import Mixture
+
+if TYPE_CHECKING:
+    from itemix._typing import Floats, Ints, ModelLike, TransactionsLike
+    from itemix.inference.loop import Seed
+    from itemix.mining.intervals import ErrorSource
+    from itemix.mining.surprise import SetsToTest, Surprises
+
+# As `itemix.fit`, but with more samples: how much they differ says how sure the model is.
+_FIT: dict[str, Any] = {
+    "inference": "gibbs", "beta": "learn", "n_init": 4, "n_samples": 5, "thin": 5, "tol": 0.1, "max_iter": 100
+}  # fmt: skip
+_FEWEST = 2
+
+
+class Summary(ColumnResult):
+    """Itemsets that explain data, in the order in which they were taken: an immutable, columnar value.
+
+    What is expected of a set is what the model expects once it knows the sets before it. `to_pandas` and the
+    files have a column for each property of the same name.
+
+    See Also
+    --------
+    itemix.summarise : make a summary of data.
+    """
+
+    _kind = "summary"
+    _types: ClassVar = {
+        "itemsets": "sets",
+        "count": "int64",
+        **dict.fromkeys(("support", "expected", "ratio", "p_value", "q_value", "gain"), "float64"),
+    }
+    _in_table = ("count", "support", "expected", "ratio", "q_value", "gain", "itemsets")
+    _percents = frozenset(("support", "expected"))
+    __slots__ = ()
+
+    @property
+    def sets(self) -> Sets:
+        """The itemsets."""
+        return self._columns.sets("itemsets")
+
+    @property
+    def count(self) -> Ints:
+        """The number of transactions that hold each set, shape (n,)."""
+        return self._columns.numbers("count")
+
+    @property
+    def support(self) -> Floats:
+        """The fraction of transactions that hold each set, shape (n,)."""
+        return self._columns.numbers("support")
+
+    @property
+    def expected(self) -> Floats:
+        """The support that is expected if the sets before are known, shape (n,)."""
+        return self._columns.numbers("expected")
+
+    @property
+    def ratio(self) -> Floats:
+        """How many times as frequent as expected each set is, shape (n,)."""
+        return self._columns.numbers("ratio")
+
+    @property
+    def p_value(self) -> Floats:
+        """The chance of a count so far from what is expected, shape (n,)."""
+        return self._columns.numbers("p_value")
+
+    @property
+    def q_value(self) -> Floats:
+        """The p value adjusted for all sets that were tested with it, shape (n,)."""
+        return self._columns.numbers("q_value")
+
+    @property
+    def gain(self) -> Floats:
+        """By how much the log-likelihood of all transactions rises with each set, shape (n,)."""
+        return self._columns.numbers("gain")
+
+    @property
+    def n_transactions(self) -> int:
+        """The number of transactions."""
+        return int(self._columns.facts["n_transactions"])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing contradicts the model any more that knows these sets."""
+        return bool(self._columns.facts["is_complete"])
+
+    def _title(self) -> str:
+        rest = "nothing else contradicts" if self.is_complete else "more would follow"
+        what = f"Summary: {plural(len(self), 'itemset')} of {plural(self.n_transactions, 'transaction')}"
+        return joined([what, rest])
+
+
+@interruptible()
+def surprises(
+    model: ModelLike | TransactionsLike,
+    data: TransactionsLike | None = None,
+    *,
+    min_support: float = 0.01,
+    level: float = 0.05,
+    side: str = "both",
+    adjust: str = "bh",
+    min_len: int = 2,
+    max_len: int | None = None,
+    random_state: Seed = 0,
+    n_jobs: int | None = -1,
+    progress: bool = False,
+) -> Surprises:
+    """Find the itemsets that are more or less frequent in data than a model allows.
+
+    The model is not only asked what it expects, but also how sure it is. A set is a surprise if its count is
+    far from what is expected, by more than chance and the model's own uncertainty explain, and if that holds
+    for so many tests at once: see docs/surprise.md. Sets that are frequent in the data are tested, and sets
+    that the model expects to be. So substitutes are found, which hardly occur together.
+
+    Parameters
+    ----------
+    model : fitted estimator, FittedModel, or transactions
+        A model with a posterior, or one that is corrected. Its mixture is tested, without the correction, by
+        which it would know the sets of its training data by heart. If this is transactions, and there is no
+        `data`, they are divided at random: a Dirichlet process mixture is fitted to one half, and tested on
+        the other.
+    data : Transactions, data frame, matrix or list of lists, optional
+        Transactions that the model was not fitted to.
+    min_support : float or int, default 0.01
+        The threshold, as in `itemix.mine`, in the data that is tested.
+    level : float, default 0.05
+        The share of false finds among all finds. 1 returns all sets that were tested.
+    side : {"both", "more", "less"}
+        Whether to look for sets that are more frequent than expected, less, or both.
+    adjust : {"bh", "by"}
+        How q values are made of p values: by the method of Benjamini and Hochberg, or by that of Benjamini
+        and Yekutieli, which holds however the tests depend on each other, and finds less.
+    min_len, max_len : int, optional
+        Bounds of the number of items.
+    random_state : int, Generator or None, default 0
+        The seed of the division and the fit.
+    n_jobs : int, default -1
+        The number of threads; -1 uses all processors. The result does not depend on it.
+    progress : bool, default False
+        Whether to show on standard error how far the fit is.
+
+    Returns
+    -------
+    Surprises
+        The most significant first.
+
+    Raises
+    ------
+    InvalidInputError
+        If the model has no posterior, the data is what it was fitted to, has other items or fewer than two
+        transactions, or an option has no meaning.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> store = itemix.datasets.load("grocery_store")
+    >>> train, new = store.split(0.5, random_state=0)
+    >>> model = itemix.DirichletProcessMixture(inference="gibbs", random_state=0).fit(train)
+    >>> found = itemix.surprises(model, new, min_support=0.02, level=1.0)
+    >>> len(found) == found.n_tested
+    True
+    """
+    level, side, adjust = check_test(level, side, adjust)
+    is_divided = data is None
+    if data is None:
+        fitted, tested_on = _divided(model, random_state, n_jobs, progress)
+    else:
+        fitted = FittedModel.of(model)
+        tested_on = tested_data(fitted, data)
+    mixture, source = beliefs(fitted)
+    bounds: Any = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
+    n = tested_on.n_transactions
+    found = candidates(mixture, source, tested_on, min_count(min_support, n), side, **bounds)
+    facts = {"n_fitted": fitted.n_transactions, "is_divided": is_divided}
+    return tested(found, n, level=level, side=side, adjust=adjust, facts=facts)
+
+
+def beliefs(fitted: FittedModel) -> tuple[Model, ErrorSource]:
+    """Return what a model expects, and how sure it is: its mixture, or its correction if it has no posterior.
+
+    Raises
+    ------
+    InvalidInputError
+        If it knows nothing of its error.
+    """
+    if fitted.n_posteriors:
+        return fitted.of_itemsets, fitted.posteriors_of_itemsets
+    return fitted.model, fitted.require_error_source()
+
+
+def tested_data(fitted: FittedModel, data: TransactionsLike) -> Transactions:
+    """Return the data to test a model on, over the model's items.
+
+    Raises
+    ------
+    InvalidInputError
+        If it has other items or fewer than two transactions, or is what the model was fitted to.
+    """
+    fitted.require_error_source()
+    given = as_transactions(data)
+    try:
+        aligned = given.align_items(fitted.value.items)
+    except UnknownItemError:
+        require_same_items(fitted.value.items, given.items)
+        raise
+    _require_enough(aligned, _FEWEST)
+    if _is_training(fitted, aligned):
+        raise InvalidInputError(
+            f"expected data that the model was not fitted to, got its {aligned.n_transactions:,} training "
+            "transactions; leave the model out, and one half is fitted and the other one tested"
+        )
+    mixture, source = beliefs(fitted)
+    if fit_too_well(mixture.items, source, aligned):
+        raise InvalidInputError(
+            "expected data that the model was not fitted to, got data in which its items are as frequent as "
+            "it expects, closer than chance allows; pass transactions that are not in its training data"
+        )
+    return aligned
+
+
+def _require_enough(data: Transactions, least: int) -> None:
+    if data.n_transactions < least:
+        raise InvalidInputError(
+            f"expected at least {least} transactions to test, got {data.n_transactions}; pass more of them"
+        )
+
+
+def _is_training(fitted: FittedModel, data: Transactions) -> bool:
+    """Whether data has the number of transactions that were fitted, and each item as often."""
+    if fitted.n_transactions != data.n_transactions:
+        return False
+    counts = None if fitted.training is None else fitted.training.counts
+    if counts is not None:
+        return np.allclose(counts.item_counts.sum(axis=0), data.item_counts(), rtol=1e-6, atol=1e-3)
+    if fitted.corrected is None:
+        return False
+    return np.array_equal(fitted.corrected.transactions.item_counts(), data.item_counts())
+
+
+def _divided(
+    source: ModelLike | TransactionsLike, random_state: Seed, n_jobs: int | None, progress: bool
+) -> tuple[FittedModel, Transactions]:
+    """Return a model of one half of transactions, and the other half."""
+    if hasattr(source, "fit") or isinstance(source, Model | FittedModel):
+        raise InvalidInputError(
+            "expected data to test the model on, got none; try itemix.surprises(model, data), with data that "
+            "it was not fitted to"
+        )
+    transactions = as_transactions(source)
+    _require_enough(transactions, 2 * _FEWEST)
+    rng = as_generator(random_state)
+    halves = transactions.split(0.5, random_state=rng)
+    return fit_to_test(halves[0], rng, n_jobs, progress), halves[1]
+
+
+def fit_to_test(
+    transactions: Transactions, rng: np.random.Generator, n_jobs: int | None, progress: bool
+) -> FittedModel:
+    """Fit the mixture that data is tested against when no model is given."""
+    seed = int(rng.integers(1 << 31))
+    model = DirichletProcessMixture(random_state=seed, n_jobs=n_jobs, **_FIT)
+    with (
+        warnings.catch_warnings(),
+        shown_progress("fit", transactions.n_transactions, quiet=not progress) as callbacks,
+    ):
+        # The iterations are bounded on purpose.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(transactions, callbacks=callbacks).fitted_
+
+
+@interruptible()
+def summarise(
+    data: TransactionsLike,
+    n: int = 20,
+    *,
+    model: ModelLike | None = None,
+    min_support: float = 0.01,
+    level: float = 0.05,
+    side: str = "both",
+    adjust: str = "bh",
+    min_len: int = 2,
+    max_len: int | None = None,
+    n_jobs: int | None = -1,
+) -> Summary:
+    """Return the shortest list of itemsets that explains data, by what a model does not know of it.
+
+    The set that tells most is taken, the model is corrected such that it knows the set, and all sets are
+    tested again: until nothing contradicts the model, or n sets are there. What follows from the sets that
+    were taken is no news any more, and does not come.
+
+    The corrected model is the one that is nearest to the model before among all that give the taken sets
+    their probabilities (an I-projection, which for independent items is the distribution of maximum entropy).
+    It is computed exactly.
+
+    Parameters
+    ----------
+    data : Transactions, data frame, matrix or list of lists
+        The transactions.
+    n : int, default 20
+        The most sets.
+    model : fitted estimator or FittedModel, optional
+        What is known already: a model with a posterior, fitted to other data. By default, only how frequent
+        each item is.
+    min_support, level, side, adjust, min_len, max_len, n_jobs
+        As in `itemix.surprises`.
+
+    Returns
+    -------
+    Summary
+        The sets in the order in which they were taken.
+
+    Raises
+    ------
+    InvalidInputError
+        As `itemix.surprises`; also if the model has no components.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> store = itemix.datasets.load("grocery_store")
+    >>> summary = itemix.summarise(store, 3, min_support=0.02)
+    >>> len(summary)
+    3
+    """
+    check_whole("n", n, 20, least=1)
+    level, side, adjust = check_test(level, side, adjust)
+    if model is None:
+        transactions = as_transactions(data)
+        _require_enough(transactions, _FEWEST)
+        # The frequencies of items are taken as they are, so that the same data may be tested.
+        fitted = BayesianMixture(1).fit(transactions).fitted_
+    else:
+        fitted = FittedModel.of(model)
+        transactions = tested_data(fitted, data)
+    mixture, source = beliefs(fitted)
+    if not isinstance(mixture, Mixture):
+        raise InvalidInputError(
+            f"expected a mixture with a posterior, got {type(mixture).__name__}; leave the model out, or fit "
+            "BayesianMixture or DirichletProcessMixture without a correction"
+        )
+    bounds: Any = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
+    least = min_count(min_support, transactions.n_transactions)
+    found = candidates(mixture, source, transactions, least, side, **bounds)
+    facts = {"level": level, "side": side, "adjust": adjust}
+    return _summary(mixture, found, transactions, n, facts)
+
+
+def _summary(
+    mixture: Mixture, found: SetsToTest, data: Transactions, n: int, facts: dict[str, Any]
+) -> Summary:
+    """Take the set that tells most, again and again."""
+    n_rows = data.n_transactions
+    support, items = found.counts / n_rows, data.item_counts() / n_rows
+    # The mixture counts as one more transaction, so that no set becomes impossible or certain.
+    wanted = (found.counts + found.mean) / (n_rows + 1)
+    wanted_items = (n_rows * items + mixture.item_probabilities) / (n_rows + 1)
+    mean, taken = found.mean, np.empty(0, dtype=np.int64)
+    tilted: TiltedMixture | None = None
+    steps: list[tuple[float, ...]] = []
+    log_likelihood, is_complete = 0.0, False
+    while len(taken) < n:
+        still_wanted()
+        both = tails(found.counts, n_rows, mean, found.spread)
+        p, q = p_and_q_values(*both, found, facts["side"], facts["adjust"])
+        left = np.flatnonzero(q <= facts["level"])
+        left = left[~np.isin(left, taken)]
+        is_complete = len(left) == 0
+        if is_complete:
+            break
+        best = int(left[np.argmax(_divergence(support[left], mean[left]))])
+        taken = np.append(taken, best)
+        sets = found.sets.take(taken)
+        own = np.unique(sets.codes)
+        single = Sets.from_lengths(np.ones(len(own), dtype=np.int64), own, sets.items)
+        known = np.concatenate([wanted[taken], wanted_items[own]])
+        tilted = TiltedMixture(mixture, Sets.concatenate([sets, single]), known, tilted)
+        now = n_rows * tilted.gain(np.concatenate([support[taken], items[own]]))
+        steps.append((mean[best], p[best], q[best], now - log_likelihood))
+        log_likelihood = now
+        mean = tilted.probabilities_of_sets(found.sets)
+    expected, p, q, gain = (column.copy() for column in np.array(steps).reshape(-1, 4).T)
+    values = {
+        "itemsets": found.sets.take(taken),
+        "count": found.counts[taken],
+        "support": support[taken],
+        "expected": expected,
+        "ratio": support[taken] / expected,
+        "p_value": p,
+        "q_value": q,
+        "gain": gain,
+    }
+    more = {"n_transactions": n_rows, "n_tested": len(found.sets), "is_complete": int(is_complete)}
+    return Summary(TableColumns("summary", found.sets.items, values, {**more, **facts}))
+
+
+def _divergence(support: Floats, mean: Floats) -> Floats:
+    """Return by how much the mean log-likelihood rises if a set gets its support for its probability."""
+    from scipy.special import rel_entr
+
+    gain: Floats = rel_entr(support, mean) + rel_entr(1 - support, 1 - mean)
+    return gain
