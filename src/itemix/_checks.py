@@ -206,6 +206,7 @@ def as_generator(random_state: Any) -> np.random.Generator:  # noqa: ANN401 - ch
 _NAMES_SEARCHED = 20_000
 _MOST_COMPARED = 200
 _LIKE_A_NAME = 0.7
+_LIKE_A_NUMBER = 0.6
 _LIKE_A_WORD = 0.75
 _SHORTEST_WORD = 3
 _WORD = re.compile(r"\w+")
@@ -223,7 +224,7 @@ def nearest(wanted: object, names: Iterable[object], n: int = 3) -> list[str]:
         return []
     texts = [str(name) for name in islice(names, _NAMES_SEARCHED)]
     lower = [text.casefold() for text in texts]
-    whole = _alike(key, dict.fromkeys(lower), _LIKE_A_NAME)
+    whole = _alike(key, dict.fromkeys(lower), _LIKE_A_NUMBER if key[0].isdigit() else _LIKE_A_NAME)
     words = _alike(key, {word: None for text in lower for word in _LONG_WORD.findall(text)}, _LIKE_A_WORD)
     found = dict.fromkeys(
         text

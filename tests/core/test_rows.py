@@ -204,7 +204,7 @@ def test_data_with_counts():
     assert Transactions.from_matrix([[1, 1], [1, 0]], counts=[2, 3]).support(1) == 0.4
     assert tx.weighted([0, 2.0]).to_lists() == [["milk"], ["milk"]]
     with pytest.raises(
-        InvalidInputError, match="a whole number of 0 or more for each of the 2 rows, got .*round"
+        InvalidInputError, match=r"a whole number of 0 or more for each of the 2 rows, got .*round"
     ):
         tx.weighted([0.5, 1])
 
@@ -234,9 +234,9 @@ def test_what_people_pass(tmp_path):
     with pytest.raises(itemix.UnknownItemError, match="got 'mlk'; did you mean 'milk'"):
         tx.rename_items({"mlk": "Milch"})
     model.save(tmp_path / "m.itemix")
-    with pytest.raises(InvalidInputError, match="which holds a model; read it with itemix.load"):
+    with pytest.raises(InvalidInputError, match=r"which holds a model; read it with itemix.load"):
         itemix.read_transactions(tmp_path / "m.itemix")
-    with pytest.raises(InvalidInputError, match="or Transactions.from_long if each row is one item"):
+    with pytest.raises(InvalidInputError, match=r"or Transactions.from_long if each row is one item"):
         itemix.mine(pd.DataFrame({"order": [1, 2], "item": ["a", "b"]}), 0.1)
-    with pytest.raises(InvalidInputError, match="expected min_support as a fraction .*, a percentage"):
+    with pytest.raises(InvalidInputError, match=r"expected min_support as a fraction .*, a percentage"):
         itemix.mine(tx, "x%")
