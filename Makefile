@@ -8,6 +8,7 @@ BIN = $(VENV)/bin
 .PHONY: demo test lint unit bench experiments experiments-quick clean
 
 demo: $(VENV)/.installed
+	$(BIN)/itemix warmup
 	$(BIN)/itemix demo
 
 test: lint unit
@@ -32,6 +33,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/reading.py --output docs/benchmarks/reading.md
 	$(BIN)/python benchmarks/serving.py --output docs/benchmarks/serving.md
 	$(BIN)/python benchmarks/explorer.py --output docs/benchmarks/explorer.md
+	$(BIN)/python benchmarks/cold.py --output docs/benchmarks/cold.md
 
 experiments: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.paper
