@@ -45,9 +45,12 @@ BAD_OPTIONS = [
     ({"progress": "x"}, "expected progress as True or False, got 'x'; try True"),
     (
         {"target": "most"},
-        "expected target to be one of 'all', 'closed', 'maximal', got 'most'; try 'all'",
+        "expected target to be one of 'all', 'closed', 'maximal', 'generators', got 'most'; try 'all'",
     ),
-    ({"target": None}, "expected target to be one of 'all', 'closed', 'maximal', got None; try 'all'"),
+    (
+        {"target": None},
+        "expected target to be one of 'all', 'closed', 'maximal', 'generators', got None; try 'all'",
+    ),
     ({"min_len": 0}, "expected min_len as a whole number of at least 1, got 0; try 1"),
     ({"min_len": 1.5}, "expected min_len as a whole number of at least 1, got 1.5; try 1"),
     ({"max_len": -2}, "expected max_len as a whole number of at least 1, got -2; try 1"),
