@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint unit bench experiments experiments-quick clean
+.PHONY: demo test lint unit first-hour bench experiments experiments-quick clean
 
 demo: $(VENV)/.installed
 	$(BIN)/itemix warmup
@@ -21,6 +21,13 @@ lint: $(VENV)/.installed-test
 
 unit: $(VENV)/.installed-test
 	$(BIN)/pytest -n 2 --dist loadfile
+
+# What a new user does in the first hour, with a new environment and nothing compiled yet
+first-hour:
+	rm -rf build/first-hour
+	$(PYTHON) -m venv build/first-hour
+	build/first-hour/bin/python -m pip install --quiet ".[excel]"
+	build/first-hour/bin/python tests/first_hour.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/mining.py --output docs/benchmarks/mining.md

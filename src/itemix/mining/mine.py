@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
+from itemix._checks import as_support
 from itemix._runtime import count_threads, interruptible
 from itemix.core.itemsets import Itemsets
 from itemix.core.transactions import as_transactions
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 @interruptible()
 def mine(
     source: TransactionsLike | ModelLike,
-    min_support: float | None = None,
+    min_support: float | str | None = None,
     *,
     target: str = "all",
     min_len: int = 1,
@@ -45,12 +47,13 @@ def mine(
 
     Parameters
     ----------
-    source : Transactions, data frame, matrix, list of lists, or a model
-        Transactions, or anything they can be made from; transactions in parts, of `read_chunks` or
-        `itemix.partitions`; or a fitted estimator, or its model.
-    min_support : float or int, optional
-        A float in (0, 1] is a fraction of the transactions, an int a number of them. Frequent means support
-        >= `min_support`. May be left out with `top_k`.
+    source : Transactions, path, data frame, matrix, list of lists, mapping, or a model
+        Transactions, or anything they can be made from, also the path of a file, or a mapping of transactions
+        to how often they were seen; transactions in parts, of `read_chunks` or `itemix.partitions`; or a
+        fitted estimator, or its model.
+    min_support : float, int or str, optional
+        A float in (0, 1] is a fraction of the transactions, an int a number of them, and ``"5%"`` the same as
+        0.05. Frequent means support >= `min_support`. May be left out with `top_k`.
     target : {"all", "closed", "maximal", "generators"}, default "all"
         All frequent itemsets; those without a superset of the same support; those without a frequent
         superset; those without a subset of the same support.
@@ -104,6 +107,8 @@ def mine(
        0.5000      2  {bread, milk}
        0.5000      2  {milk, butter}
     """
+    if isinstance(min_support, str):
+        min_support = as_support(min_support)
     if min_support is None and top_k is None:
         raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
     if verify is not None:
@@ -125,6 +130,10 @@ def mine(
         ).itemsets
     if isinstance(source, Chunks):
         source = partitions(source)
+    if isinstance(source, str | os.PathLike):
+        from itemix.io.read import read_transactions
+
+        source = read_transactions(source)
     model = as_model(source)
     data = source if isinstance(source, Partitions) else as_transactions(source) if model is None else model
     options = SearchOptions.checked(
