@@ -716,6 +716,13 @@ class Transactions:
         codes = new_code[self._indices]
         return Transactions(self._indptr, codes, wanted, self._multiplicities, self._ids, source=self._source)
 
+    def without_codes(self, codes: npt.NDArray[np.int32]) -> Transactions:
+        """Leave some items out of all transactions; the others keep their codes."""
+        new_code = np.arange(self.n_items, dtype=np.int32)
+        new_code[codes] = -1
+        indptr, indices = csr.select_items(self._indptr, self._indices, protected(new_code))
+        return Transactions.from_canonical(indptr, indices, self._items, self._multiplicities)
+
     def drop_empty(self) -> Transactions:
         """Leave out the transactions without any item."""
         return self.of_rows(np.flatnonzero(self.lengths()))
@@ -920,8 +927,8 @@ def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever use
     if hasattr(source, "__iter__"):
         if not isinstance(source, Iterator) and isinstance(next(iter(source), None), Transactions):
             raise InvalidInputError(
-                "expected transactions, got chunks of them; give each one to partial_fit, or all of them to "
-                "verify= of mine"
+                "expected transactions, got chunks of them; give each one to partial_fit, or put them "
+                "together with itemix.partitions(...)"
             )
         return Transactions.from_lists(source)
     raise InvalidInputError(
