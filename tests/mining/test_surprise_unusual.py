@@ -1,4 +1,4 @@
-"""Unusual transactions: p values are uniform where the model is right, and the items told are the odd ones."""
+"""Unusual transactions: p values are uniform where the model is right, and the odd items are told."""
 
 import numpy as np
 import pytest

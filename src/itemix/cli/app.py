@@ -22,6 +22,7 @@ from itemix.cli.query import query
 from itemix.cli.recommend import recommend
 from itemix.cli.rules import rules
 from itemix.cli.show import show
+from itemix.cli.surprises import summarise, surprises, unusual
 from itemix.cli.warmup import warmup
 from itemix.errors import ItemixError
 
@@ -37,7 +38,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (mine, rules, fit, show, query, recommend, evaluate, report, explore, serve, demo, warmup):
+_COMMANDS = (
+    mine, rules, fit, show, query, recommend, evaluate, surprises, summarise, unusual, report, explore, serve,
+    demo, warmup,
+)  # fmt: skip
+for _command in _COMMANDS:
     app.command(cls=SectionedCommand)(grouped(_command))
 app.add_typer(datasets, name="datasets")
 

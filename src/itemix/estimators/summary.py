@@ -275,8 +275,8 @@ def _divided(
     """Return a model of one half of transactions, and the other half."""
     if hasattr(source, "fit") or isinstance(source, Model | FittedModel):
         raise InvalidInputError(
-            "expected data to test the model on, got none; try itemix.surprises(model, data), with data that "
-            "it was not fitted to"
+            "expected transactions to test the model on, got none; try itemix.surprises(model, data), with "
+            "data that it was not fitted to"
         )
     transactions = as_transactions(source)
     _require_enough(transactions, 2 * _FEWEST)
