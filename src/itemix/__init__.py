@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from itemix.io.chunks import read_chunks
     from itemix.io.read import read_transactions
     from itemix.io.write import write_transactions
+    from itemix.mining.comparison import Comparison, compare
     from itemix.mining.mine import mine
     from itemix.mining.rules import rules
     from itemix.mining.ruleset import Rules
@@ -69,6 +70,7 @@ __all__ = [
     "Bins",
     "ChowLiuMixture",
     "ChowLiuTree",
+    "Comparison",
     "CorrectedMixture",
     "DatasetUnavailableError",
     "DirichletProcessMixture",
@@ -94,6 +96,7 @@ __all__ = [
     "Transactions",
     "TreeMixture",
     "UnknownItemError",
+    "compare",
     "datasets",
     "evaluate",
     "evaluate_recommendations",
@@ -117,6 +120,7 @@ _HOME = {
     "Bins": "itemix.core.binning",
     "ChowLiuMixture": "itemix.estimators",
     "ChowLiuTree": "itemix.estimators",
+    "Comparison": "itemix.mining.comparison",
     "CorrectedMixture": "itemix.models.corrected",
     "DatasetUnavailableError": "itemix.errors",
     "DirichletProcessMixture": "itemix.estimators",
@@ -142,6 +146,7 @@ _HOME = {
     "Transactions": "itemix.core.transactions",
     "TreeMixture": "itemix.models.trees",
     "UnknownItemError": "itemix.errors",
+    "compare": "itemix.mining.comparison",
     "evaluate": "itemix.evaluation",
     "evaluate_recommendations": "itemix.evaluation",
     "learn_recommender": "itemix.fitted",

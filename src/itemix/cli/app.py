@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import itemix
+from itemix.cli.compare import compare, summarise, surprises, unusual
 from itemix.cli.ctrl_c import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from itemix.cli.datasets import app as datasets
 from itemix.cli.demo import demo
@@ -22,7 +23,6 @@ from itemix.cli.query import query
 from itemix.cli.recommend import recommend
 from itemix.cli.rules import rules
 from itemix.cli.show import show
-from itemix.cli.surprises import summarise, surprises, unusual
 from itemix.cli.warmup import warmup
 from itemix.errors import ItemixError
 
@@ -39,9 +39,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS = (
-    mine, rules, fit, show, query, recommend, evaluate, surprises, summarise, unusual, report, explore, serve,
-    demo, warmup,
-)  # fmt: skip
+    *(mine, rules, compare, fit, show, query, recommend, evaluate, surprises, summarise, unusual),
+    *(report, explore, serve, demo, warmup),
+)
 for _command in _COMMANDS:
     app.command(cls=SectionedCommand)(grouped(_command))
 app.add_typer(datasets, name="datasets")

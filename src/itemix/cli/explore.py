@@ -196,8 +196,7 @@ def serve(
 
     require_extra()
     from itemix.web import server
-    from itemix.web.app import make_app
-    from itemix.web.middleware import is_loopback
+    from itemix.web.app import is_loopback, make_app
     from itemix.web.served import Limits, Served
 
     limits = Limits(

@@ -223,7 +223,7 @@ def _fields(group: Any) -> list[inspect.Parameter]:  # noqa: ANN401 - any datacl
 
 
 MISSING = ("skip", "item", "refuse")
-TARGETS = ("all", "closed", "maximal")
+TARGETS = ("all", "closed", "maximal", "generators")
 FORMATS = ("fimi", "basket", "long", "onehot", "table", "parquet", "arrow", "jsonl")
 
 SETS_AS = ("names", "json")
@@ -497,8 +497,8 @@ class Searching:
             panel=_WHICH,
             metavar="|".join(TARGETS),
             autocompletion=one_of(TARGETS),
-            help="All frequent itemsets (the default), those without a superset of the same support, or "
-            "those without a frequent superset.",
+            help="All frequent itemsets (the default), those without a superset of the same support, "
+            "those without a frequent superset, or those without a subset of the same support.",
         ),
     ] = "all"
     min_len: Annotated[

@@ -47,9 +47,9 @@ def mine(
     min_support : float or int, optional
         A float in (0, 1] is a fraction of the transactions, an int a number of them. Frequent means support
         >= `min_support`. May be left out with `top_k`.
-    target : {"all", "closed", "maximal"}, default "all"
+    target : {"all", "closed", "maximal", "generators"}, default "all"
         All frequent itemsets; those without a superset of the same support; those without a frequent
-        superset.
+        superset; those without a subset of the same support.
     min_len, max_len : int, optional
         Bounds of the number of items. They choose among the sets of the target: a closed set longer than
         `max_len` is left out, not replaced by a shorter one.

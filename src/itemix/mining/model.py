@@ -120,7 +120,8 @@ class ModelSearch(ABC):
             raise too_many(stop.n_found, max_itemsets, advice) from None
         # Almost every set is closed under a model. So all sets are found first, and then those of the target.
         sets = Itemsets(found.offsets, found.codes, found.values, self._model.items, check=False)
-        chosen = sets.closed() if options.target == "closed" else sets.maximal()
+        of_target = {"closed": sets.closed, "maximal": sets.maximal, "generators": sets.generators}
+        chosen = of_target[options.target]()
         columns = SetColumns(chosen.offsets, chosen.codes, chosen.support)
         fitting = (columns.lengths >= options.min_len) & (columns.lengths <= options.max_len)
         return columns.take(np.flatnonzero(fitting))

@@ -75,6 +75,11 @@ class SearchOptions:
         check_bounds("min_len", low, "max_len", high)
         included = items.codes(() if include is None else include)
         excluded = items.codes(() if exclude is None else exclude)
+        if chosen == "generators" and len(included):
+            raise InvalidInputError(
+                "expected no include with target='generators', whose subsets have fewer items, got some; try "
+                "filter(include=) afterwards"
+            )
         both = set(included.tolist()) & set(excluded.tolist())
         if both:
             raise InvalidInputError(
@@ -108,7 +113,10 @@ class SearchOptions:
         shorter = f"a smaller max_len than {self.max_len}" if self.max_len > self.min_len else None
         left = {
             "max_len": "max_len=" if self.max_len >= _LARGEST else shorter,
-            "target": {"all": "target='closed' or 'maximal'", "closed": "target='maximal'"}.get(self.target),
+            "target": {
+                "all": "target='closed' or 'maximal'",
+                **dict.fromkeys(("closed", "generators"), "target='maximal'"),
+            }.get(self.target),
             # All maximal sets are found before the k most frequent are chosen.
             "top_k": "top_k=" if self.top_k is None and self.target != "maximal" else None,
         }

@@ -463,8 +463,10 @@ class Rounds:
             found = SetColumns.of_nothing(totals.n_holding).join(found)
         if options.target != "all":
             sets = Sets(found.offsets, found.codes, items, check=False)
-            group = found.values if options.target == "closed" else np.zeros_like(found.values)
-            found = found.take(np.flatnonzero(sets.largest(group)))
+            group = np.zeros_like(found.values) if options.target == "maximal" else found.values
+            is_shortest = options.target == "generators"
+            chosen = sets.smallest(group, totals.n_transactions) if is_shortest else sets.largest(group)
+            found = found.take(np.flatnonzero(chosen))
         found = found.with_items(included, ranks_by(totals.item_counts[numbers]))
         fitting = (found.lengths >= options.min_len) & (found.lengths <= options.max_len)
         if not fitting.all():

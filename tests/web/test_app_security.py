@@ -3,8 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from itemix.web.app import make_app
-from itemix.web.middleware import is_loopback
+from itemix.web.app import is_loopback, make_app
 from itemix.web.served import Served
 
 
