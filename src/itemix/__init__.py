@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from itemix.data import datasets
     from itemix.errors import (
         DatasetUnavailableError,
+        EngineError,
         InvalidInputError,
         ItemixError,
         MissingExtraError,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from itemix.files import load
     from itemix.fitted import learn_recommender
     from itemix.io.chunks import read_chunks
+    from itemix.io.partitions import Partitions, from_dask, from_spark, partitions
     from itemix.io.read import read_transactions
     from itemix.io.write import write_transactions
     from itemix.mining.comparison import Comparison, compare
@@ -74,6 +76,7 @@ __all__ = [
     "CorrectedMixture",
     "DatasetUnavailableError",
     "DirichletProcessMixture",
+    "EngineError",
     "Evaluation",
     "IndependentModel",
     "InvalidInputError",
@@ -88,6 +91,7 @@ __all__ = [
     "ModelFileError",
     "NotEnoughMemoryError",
     "OutputError",
+    "Partitions",
     "RecommendationEvaluation",
     "Rules",
     "Summary",
@@ -101,9 +105,12 @@ __all__ = [
     "evaluate",
     "evaluate_recommendations",
     "fit",
+    "from_dask",
+    "from_spark",
     "learn_recommender",
     "load",
     "mine",
+    "partitions",
     "plot",
     "read_chunks",
     "read_transactions",
@@ -124,6 +131,7 @@ _HOME = {
     "CorrectedMixture": "itemix.models.corrected",
     "DatasetUnavailableError": "itemix.errors",
     "DirichletProcessMixture": "itemix.estimators",
+    "EngineError": "itemix.errors",
     "Evaluation": "itemix.evaluation",
     "IndependentModel": "itemix.estimators",
     "InvalidInputError": "itemix.errors",
@@ -138,6 +146,7 @@ _HOME = {
     "ModelFileError": "itemix.errors",
     "NotEnoughMemoryError": "itemix.errors",
     "OutputError": "itemix.errors",
+    "Partitions": "itemix.io.partitions",
     "RecommendationEvaluation": "itemix.evaluation",
     "Rules": "itemix.mining.ruleset",
     "Summary": "itemix.estimators",
@@ -153,6 +162,9 @@ _HOME = {
     "fit": "itemix.estimators",
     "load": "itemix.files",
     "mine": "itemix.mining.mine",
+    "from_dask": "itemix.io.partitions",
+    "from_spark": "itemix.io.partitions",
+    "partitions": "itemix.io.partitions",
     "read_chunks": "itemix.io.chunks",
     "read_transactions": "itemix.io.read",
     "rules": "itemix.mining.rules",

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix._checks import (
+    as_support,
     as_written,
     check_bounds,
     check_choice,
@@ -466,7 +467,9 @@ class Itemsets(Tabular):
             threshold = max(threshold or 0.0, lowest)
         return self._taken(np.flatnonzero(kept), target, threshold)
 
-    def _fraction(self, support: float, name: str) -> float:
+    def _fraction(self, support: float | str, name: str) -> float:
+        if isinstance(support, str):
+            support = as_support(support, name)
         if isinstance(support, int | np.integer) and not isinstance(support, bool):
             if self._n_transactions is None:
                 raise InvalidInputError(

@@ -81,7 +81,11 @@ def read_input(
     if isinstance(X, list | tuple) and not X:
         raise InvalidInputError(_EMPTY.format("transaction", "none"))
     reset = items is None
-    if X is None or isinstance(X, str | bytes | os.PathLike | Number) or not hasattr(X, "__len__"):
+    if isinstance(X, str | os.PathLike):
+        from itemix.io.read import read_transactions
+
+        return read_input(estimator, read_transactions(X), items=items)
+    if X is None or isinstance(X, bytes | Number) or not hasattr(X, "__len__"):
         return as_transactions(X)  # which says what was expected
     if hasattr(X, "columns"):
         if items is not None and not items.are_integers and not hasattr(estimator, "feature_names_in_"):

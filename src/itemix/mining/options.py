@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itemix._checks import as_written, check_bounds, check_choice, check_support_count
+from itemix._checks import as_support, as_written, check_bounds, check_choice, check_support_count
 from itemix._runtime import free_memory
 from itemix.core.itemsets import TARGETS
 from itemix.errors import InvalidInputError
@@ -134,6 +134,8 @@ def check_support(min_support: object) -> int | float:
     InvalidInputError
         If `min_support` is neither a fraction in (0, 1] nor a count of at least 1.
     """
+    if isinstance(min_support, str):
+        min_support = as_support(min_support)
     if isinstance(min_support, bool) or not isinstance(min_support, Real):
         raise InvalidInputError(
             f"expected min_support as a fraction in (0, 1] or a whole number of transactions, got "
@@ -199,6 +201,8 @@ def min_probability(min_support: object) -> float:
     InvalidInputError
         If it is not a fraction in (0, 1].
     """
+    if isinstance(min_support, str):
+        min_support = as_support(min_support)
     if isinstance(min_support, float | np.floating) and 0 < min_support <= 1:
         return as_written(min_support)
     raise InvalidInputError(
