@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import itemix
-from itemix.cli.compare import compare
+from itemix.cli.compare import compare, summarise, surprises, unusual
 from itemix.cli.ctrl_c import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from itemix.cli.datasets import app as datasets
 from itemix.cli.demo import demo
@@ -39,7 +39,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS = (
-    *(mine, rules, compare, fit, show, query, recommend, evaluate),
+    *(mine, rules, compare, fit, show, query, recommend, evaluate, surprises, summarise, unusual),
     *(report, explore, serve, demo, warmup),
 )
 for _command in _COMMANDS:
