@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from itemix._checks import as_support as support_of_text
 from itemix._files import is_stream
 from itemix.errors import InvalidInputError
 
@@ -718,7 +717,11 @@ def _way(text: str) -> Any:  # noqa: ANN401 - a word, a number or several
 
 def as_support(text: str | None, name: str = "--min-support") -> float | int | None:
     """Return a support as `itemix.mine` takes it; see `itemix._checks.as_support`."""
-    return None if text is None else support_of_text(text, name)
+    if text is None:
+        return None
+    from itemix._checks import as_support as support_of_text
+
+    return support_of_text(text, name)
 
 
 def check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> None:
