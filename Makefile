@@ -5,9 +5,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint unit bench experiments experiments-quick clean
+.PHONY: demo test lint unit first-hour bench experiments experiments-quick clean
 
 demo: $(VENV)/.installed
+	$(BIN)/itemix warmup
 	$(BIN)/itemix demo
 
 test: lint unit
@@ -21,6 +22,13 @@ lint: $(VENV)/.installed-test
 unit: $(VENV)/.installed-test
 	$(BIN)/pytest -n 2 --dist loadfile
 
+# What a new user does in the first hour, with a new environment and nothing compiled yet
+first-hour:
+	rm -rf build/first-hour
+	$(PYTHON) -m venv build/first-hour
+	build/first-hour/bin/python -m pip install --quiet ".[excel]"
+	build/first-hour/bin/python tests/first_hour.py
+
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/mining.py --output docs/benchmarks/mining.md
 	$(BIN)/python benchmarks/model_mining.py --output docs/benchmarks/model-mining.md
@@ -32,6 +40,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/reading.py --output docs/benchmarks/reading.md
 	$(BIN)/python benchmarks/serving.py --output docs/benchmarks/serving.md
 	$(BIN)/python benchmarks/explorer.py --output docs/benchmarks/explorer.md
+	$(BIN)/python benchmarks/cold.py --output docs/benchmarks/cold.md
 
 experiments: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.paper

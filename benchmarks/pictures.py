@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
+import numpy as np
 
 import itemix
 from itemix import plot
@@ -30,6 +31,8 @@ def pictures() -> dict[str, Callable[[], Axes]]:
     itemsets = model.with_intervals(itemix.mine(model, 0.01))
     rules = itemix.rules(itemsets, min_threshold=0.3)
     evaluation = itemix.evaluate(model, test, 0.02, train=train)
+    held = np.array(["beer" in basket for basket in tx])
+    with_beer = itemix.compare(tx[~held], tx[held], min_support=0.05, max_len=2)
     return {
         "support_distribution": lambda: plot.support_distribution(itemsets),
         "length_distribution": lambda: plot.length_distribution(itemsets),
@@ -40,6 +43,7 @@ def pictures() -> dict[str, Callable[[], Axes]]:
         "dependency_network": lambda: plot.dependency_network(model),
         "dependency_matrix": lambda: plot.dependency_matrix(model),
         "rules_scatter": lambda: plot.rules_scatter(rules),
+        "differences": lambda: plot.differences(with_beer),
         "trace": lambda: plot.trace(model),
         "evaluation_by_length": lambda: plot.evaluation_by_length(evaluation),
     }

@@ -69,7 +69,7 @@ def refused(call, message):
         ([[0, 1], [1]], "rows have the same length, got rows of different lengths; for lists of names use"),
         ([["milk"], 3], r"every transaction to be a list of item names, got 3 \(int\) at position 1"),
         (None, "expected transactions, a data frame, a matrix or a list of lists, got NoneType"),
-        ("groceries.csv", "expected transactions, got the name 'groceries.csv'; read the file first"),
+        ("groceries.csv", "expected a file to read, got no such file 'groceries.csv'; check the name"),
         (3.5, "expected transactions, a data frame, a matrix or a list of lists, got float"),
     ],
 )

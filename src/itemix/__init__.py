@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from itemix.data import datasets
     from itemix.errors import (
         DatasetUnavailableError,
+        EngineError,
         InvalidInputError,
         ItemixError,
         MissingExtraError,
@@ -49,8 +50,10 @@ if TYPE_CHECKING:
     from itemix.files import load
     from itemix.fitted import learn_recommender
     from itemix.io.chunks import read_chunks
+    from itemix.io.partitions import Partitions, from_dask, from_spark, partitions
     from itemix.io.read import read_transactions
     from itemix.io.write import write_transactions
+    from itemix.mining.comparison import Comparison, compare
     from itemix.mining.mine import mine
     from itemix.mining.rules import rules
     from itemix.mining.ruleset import Rules
@@ -69,9 +72,11 @@ __all__ = [
     "Bins",
     "ChowLiuMixture",
     "ChowLiuTree",
+    "Comparison",
     "CorrectedMixture",
     "DatasetUnavailableError",
     "DirichletProcessMixture",
+    "EngineError",
     "Evaluation",
     "IndependentModel",
     "InvalidInputError",
@@ -86,6 +91,7 @@ __all__ = [
     "ModelFileError",
     "NotEnoughMemoryError",
     "OutputError",
+    "Partitions",
     "RecommendationEvaluation",
     "Rules",
     "Summary",
@@ -94,13 +100,17 @@ __all__ = [
     "Transactions",
     "TreeMixture",
     "UnknownItemError",
+    "compare",
     "datasets",
     "evaluate",
     "evaluate_recommendations",
     "fit",
+    "from_dask",
+    "from_spark",
     "learn_recommender",
     "load",
     "mine",
+    "partitions",
     "plot",
     "read_chunks",
     "read_transactions",
@@ -117,9 +127,11 @@ _HOME = {
     "Bins": "itemix.core.binning",
     "ChowLiuMixture": "itemix.estimators",
     "ChowLiuTree": "itemix.estimators",
+    "Comparison": "itemix.mining.comparison",
     "CorrectedMixture": "itemix.models.corrected",
     "DatasetUnavailableError": "itemix.errors",
     "DirichletProcessMixture": "itemix.estimators",
+    "EngineError": "itemix.errors",
     "Evaluation": "itemix.evaluation",
     "IndependentModel": "itemix.estimators",
     "InvalidInputError": "itemix.errors",
@@ -134,6 +146,7 @@ _HOME = {
     "ModelFileError": "itemix.errors",
     "NotEnoughMemoryError": "itemix.errors",
     "OutputError": "itemix.errors",
+    "Partitions": "itemix.io.partitions",
     "RecommendationEvaluation": "itemix.evaluation",
     "Rules": "itemix.mining.ruleset",
     "Summary": "itemix.estimators",
@@ -142,12 +155,16 @@ _HOME = {
     "Transactions": "itemix.core.transactions",
     "TreeMixture": "itemix.models.trees",
     "UnknownItemError": "itemix.errors",
+    "compare": "itemix.mining.comparison",
     "evaluate": "itemix.evaluation",
     "evaluate_recommendations": "itemix.evaluation",
     "learn_recommender": "itemix.fitted",
     "fit": "itemix.estimators",
     "load": "itemix.files",
     "mine": "itemix.mining.mine",
+    "from_dask": "itemix.io.partitions",
+    "from_spark": "itemix.io.partitions",
+    "partitions": "itemix.io.partitions",
     "read_chunks": "itemix.io.chunks",
     "read_transactions": "itemix.io.read",
     "rules": "itemix.mining.rules",

@@ -9,6 +9,7 @@ import difflib
 import heapq
 import math
 import re
+from decimal import Decimal, InvalidOperation
 from itertools import islice
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,33 @@ def as_written(number: float | Real | np.floating[Any]) -> float:
     float(np.float32(0.4)) is a little more than 0.4, and would miss a support of exactly 0.4.
     """
     return float(str(number) if isinstance(number, np.floating) else number)
+
+
+def as_support(text: str, name: str = "min_support") -> float | int:
+    """Return a support that was written as text: digits are a count, a decimal or percentage a fraction.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none of these.
+    """
+    written = text.strip()
+    try:
+        if written.isascii() and written.removeprefix("-").isdigit():
+            return int(written)
+        number = Decimal(written.removesuffix("%")).normalize()  # which a signaling NaN refuses
+    except (InvalidOperation, ValueError):  # no number, or one of too many digits
+        raise InvalidInputError(
+            f"expected {name} as a fraction (0.01), a percentage (1%) or a whole number of "
+            f"transactions (20), got {text!r:.60}; try 0.01"
+        ) from None
+    if not written.endswith("%"):
+        return float(number)
+    if not number.is_finite() or not 0 < number <= 100:
+        raise InvalidInputError(
+            f"expected {name} as a percentage above 0% and up to 100%, got {text!r}; try 1%"
+        )
+    return float(number / 100)
 
 
 def check_flag(name: str, value: object) -> bool:
@@ -177,7 +205,8 @@ def as_generator(random_state: Any) -> np.random.Generator:  # noqa: ANN401 - ch
 
 _NAMES_SEARCHED = 20_000
 _MOST_COMPARED = 200
-_LIKE_A_NAME = 0.6
+_LIKE_A_NAME = 0.7
+_LIKE_A_NUMBER = 0.6
 _LIKE_A_WORD = 0.75
 _SHORTEST_WORD = 3
 _WORD = re.compile(r"\w+")
@@ -195,7 +224,7 @@ def nearest(wanted: object, names: Iterable[object], n: int = 3) -> list[str]:
         return []
     texts = [str(name) for name in islice(names, _NAMES_SEARCHED)]
     lower = [text.casefold() for text in texts]
-    whole = _alike(key, dict.fromkeys(lower), _LIKE_A_NAME)
+    whole = _alike(key, dict.fromkeys(lower), _LIKE_A_NUMBER if key[0].isdigit() else _LIKE_A_NAME)
     words = _alike(key, {word: None for text in lower for word in _LONG_WORD.findall(text)}, _LIKE_A_WORD)
     found = dict.fromkeys(
         text

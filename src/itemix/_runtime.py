@@ -249,6 +249,9 @@ class Workers:
         self._n_helpers = n_threads - 1
         self._pool = ThreadPoolExecutor(max(self._n_helpers, 1))  # starts no thread before it needs one
 
+    def __reduce__(self) -> tuple[type[Workers], tuple[int]]:
+        return Workers, (self._n_helpers + 1,)
+
     def map(self, function: Callable[[int], R], n_blocks: int) -> list[R]:
         """Return function(0), ..., function(n_blocks - 1), in this order; the calling thread works too."""
         results: dict[int, R] = {}

@@ -59,3 +59,7 @@ class MissingExtraError(ItemixError, ImportError):
 
 class DatasetUnavailableError(ItemixError, OSError):
     """A named data set is not on this machine and cannot be downloaded."""
+
+
+class EngineError(ItemixError, RuntimeError):
+    """Dask or Spark could not finish its work: workers were lost, or their memory was not enough."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from itemix._arrays import Immutable, protected
-from itemix._checks import as_generator, check_whole
+from itemix._checks import as_generator, check_number, check_whole
 from itemix.core import display
 from itemix.core.itemsets import Itemsets
 from itemix.core.results import ColumnResult
@@ -24,6 +24,7 @@ from itemix.inference import METHODS
 from itemix.mining import intervals as credible
 from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items, in_words
+from itemix.mining.surprise import aligned, unusual
 from itemix.models.affinity import learn_affinity
 from itemix.models.base import Model, as_model
 from itemix.models.corrected import CorrectedMixture
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from itemix.inference.selection import Selection
     from itemix.mining.intervals import ErrorSource
     from itemix.mining.query import Recommendation
+    from itemix.mining.surprise import Unusual
     from itemix.models.affinity import Affinity
     from itemix.models.base import Names
     from itemix.models.counts import Counts
@@ -474,6 +476,44 @@ class FittedModel(Immutable):
         What is returned also has the ids of the baskets, and ``to_pandas()``.
         """
         return query.recommend_many(self.model, baskets, n, complete=complete, affinity=self.affinity)
+
+    def unusual(
+        self,
+        data: TransactionsLike,
+        *,
+        level: float = 0.05,
+        n_simulated: int = 10_000,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> Unusual:
+        """Return how unusual each transaction is, and which items make it so.
+
+        The p value is the share of the model's own transactions, drawn by simulation, that are as unusual or
+        more: too improbable for their length, or too long. On transactions that come from the model the p
+        values are uniform.
+
+        Parameters
+        ----------
+        data : transactions in any form
+            The transactions, of the model's items.
+        level : float, default 0.05
+            Of transactions with at most this p value, the items are told that are unexpected given the rest
+            (less than 5% probable), and those that are missing (more than 50% probable); three at most.
+        n_simulated : int, default 10,000
+            How many transactions to draw. The least p value is one in so many.
+        random_state : int, Generator or None, default 0
+            The seed.
+
+        Raises
+        ------
+        InvalidInputError
+            If the model does not tell how probable whole transactions are, or the data has other items.
+        """
+        share = check_number("level", level, 0.05)
+        if not 0 <= share <= 1:
+            raise InvalidInputError(f"expected a level from 0 to 1, got {level!r}; try 0.05")
+        transactions = aligned(data, self.value.items)
+        options: Any = {"level": share, "n_simulated": n_simulated, "random_state": random_state}
+        return unusual(self.model, transactions, **options)
 
     def diagnostics(self) -> dict[str, dict[str, float]]:
         """Return R-hat and effective sample size of the traces of chains; empty without chains."""

@@ -6,7 +6,9 @@ import pytest
 
 import itemix
 from itemix.cli.options import FORMATS, TARGETS, as_support
+from itemix.cli.output import MEASURES as OUTPUT_MEASURES
 from itemix.cli.output import cell
+from itemix.core.itemsets import MEASURES as LIBRARY_MEASURES
 from itemix.core.itemsets import TARGETS as LIBRARY_TARGETS
 from itemix.errors import InvalidInputError
 from itemix.io.read import FORMATS as READER_FORMATS
@@ -115,6 +117,7 @@ def test_reader_options_reach_the_reader(run, tmp_path):
 def test_choices_are_those_of_the_library():
     """What help and completion offer is what the library takes."""
     assert TARGETS == LIBRARY_TARGETS
+    assert OUTPUT_MEASURES == LIBRARY_MEASURES
     assert set(FORMATS) == set(READER_FORMATS)
 
 
@@ -208,7 +211,7 @@ def test_a_part_of_a_data_set(run):
         (["-s", "nan"], f"{SUPPORT} in (0, 1] or a whole number of transactions, got nan; try 0.01"),
         (
             ["-s", "1", "-t", "close"],
-            "expected --target to be one of all, closed, maximal, got 'close'; try --target c",
+            "expected --target to be one of all, closed, maximal, generators, got 'close'; try --target c",
         ),
         (
             ["-s", "1", "-f", "xls"],
@@ -216,7 +219,7 @@ def test_a_part_of_a_data_set(run):
         ),
         (
             ["-s", "1", "--sort", "size"],
-            "expected --sort to be one of support, length, order, got 'size'; try --sort",
+            "expected --sort to be one of support, length, order, lift, all_confidence, bond, got 'size'; ",
         ),
         (["-s", "1", "--limit", "-1"], "expected --limit as a number of rows, got -1; try 0 for all"),
         (["-s", "1", "--include", "mlk"], "expected one of 5 known items, got 'mlk'; did you mean 'milk'"),
@@ -364,3 +367,20 @@ def test_support_that_is_no_number_names_what_is(text):
         InvalidInputError, match=r"a fraction \(0.01\), a percentage \(1%\) or a whole number"
     ):
         as_support(text)
+
+
+def test_measures_of_itemsets(run, baskets):
+    """A measure is one more column, and sorts; also where single items were not asked for."""
+    result = run("mine", baskets, "-s", "1", "--min-len", "2", "--measure", "lift", "-q")
+    header, *lines = [line.split("\t") for line in result.out.splitlines()]
+    assert header == ["support", "lift", "count", "itemset"]
+    assert len(lines) > 1
+    assert [float(line[1]) for line in lines] == sorted((float(line[1]) for line in lines), reverse=True)
+    assert run("mine", baskets, "-s", "2", "--sort", "bond").out.startswith("support\tbond\tcount\titemset")
+    wrong = run("mine", baskets, "-s", "2", "--measure", "cosine")
+    assert (wrong.code, "expected --measure to be one of lift, all_confidence, bond" in wrong.err) == (
+        2,
+        True,
+    )
+    wrong = run("mine", baskets, "-s", "2,3", "--measure", "lift")
+    assert (wrong.code, "expected one --min-support with --measure, got several" in wrong.err) == (2, True)

@@ -55,10 +55,13 @@ def test_small_jobs_need_no_compiler(baskets, monkeypatch, tmp_path):
     compiled = modules_of("mine", baskets, "-s", "2")[1]
     monkeypatch.setenv("ITEMIX_COMPILE", "later")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "empty"))
-    for command in ("mine", "rules"):
-        modules, out = modules_of(command, baskets, "-s", "2")
+    numbers, onehot = tmp_path / "numbers.dat", tmp_path / "onehot.csv"
+    numbers.write_text("1 2 3\n2 1\n")
+    onehot.write_text("milk,bread,beer\n1,0,1\n1,1,0\n")
+    for command, file in (("mine", baskets), ("rules", baskets), ("mine", numbers), ("mine", onehot)):
+        modules, out = modules_of(command, file, "-s", "2")
         assert modules.isdisjoint({"numba", "llvmlite"})
-        assert command == "rules" or out == compiled
+        assert (command, file) != ("mine", baskets) or out == compiled
     assert not list(tmp_path.glob("empty/*"))
 
 

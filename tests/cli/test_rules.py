@@ -3,8 +3,9 @@
 import pytest
 
 import itemix
+from itemix.cli import compare
 from itemix.cli.output import cell
-from itemix.cli.rules import MEASURES, METRICS
+from itemix.cli.rules import ADJUSTMENTS, MEASURES, METRICS, TESTS
 from itemix.mining import measures, rules
 
 
@@ -142,6 +143,8 @@ def test_measures_are_those_of_the_library():
     """What completion offers is what rules have."""
     assert sorted(MEASURES) == sorted(name.replace(" ", "_") for name in measures.MEASURES)
     assert sorted(METRICS) == sorted(name.replace(" ", "_") for name in rules.METRICS)
+    assert (TESTS, ADJUSTMENTS) == (measures.TESTS, measures.ADJUSTMENTS)
+    assert compare.ADJUSTMENTS == measures.ADJUSTMENTS
 
 
 @pytest.mark.parametrize(

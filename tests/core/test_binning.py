@@ -214,3 +214,12 @@ def test_rules_about_a_column():
         itemix.rules(itemsets, about="class", consequents="sex=male")
     with pytest.raises(itemix.UnknownItemError, match="got 'clas'"):
         itemix.rules(itemsets, about="clas")
+
+
+def test_no_two_values_of_a_column_in_models():
+    """A mixture would give them a chance; no transaction can hold both."""
+    table = pd.DataFrame({"x": ["a", "b"] * 20, "y": ["c", "d", "d", "c"] * 10})
+    model = itemix.BernoulliMixture(1, random_state=0).fit(Transactions.from_table(table))
+    found = itemix.mine(model, 0.1)
+    assert len(found) == 8
+    assert len(itemix.mine(model, 0.1, target="maximal")) == 4

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from five_baskets import BASKETS, names
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from naive import lattice as naive
 
 from itemix import InvalidInputError, Itemsets, Transactions, UnknownItemError, rules
@@ -148,7 +150,7 @@ def test_equality(itemsets):
             {"offsets": [0, 1, 2], "codes": [0, 0]},
             r"expected every itemset once, got \{'a'\} again at position 1",
         ),
-        ({"target": "some"}, "expected a target that is one of all, closed, maximal, got 'some'"),
+        ({"target": "some"}, "expected a target that is one of all, closed, maximal, generators, got 'some'"),
         ({"items": ["a", "a"]}, "expected distinct item names"),
     ],
 )
@@ -284,3 +286,76 @@ def test_counts_are_whole_numbers():
     """A count that is missing is no count, and is not made one."""
     with pytest.raises(InvalidInputError, match="expected an array of int64, got array"):
         Itemsets([0, 1], [0], [0.5], ["a"], count=np.array([np.nan]), n_transactions=4)
+
+
+def naive_measures(rows, names, n):
+    """The measures of a set by their definitions."""
+    counts = [sum(item in row for row in rows) for item in names]
+    both, either = (sum(test(item in row for item in names) for row in rows) for test in (all, any))
+    return {
+        "lift": both / n / np.prod([count / n for count in counts]),
+        "all_confidence": both / max(counts),
+        "bond": both / either,
+    }
+
+
+@settings(max_examples=40)
+@given(st.lists(st.sets(st.sampled_from("abcde"), min_size=1), min_size=1, max_size=10))
+def test_measures(rows):
+    """Lift, all-confidence and bond are their definitions: by subsets, by data, and without counts."""
+    itemsets = naive.as_itemsets(rows, 1)
+    data = Transactions.from_lists([*map(sorted, rows)])
+    without = Itemsets(itemsets.offsets, itemsets.codes, itemsets.support, itemsets.items)
+    for name in ("lift", "all_confidence", "bond"):
+        expected = pytest.approx([naive_measures(rows, names, len(rows))[name] for names in itemsets.sets])
+        assert itemsets.measure(name).tolist() == expected
+        assert itemsets.measure(name, data=data.merge_identical()).tolist() == expected
+        assert without.measure(name).tolist() == expected
+        assert itemsets.closed().measure(name, data=data).tolist() == pytest.approx(
+            [naive_measures(rows, names, len(rows))[name] for names in itemsets.closed().sets]
+        )
+
+
+def test_measures_are_columns(itemsets, tmp_path):
+    """A measure that was asked for is in tables, frames and files, and stays where sets are taken."""
+    measured = itemsets.with_measures("bond", "lift")
+    assert measured.measures == ("lift", "bond")
+    assert itemsets.measures == ()
+    assert measured.table(1).headers == ("support", "lift", "bond", "count", "itemset")
+    assert measured.head(2).measure("bond").tolist() == itemsets.measure("bond").tolist()[:2]
+    assert "bond" in measured.to_pandas()
+    measured.save(tmp_path / "x.parquet")
+    assert Itemsets.load(tmp_path / "x.parquet") == measured != itemsets
+    assert len(Itemsets([0], [], [], ["a"]).with_measures("lift", "bond", "all_confidence")) == 0
+
+
+def test_measures_that_cannot_be_computed(itemsets):
+    """The message says which support is missing."""
+    with pytest.raises(InvalidInputError, match="supports of all items of the itemsets, got none of 'milk'"):
+        itemsets.filter(min_len=2).measure("lift")
+    with pytest.raises(
+        InvalidInputError, match=r"all subsets of the itemsets for their bond, got not all of "
+    ):
+        itemsets.filter(min_len=2).measure("bond")
+    with pytest.raises(
+        InvalidInputError, match="expected name to be one of 'lift', 'all_confidence', 'bond'"
+    ):
+        itemsets.measure("cosine")
+
+
+@settings(max_examples=40)
+@given(st.lists(st.sets(st.sampled_from("abcde"), min_size=1), min_size=1, max_size=10))
+def test_generators(rows):
+    """No subset of a generator is in the same transactions, not even the empty one."""
+    itemsets = naive.as_itemsets(rows, 1)
+    counts = {frozenset(i.items): i.count for i in itemsets} | {frozenset(): len(rows)}
+    expected = [
+        names for names in counts if names and all(counts[names - {x}] > counts[names] for x in names)
+    ]
+    found = itemsets.generators()
+    assert [frozenset(names) for names in found.sets] == expected
+    assert found.target == "generators"
+    without = Itemsets(itemsets.offsets, itemsets.codes, itemsets.support, itemsets.items)
+    assert without.generators().sets == found.sets
+    with pytest.raises(InvalidInputError, match="got the closed ones, which lack the generators; mine with"):
+        itemsets.closed().generators()

@@ -190,3 +190,53 @@ def test_invoice_lines_of_a_shop(data_folder):
     assert (tx.shape, tx.n_ones) == ((20_728, 3_829), 520_748)
     assert len(itemix.mine(tx, 0.01)) == 1866
     assert tx.ids.nbytes < 300_000
+
+
+def test_data_with_counts():
+    """A mapping, counts beside any data, and weights of rows that are there."""
+    seen = {("milk", "bread"): 120, ("milk",): 30}
+    tx = Transactions.from_lists(seen)
+    assert tx.support(["milk", "bread"]) == 0.8
+    assert Transactions.from_lists(list(seen), counts=[120, 30]) == tx
+    assert len(itemix.mine(seen, "50%")) == 3
+    onehot = pd.DataFrame({"milk": [1, 1], "bread": [1, 0]})
+    assert Transactions.from_dataframe(onehot, counts=[2, 3]).support("bread") == 0.4
+    assert Transactions.from_matrix([[1, 1], [1, 0]], counts=[2, 3]).support(1) == 0.4
+    assert tx.weighted([0, 2.0]).to_lists() == [["milk"], ["milk"]]
+    with pytest.raises(
+        InvalidInputError, match=r"a whole number of 0 or more for each of the 2 rows, got .*round"
+    ):
+        tx.weighted([0.5, 1])
+
+
+def test_cells_that_hold_lists():
+    """Names between commas, and the sets that arules writes; a text without either is no list."""
+    assert Transactions.from_lists(["milk, bread", "milk"]).to_lists() == [["bread", "milk"], ["milk"]]
+    assert Transactions.from_lists(["{a,b}", "{a}", "{}"]).to_lists() == [["a", "b"], ["a"], []]
+    with pytest.raises(InvalidInputError, match="expected every transaction to be a list of item names"):
+        Transactions.from_lists(["milk", "bread"])
+
+
+def test_what_people_pass(tmp_path):
+    """Paths, percentages and mappings of names."""
+    (tmp_path / "sales.csv").write_text("milk,bread\nmilk\nbread,beer\n")
+    path = tmp_path / "sales.csv"
+    tx = itemix.read_transactions(path)
+    itemsets = itemix.mine(tx, 0.3)
+    assert itemix.mine(str(path), "30%") == itemsets == itemix.mine(path, " 0.3 ")
+    assert len(itemsets.filter(min_support="50%")) == 2
+    itemsets.save(tmp_path / "found.csv")
+    by_hand = itemix.rules(itemsets, min_threshold=0.1)
+    assert len(itemix.rules(tmp_path / "found.csv", data=path, min_threshold=0.1)) == len(by_hand)
+    model = itemix.BernoulliMixture(2, random_state=0).fit(path)
+    assert model.probability("milk") == pytest.approx(2 / 3, abs=0.01)
+    assert list(tx.rename_items({"milk": "Milch"}).items) == ["beer", "bread", "Milch"]
+    with pytest.raises(itemix.UnknownItemError, match="got 'mlk'; did you mean 'milk'"):
+        tx.rename_items({"mlk": "Milch"})
+    model.save(tmp_path / "m.itemix")
+    with pytest.raises(InvalidInputError, match=r"which holds a model; read it with itemix.load"):
+        itemix.read_transactions(tmp_path / "m.itemix")
+    with pytest.raises(InvalidInputError, match=r"or Transactions.from_long if each row is one item"):
+        itemix.mine(pd.DataFrame({"order": [1, 2], "item": ["a", "b"]}), 0.1)
+    with pytest.raises(InvalidInputError, match=r"expected min_support as a fraction .*, a percentage"):
+        itemix.mine(tx, "x%")

@@ -249,7 +249,7 @@ def test_a_count_is_a_number_of_test_transactions():
 
 def test_merged_transactions_are_the_same_test():
     """Multiplicities count."""
-    train, test = split(np.random.default_rng(3), n=200, n_items=4)
+    train, test = split(np.random.default_rng(5), n=200, n_items=4)
     model = BernoulliMixture(n_components=2, random_state=0).fit(train)
     plain = evaluate(model, test, 0.1, train=train)
     merged = evaluate(model, test.merge_identical(), 0.1, train=train.merge_identical())

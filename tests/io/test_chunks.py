@@ -46,6 +46,7 @@ def check(path, size, **options):
     for _ in range(2):
         parts = list(chunks)
         assert joined(parts) == whole
+        assert chunks.sizes == tuple(part.n_rows for part in parts)
         for part in parts:
             assert part.n_rows <= 1 or 8 * part.n_rows + 4 * len(part.indices) <= size
             assert part.source == whole.source
@@ -315,12 +316,15 @@ def test_fit_and_verify_in_chunks(tmp_path):
 
 
 def test_chunks_where_transactions_are_needed(tmp_path):
-    """Chunks of a file, and lists of chunks, are told from lists of item names."""
+    """Lists of chunks are told from lists of item names; chunks of a file are mined as they are."""
     (tmp_path / "file.csv").write_text("a,b\nc\n")
     chunks = read_chunks(tmp_path / "file.csv")
-    for wrong in (chunks, list(chunks)):
-        with pytest.raises(InvalidInputError, match="got chunks of them; give each one to partial_fit"):
-            itemix.mine(wrong, 0.5)
+    assert itemix.mine(chunks, 0.5) == itemix.mine([["a", "b"], ["c"]], 0.5)
+    message = "got chunks of them; give each one to partial_fit, or put them together with itemix.partitions"
+    with pytest.raises(InvalidInputError, match=message):
+        itemix.mine(list(chunks), 0.5)
+    with pytest.raises(InvalidInputError, match=message):
+        itemix.IndependentModel().fit(chunks)
 
 
 SCRIPT = """

@@ -244,3 +244,10 @@ def test_a_full_device_is_an_error_in_every_format(kind):
     transactions = Transactions.from_lists([[i] for i in range(300)])
     with pytest.raises(OutputError, match=r"expected to write '/dev/full', got .*No space left on device"):
         write_transactions(transactions, "/dev/full", format=kind)
+
+
+def test_row_groups_of_parquet_are_small(tmp_path):
+    """Engines split Parquet files at row groups, so these have at most 65,536 transactions."""
+    write_transactions(Transactions.from_lists([["a"]] * 70_000), tmp_path / "file.parquet")
+    metadata = pq.ParquetFile(tmp_path / "file.parquet").metadata
+    assert [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)] == [65_536, 4_464]

@@ -29,6 +29,16 @@ def test_canonical_rows_are_sorted_sets(rows):
     assert csr.is_canonical(*(read_only(array, array.dtype) for array in result))
 
 
+@given(st.lists(st.integers(-5, 300), max_size=80), st.data())
+def test_a_part_is_sorted(values, data):
+    """A part of an array is sorted in place, and the rest stays as it is."""
+    start = data.draw(st.integers(0, len(values)))
+    stop = data.draw(st.integers(start, len(values)))
+    array = np.array(values, dtype=np.int32)
+    csr.sort_span(array, start, stop)
+    assert array.tolist() == values[:start] + sorted(values[start:stop]) + values[stop:]
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_long_rows_are_sorted_too(dtype):
     """Rows longer than those sorted by insertion take another way to the same result."""

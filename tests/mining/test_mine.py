@@ -87,6 +87,8 @@ def options(draw):
         "exclude": sorted(exclude - include),
         "top_k": draw(st.none() | st.integers(1, 12)),
     }
+    if chosen["target"] == "generators":
+        chosen["include"] = []
     return draw(st.integers(1, 4)), chosen
 
 

@@ -93,7 +93,7 @@ def test_top_k_needs_no_threshold():
     assert len(mine(mixture, top_k=100)) == 15
 
 
-@pytest.mark.parametrize("value", [0, 1, 20, -0.1, 1.5, "a", True, float("nan")])
+@pytest.mark.parametrize("value", [0, 1, 20, -0.1, 1.5, "20", True, float("nan")])
 def test_a_model_wants_a_fraction(value):
     """A model has no transactions to count, and says so."""
     mixture = Mixture([1.0], [[0.5]], ["a"])

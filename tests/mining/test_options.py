@@ -32,16 +32,25 @@ BAD_OPTIONS = [
     ({"min_support": 20.0}, IN_RANGE + "20.0; for a count write 20"),
     ({"min_support": nan}, IN_RANGE + "nan; try 0.01"),
     ({"min_support": inf}, IN_RANGE + "inf; try 0.01"),
-    ({"min_support": "a"}, IN_RANGE + "'a' (str); try 0.01"),
+    (
+        {"min_support": "a"},
+        (
+            "expected min_support as a fraction (0.01), a percentage (1%) or a whole number of transactions "
+            "(20), got 'a'; try 0.01"
+        ),
+    ),
     ({"min_support": True}, IN_RANGE + "True (bool); try 0.01"),
     ({"min_support": [0.5]}, IN_RANGE + "[0.5] (list); try 0.01"),
     ({"min_support": Decimal("0.5")}, IN_RANGE + "Decimal('0.5') (Decimal); try 0.01"),
     ({"progress": "x"}, "expected progress as True or False, got 'x'; try True"),
     (
         {"target": "most"},
-        "expected target to be one of 'all', 'closed', 'maximal', got 'most'; try 'all'",
+        "expected target to be one of 'all', 'closed', 'maximal', 'generators', got 'most'; try 'all'",
     ),
-    ({"target": None}, "expected target to be one of 'all', 'closed', 'maximal', got None; try 'all'"),
+    (
+        {"target": None},
+        "expected target to be one of 'all', 'closed', 'maximal', 'generators', got None; try 'all'",
+    ),
     ({"min_len": 0}, "expected min_len as a whole number of at least 1, got 0; try 1"),
     ({"min_len": 1.5}, "expected min_len as a whole number of at least 1, got 1.5; try 1"),
     ({"max_len": -2}, "expected max_len as a whole number of at least 1, got -2; try 1"),
@@ -86,7 +95,7 @@ def test_unknown_items(option):
 
 def test_bad_sources():
     """What is no transactions is refused, and the name of a file is told from its content."""
-    with pytest.raises(InvalidInputError, match=r"got the name 'groceries.csv'; read the file first"):
+    with pytest.raises(InvalidInputError, match=r"expected a file to read, got no such file 'groceries.csv'"):
         itemix.mine("groceries.csv", 0.1)
     with pytest.raises(InvalidInputError, match=r"expected transactions, a data frame, a matrix"):
         itemix.mine(5, 0.1)
@@ -164,7 +173,9 @@ def test_all_transactions_are_no_count_too_many():
     assert len(itemix.mine([], top_k=1)) == 0
 
 
-@pytest.mark.parametrize("support", [1.5, -0.5, nan, inf, True, np.True_, "0.5", None, Decimal("0.5"), [0.5]])
+@pytest.mark.parametrize(
+    "support", [1.5, -0.5, nan, inf, True, np.True_, "half", None, Decimal("0.5"), [0.5]]
+)
 def test_what_is_no_support_for_anything(support, tmp_path):
     """Models, evaluations, reports, filters and estimators refuse what mining refuses."""
     model = itemix.IndependentModel().fit(ROWS)

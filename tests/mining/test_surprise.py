@@ -163,7 +163,7 @@ def test_bad_input_gets_one_line(fitted):
         ((model, [["x"], ["y"]]), "expected the model's 12 items, got others, such as"),
         ((model, test[:1]), "expected at least 2 transactions to test, got 1; pass more"),
         ((test[:3],), "expected at least 4 transactions to test, got 3"),
-        ((model,), "expected data to test the model on, got none; try itemix.surprises"),
+        ((model,), "expected transactions to test the model on, got none; try itemix.surprises"),
         ((itemix.BernoulliMixture(2, random_state=0).fit(train), test), "expected a model with a posterior"),
         ((model.mixture_, test), "expected a model with a posterior"),
     ]

@@ -17,6 +17,7 @@ from itemix import (
     Transactions,
     mine,
 )
+from itemix.core.itemsets import TARGETS
 from itemix.mining.options import SearchOptions
 from itemix.mining.passes import Reader, Stream
 from itemix.mining.verification import Rounds, verify
@@ -94,11 +95,12 @@ def options(draw):
     names = st.sets(st.sampled_from(NAMES), max_size=2)
     include, exclude = draw(names), draw(names)
     min_len, more = draw(st.integers(1, 3)), draw(st.none() | st.integers(0, 3))
+    target = draw(st.sampled_from(TARGETS))
     return {
-        "target": draw(st.sampled_from(["all", "closed", "maximal"])),
+        "target": target,
         "min_len": min_len,
         "max_len": None if more is None else min_len + more,
-        "include": sorted(include),
+        "include": [] if target == "generators" else sorted(include),
         "exclude": sorted(exclude - include),
         "top_k": draw(st.none() | st.integers(1, 12)),
     }

@@ -22,7 +22,7 @@ def mine(
     chosen = {
         itemset: count
         for itemset, count in counts.items()
-        if is_of_target(itemset, counts, target)
+        if is_of_target(itemset, counts | {frozenset(): sum(repeats)}, target)
         and min_len <= len(itemset) <= (max_len or len(itemset))
         and set(include) <= itemset
     }
@@ -48,7 +48,9 @@ def count_of(itemset, baskets):
 
 
 def is_of_target(itemset, counts, target):
-    """Whether a frequent itemset is closed or maximal, from the counts of all frequent ones."""
+    """Whether a frequent itemset is closed, maximal or a generator, from all counts, {} too."""
+    if target == "generators":
+        return all(counts[itemset - {item}] > counts[itemset] for item in itemset)
     items = frozenset().union(*counts) - itemset
     larger = [counts[itemset | {item}] for item in items if itemset | {item} in counts]
     if target == "maximal":

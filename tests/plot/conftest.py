@@ -22,6 +22,7 @@ class Scene(NamedTuple):
     itemsets: object
     rules: object
     evaluation: object
+    comparison: object
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +44,8 @@ def scene():
     itemsets = model.with_intervals(itemix.mine(model, 0.02))
     rules = itemix.rules(itemsets, min_threshold=0.1)
     evaluation = itemix.evaluate(model, test, 0.02, train=train)
-    return Scene(data, model, sampled, itemsets, rules, evaluation)
+    comparison = itemix.compare(data, data.holding("beer"), min_support=0.05)
+    return Scene(data, model, sampled, itemsets, rules, evaluation, comparison)
 
 
 PICTURES = {
@@ -56,6 +58,7 @@ PICTURES = {
     "dependency_matrix": lambda scene, ax: plot.dependency_matrix(scene.model, ax=ax),
     "dependency_network": lambda scene, ax: plot.dependency_network(scene.model, ax=ax),
     "rules_scatter": lambda scene, ax: plot.rules_scatter(scene.rules, ax=ax),
+    "differences": lambda scene, ax: plot.differences(scene.comparison, ax=ax),
     "trace": lambda scene, ax: plot.trace(scene.sampled, ax=ax),
     "evaluation_by_length": lambda scene, ax: plot.evaluation_by_length(scene.evaluation, ax=ax),
 }

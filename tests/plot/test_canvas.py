@@ -127,6 +127,14 @@ REFUSED = {
     "too long": (lambda s: plot.top_itemsets(s.itemsets, min_len=50), NO_ITEMSET),
     "nothing to compare": (lambda s: plot.support_agreement(s.itemsets[:0], s.data), NO_ITEMSET),
     "no rules": (lambda s: plot.rules_scatter(s.rules[:0]), "at least one rule to draw, got none"),
+    "no differences": (
+        lambda s: plot.differences(s.comparison[:0]),
+        "with itemsets that differ, got none; try a lower",
+    ),
+    "itemsets as differences": (
+        lambda s: plot.differences(s.itemsets),
+        r"expected Comparison to draw, got Itemsets; try itemix.compare\(a, b\)",
+    ),
     "no pairs": (lambda s: plot.dependency_network(s.model, 0), NO_PAIR),
     "independent items": (
         lambda s: plot.dependency_network(itemix.IndependentModel().fit(s.data)),

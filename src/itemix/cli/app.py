@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import itemix
+from itemix.cli.compare import compare, summarise, surprises, unusual
 from itemix.cli.ctrl_c import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from itemix.cli.datasets import app as datasets
 from itemix.cli.demo import demo
@@ -37,7 +38,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (mine, rules, fit, show, query, recommend, evaluate, report, explore, serve, demo, warmup):
+_COMMANDS = (
+    *(mine, rules, compare, fit, show, query, recommend, evaluate, surprises, summarise, unusual),
+    *(report, explore, serve, demo, warmup),
+)
+for _command in _COMMANDS:
     app.command(cls=SectionedCommand)(grouped(_command))
 app.add_typer(datasets, name="datasets")
 

@@ -125,7 +125,7 @@ def fetch(
 
 
 def _draw(entries: "list[DatasetInfo]") -> None:
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.display import Table
 
     rows = tuple(

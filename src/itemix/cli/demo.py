@@ -9,7 +9,7 @@ from itemix.cli.output import Stopwatch, stopwatch
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
     from itemix.estimators import DirichletProcessMixture
@@ -36,10 +36,12 @@ def demo() -> None:
 
     The data is a grocery store that is made on the spot; nothing is downloaded.
     """
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.data.synthetic import grocery_store
+    from itemix.kernels.jit import use_compiled_code
 
     page = Page()
+    use_compiled_code()
     with stopwatch(quiet=False) as watch:
         store = grocery_store()
         _describe(page, store)

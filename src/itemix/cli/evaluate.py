@@ -167,7 +167,7 @@ def _recommended(
     quiet: bool,
 ) -> None:
     """Evaluate recommendations, and show or write the figures."""
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.display import plural
     from itemix.evaluation import evaluate_recommendations
 
@@ -271,7 +271,7 @@ def _draw(evaluation: "Evaluation") -> None:
     """Draw one table, or two where there is no room for the floor beside the model."""
     from dataclasses import replace
 
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
 
     page, table = Page(), evaluation.table()
     header_line = table.as_text().splitlines()[1]

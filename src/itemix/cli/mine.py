@@ -18,6 +18,7 @@ from itemix.cli.options import (
     option,
 )
 from itemix.cli.output import (
+    MEASURES,
     SORTS,
     Stopwatch,
     check_output,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from itemix.io.chunks import Chunks
 
 
-_COLUMNS = ("support", "count", "length", "lower", "upper", "itemsets")
+_COLUMNS = ("support", "count", "length", "lower", "upper", *MEASURES, "itemsets")
 
 
 def mine(
@@ -65,19 +66,30 @@ def mine(
             "result is exactly that of mining them.",
         ),
     ] = None,
+    measure: Annotated[
+        list[str] | None,
+        option(
+            "--measure",
+            panel="Output",
+            metavar="|".join(MEASURES),
+            autocompletion=one_of(MEASURES),
+            help="A measure of each itemset as one more column; may be repeated. The first one sorts, unless "
+            "--sort says otherwise.",
+        ),
+    ] = None,
     reading: Reading,
     output: Output,
     sort: Annotated[
-        str,
+        str | None,
         option(
             "--sort",
             panel="Output",
             metavar="|".join(SORTS),
             autocompletion=one_of(SORTS),
-            help="What is shown first: the highest support (the default), the longest sets, or the order of "
-            "mining, which files always have.",
+            help="What is shown first: the highest support (the default) or measure, the longest sets, or "
+            "the order of mining, which files always have.",
         ),
-    ] = "support",
+    ] = None,
 ) -> None:
     """Find frequent itemsets, of data or of a model.
 
@@ -86,6 +98,7 @@ def mine(
     -o, a file.
     """
     check_choice("--sort", sort, SORTS)
+    measures, sort = _measures(measure, sort, search)
     reading, where = reading.without_results(_COLUMNS)
     if search.several_supports:
         _mine_at_several(source, search, where, verify, level, reading=reading, output=output)
@@ -108,6 +121,7 @@ def mine(
             itemsets = _verified(model, data, search, output, watch)
     if level is not None and sure is not None:
         itemsets = sure.with_intervals(itemsets, level=level)
+    itemsets = itemsets.with_measures(*measures, data=_data_of(found))
     if where:
         from itemix.core.display import plural
 
@@ -117,6 +131,23 @@ def mine(
         itemsets = ordered(itemsets, sort, output.limit)
     if not save(itemsets, "itemset", output):
         show_itemsets(itemsets, output.limit, sort)
+
+
+def _measures(measure: list[str] | None, sort: str | None, search: Searching) -> tuple[list[str], str]:
+    """Return the measures that are wanted as columns, and what sorts the itemsets."""
+    for name in measure or ():
+        check_choice("--measure", name, MEASURES)
+    wanted = list(dict.fromkeys([*(measure or ()), *(name for name in MEASURES if name == sort)]))
+    if wanted and search.several_supports:
+        raise InvalidInputError("expected one --min-support with --measure, got several; leave it out")
+    return wanted, sort or (wanted[0] if wanted else "support")
+
+
+def _data_of(source: "FittedModel | Transactions") -> "Transactions | None":
+    """Return the transactions that were mined, if it was not a model."""
+    from itemix.core.transactions import Transactions
+
+    return source if isinstance(source, Transactions) else None
 
 
 def _mine_at_several(

@@ -10,7 +10,6 @@ import functools
 import inspect
 import re
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -223,7 +222,7 @@ def _fields(group: Any) -> list[inspect.Parameter]:  # noqa: ANN401 - any datacl
 
 
 MISSING = ("skip", "item", "refuse")
-TARGETS = ("all", "closed", "maximal")
+TARGETS = ("all", "closed", "maximal", "generators")
 FORMATS = ("fimi", "basket", "long", "onehot", "table", "parquet", "arrow", "jsonl")
 
 SETS_AS = ("names", "json")
@@ -497,8 +496,8 @@ class Searching:
             panel=_WHICH,
             metavar="|".join(TARGETS),
             autocompletion=one_of(TARGETS),
-            help="All frequent itemsets (the default), those without a superset of the same support, or "
-            "those without a frequent superset.",
+            help="All frequent itemsets (the default), those without a superset of the same support, "
+            "those without a frequent superset, or those without a subset of the same support.",
         ),
     ] = "all"
     min_len: Annotated[
@@ -717,32 +716,12 @@ def _way(text: str) -> Any:  # noqa: ANN401 - a word, a number or several
 
 
 def as_support(text: str | None, name: str = "--min-support") -> float | int | None:
-    """Return a support as `itemix.mine` takes it: digits are a count, a decimal or percentage a fraction.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is none of these.
-    """
+    """Return a support as `itemix.mine` takes it; see `itemix._checks.as_support`."""
     if text is None:
         return None
-    written = text.strip()
-    try:
-        if written.isascii() and written.removeprefix("-").isdigit():
-            return int(written)
-        number = Decimal(written.removesuffix("%")).normalize()  # which a signaling NaN refuses
-    except (InvalidOperation, ValueError):  # no number, or one of too many digits
-        raise InvalidInputError(
-            f"expected {name} as a fraction (0.01), a percentage (1%) or a whole number of "
-            f"transactions (20), got {text!r:.60}; try 0.01"
-        ) from None
-    if not written.endswith("%"):
-        return float(number)
-    if not number.is_finite() or not 0 < number <= 100:
-        raise InvalidInputError(
-            f"expected {name} as a percentage above 0% and up to 100%, got {text!r}; try 1%"
-        )
-    return float(number / 100)
+    from itemix._checks import as_support as support_of_text
+
+    return support_of_text(text, name)
 
 
 def check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> None:

@@ -1,4 +1,7 @@
-"""The output of commands: files, tables on a terminal, lines in a pipe; and notes on standard error."""
+"""The output of commands: files, tables on a terminal, lines in a pipe; and notes on standard error.
+
+At the end is a page of headings, sentences and tables. Rich draws it, and is imported only then.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from rich.console import RenderableType
+
     from itemix.cli.options import Output
+    from itemix.core.display import Table
     from itemix.core.itemsets import Itemsets
     from itemix.core.results import Tabular
     from itemix.core.sets import Sets
@@ -142,7 +148,8 @@ def names_of(sets: Sets) -> Iterator[str]:
         yield ", ".join([names[code] for code in codes[start:stop]])
 
 
-SORTS = ("support", "length", "order")
+MEASURES = ("lift", "all_confidence", "bond")
+SORTS = ("support", "length", "order", *MEASURES)
 
 
 def show_itemsets(itemsets: Itemsets, limit: int | None, sort: str = "order") -> None:
@@ -150,12 +157,11 @@ def show_itemsets(itemsets: Itemsets, limit: int | None, sort: str = "order") ->
     n = rows_shown(len(itemsets), limit)
     shown = ordered(itemsets, sort, n)
     if on_terminal():
-        from itemix.cli.page import Page
-
         table = dataclasses.replace(shown.table(n), title="", footer=more_rows(len(itemsets) - n))
         Page().table(table, bars=(shown.support / max(shown.support.max(initial=0), 1e-300)).tolist())
         return
-    numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper}
+    measured = {name: shown.measure(name) for name in shown.measures}
+    numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper, **measured}
     columns = {
         name: [f"{value:.6g}" for value in values.tolist()]
         for name, values in numbers.items()
@@ -190,8 +196,6 @@ def show_table(result: Tabular, limit: int | None) -> None:
     """Show the first rows of any other result: its table on a terminal, all its columns in a pipe."""
     n = rows_shown(len(result), limit)
     if on_terminal():
-        from itemix.cli.page import Page
-
         footer = more_rows(len(result) - n)
         Page().table(dataclasses.replace(result.table(n, width=None), title="", footer=footer))
         return
@@ -200,7 +204,6 @@ def show_table(result: Tabular, limit: int | None) -> None:
 
 
 def _draw_rules(shown: Rules, extra: list[str], n_left_out: int) -> None:
-    from itemix.cli.page import Page
     from itemix.core.display import format_number
 
     table = shown.table(len(shown))
@@ -219,6 +222,8 @@ def ordered(itemsets: Itemsets, sort: str, n: int | None) -> Itemsets:
     n = n or len(itemsets)
     if sort == "support":
         return itemsets.top(n)
+    if sort in MEASURES:
+        return itemsets.take(np.argsort(-itemsets.measure(sort), kind="stable")[:n])
     if sort == "length":
         return itemsets.take(np.lexsort((-itemsets.support, -itemsets.lengths))[:n])
     return itemsets[:n]
@@ -267,3 +272,127 @@ def _forgo_matrix_products() -> None:
         import numba.np.arraymath  # noqa: F401
     finally:
         del sys.modules[blas]
+
+
+_WIDTH_IN_PIPES = 100
+_ACCENT = "cyan"
+_BAR_WIDTH = 16
+_PADDING = 2
+_LEAST_CROPPED = 10
+_LEAST_FOLDED = 16
+_LEAST_BESIDE_BARS = 30
+
+
+class Page:
+    """Writes to standard output, with colours and lines on a terminal and without any elsewhere."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        self._console = Console(highlight=False)
+        self._is_plain = not self._console.is_terminal
+        self._draws_bars = not self._is_plain and self._console.encoding.startswith("utf")
+        if self._is_plain:
+            self._console = Console(highlight=False, width=_WIDTH_IN_PIPES, color_system=None)
+
+    def heading(self, text: str, aside: str = "") -> None:
+        """Begin a section; the aside follows the heading in a quieter tone."""
+        from rich.text import Text
+
+        self._print(Text.assemble("\n", (text, f"bold {_ACCENT}"), (f"   {aside}" if aside else "", "dim")))
+
+    def text(self, markup: str) -> None:
+        """Write a sentence; it may have rich's markup."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        self._print(Padding(Text.from_markup(markup), (0, 0, 0, 1)))
+
+    def command(self, line: str, why: str) -> None:
+        """Show a command to try, and what it is for."""
+        from rich.text import Text
+
+        self._print(Text.assemble((f"  # {why}\n", "dim"), ("  $ ", "dim"), (line, "bold")))
+
+    def table(self, table: Table, bars: Sequence[float] = (), *, crop: bool = False) -> None:
+        """Draw a table.
+
+        Parameters
+        ----------
+        table : Table
+            What to draw.
+        bars : sequence of float
+            On a terminal with room for them, how long the bar of each row is, as a fraction.
+        crop : bool
+            Whether the last column is cut where the line ends, or left out where there is no room for it.
+        """
+        from rich.text import Text
+
+        if not table.rows:
+            self.text("none")
+            return
+        *columns, names = table.columns()
+        widths = [max(map(len, column)) for column in columns]
+        room = self._console.width - sum(widths) - _PADDING * (len(widths) + 1)
+        has_bars = bool(bars) and self._draws_bars and room - _BAR_WIDTH - _PADDING >= _LEAST_BESIDE_BARS
+        if has_bars:
+            columns.append(["", *map(_bar, bars)])
+            widths.append(_BAR_WIDTH)
+        if not crop and room < _LEAST_FOLDED:
+            self._draw_in_two_lines(columns, names)
+        else:
+            self._draw(columns, names, widths, has_bars=has_bars, room=room if crop else None)
+        if table.footer:
+            self._print(Text(f" {table.footer}", style="dim"))
+
+    def _draw(
+        self,
+        columns: Sequence[Sequence[str]],
+        names: Sequence[str],
+        widths: Sequence[int],
+        *,
+        has_bars: bool,
+        room: int | None,
+    ) -> None:
+        """Draw columns of numbers and one of names, which are cropped where there is only some room."""
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        drawn = RichTable(box=None, header_style="dim")
+        for column, width in zip(columns, widths, strict=True):
+            is_bar = has_bars and column is columns[-1]
+            drawn.add_column(column[0], style=_ACCENT if is_bar else "", no_wrap=True, min_width=width)
+        is_named = room is None or room >= _LEAST_CROPPED
+        if is_named:
+            drawn.add_column(names[0], overflow="fold")
+        for position, name in enumerate(names[1:], start=1):
+            last = [Text(name if room is None else _cropped(name, room))] if is_named else []
+            drawn.add_row(*(Text(column[position]) for column in columns), *last)
+        self._print(drawn)
+
+    def _draw_in_two_lines(self, columns: Sequence[Sequence[str]], names: Sequence[str]) -> None:
+        """Draw each row as its numbers, and its names on the next lines: for narrow terminals."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        for position, name in enumerate(names):
+            style = "" if position else "dim"
+            self._print(Text(" " + "  ".join(column[position] for column in columns), style=style))
+            self._print(Padding(Text(name, style=style), (0, 0, 0, 3)))
+
+    def _print(self, what: RenderableType) -> None:
+        if not self._is_plain:
+            self._console.print(what)
+            return
+        with self._console.capture() as captured:
+            self._console.print(what)
+        sys.stdout.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
+
+
+def _cropped(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _bar(fraction: float) -> str:
+    halves = round(min(max(fraction, 0.0), 1.0) * _BAR_WIDTH * 2)
+    return "━" * (halves // 2) + "╸" * (halves % 2)

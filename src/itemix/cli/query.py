@@ -126,7 +126,7 @@ def _counted(transactions: "Transactions", event: EventNames, condition: EventNa
 
 
 def _draw(row: dict[str, float], event: str, condition: str) -> None:
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.display import Table, format_number
 
     question = f"P({event} | {condition})" if condition else f"P({event})"

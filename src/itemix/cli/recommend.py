@@ -226,7 +226,7 @@ def _alone(names: "tuple[Label, ...]") -> "Label | tuple[Label, ...]":
 
 
 def _draw(offers: list[Offer]) -> None:
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.display import Table, format_number
 
     rows = tuple((format_number(p), format_number(lift), in_a_line(item)) for p, lift, item in offers)

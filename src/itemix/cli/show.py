@@ -114,7 +114,7 @@ def _show_pairs(model: "FittedModel", limit: int, *, as_json: bool, quiet: bool)
         rows = ([pair.item, pair.other, *(float(getattr(pair, name)) for name in numbers)] for pair in pairs)
         write_rows(["item", "other", *numbers], rows, as_json=as_json)
         return
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
 
     cells = tuple(
         (
@@ -129,7 +129,7 @@ def _show_pairs(model: "FittedModel", limit: int, *, as_json: bool, quiet: bool)
 
 def _show_items(model: "FittedModel", limit: int, *, as_json: bool) -> None:
     """Show the most probable items."""
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.display import Table, format_name, format_number
 
     probability, items = model.model.item_probabilities, model.model.items
@@ -165,7 +165,7 @@ def _read_model(source: Opened) -> "FittedModel":
 
 
 def _draw(components: "Mixture", shown: list[int], n_items: int, n_left_out: int) -> None:
-    from itemix.cli.page import Page
+    from itemix.cli.output import Page
     from itemix.core.display import Table
     from itemix.mining.characteristics import in_words
 

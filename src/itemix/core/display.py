@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import html
+import re
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,6 +20,7 @@ NAME_WIDTH = 32
 SET_WIDTH = 72
 # In HTML long names are folded, not cut.
 HTML_WIDTH = 400
+_NUMBER = re.compile(r"[-\d.,]+%?")
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,7 +61,12 @@ class Table:
             padded(header, texts) if header in self.words else aligned(header, texts)
             for header, texts in zip(self.headers, others, strict=False)
         ]
-        return [*columns, [self.headers[-1], *names]]
+        last = self.headers[-1]
+        return [*columns, aligned(last, names) if self._ends_in_numbers() else [last, *names]]
+
+    def _ends_in_numbers(self) -> bool:
+        """Whether the last column has no names but numbers."""
+        return bool(self.rows) and all(_NUMBER.fullmatch(row[-1]) for row in self.rows)
 
     def as_html(self) -> str:
         """Write the table as HTML for notebooks; every text is escaped.
@@ -70,6 +75,8 @@ class Table:
         """
         last = len(self.headers) - 1
         is_left = [j == last or header in self.words for j, header in enumerate(self.headers)]
+        if self._ends_in_numbers() and self.headers[last] not in self.words:
+            is_left[last] = False
         head = "".join(
             _cell("th", text, left, f"font-weight: 600; {_LINE}")
             for text, left in zip(self.headers, is_left, strict=True)
@@ -172,8 +179,9 @@ def format_column(
     values: Sets | npt.NDArray[Any], width: int | None = SET_WIDTH, *, is_percent: bool = False
 ) -> list[str]:
     """Write a column of sets, texts, truth values or numbers for people."""
-    if not isinstance(values, np.ndarray):
+    if not hasattr(values, "dtype"):
         return [format_set(names, width) for names in values]
+    values = cast("npt.NDArray[Any]", values)
     if values.dtype == object:
         whole = [text and format_name(text, sys.maxsize) for text in values]
         return [text if width is None or len(text) <= width else f"{text[: width - 1]}…" for text in whole]

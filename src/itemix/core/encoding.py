@@ -94,6 +94,29 @@ def encode_lists(transactions: Iterable[Iterable[Label]]) -> Encoded:
     return sorted_by_label(np.array(indptr, dtype=np.int64), np.array(codes, dtype=np.int32), labels)
 
 
+def cells_as_lists(transactions: Any) -> Any:  # noqa: ANN401 - whatever users have
+    """Return the lists that cells of text hold: names with commas between them, or sets in braces.
+
+    They are taken as such only if there are such cells, and all transactions are text.
+    """
+    if isinstance(transactions, str | bytes) or not isinstance(transactions, Collection):
+        return transactions
+    if not all(isinstance(cell, str) for cell in transactions):
+        return transactions
+    if not any("," in cell or _is_braced(cell) for cell in transactions):
+        return transactions
+    return [_names_in(cell) for cell in transactions]
+
+
+def _is_braced(cell: str) -> bool:
+    return cell.strip().startswith("{") and cell.strip().endswith("}")
+
+
+def _names_in(cell: str) -> list[str]:
+    inside = cell.strip()[1:-1] if _is_braced(cell) else cell
+    return [name for part in inside.split(",") if (name := part.strip())]
+
+
 def is_matrix(source: Any) -> bool:  # noqa: ANN401 - whatever users have
     """Whether a source is an array of numbers; a column of names, or of lists of names, is not."""
     if not hasattr(source, "shape"):
@@ -176,15 +199,16 @@ def not_binary(value: object, column: object = None) -> str:
     """Return the message for a value that is neither 0 nor 1; None and NaN count as missing."""
     value = value.item() if isinstance(value, np.generic) else value
     where = "" if column is None else f" in column {column!r}"
+    long = "" if column is None else ", or Transactions.from_long if each row is one item of a transaction"
     got = f"{' '.join(repr(value).split()):.60}"
     hint = "1 and 0 in the place of other values"
     if value is None or (isinstance(value, float) and math.isnan(value)):
         got = "a missing value"
         hint = "0 in its place, if the item was absent, or Transactions.from_table"
     elif isinstance(value, str):
-        hint = "Transactions.from_table, which makes items such as 'sex=female'"
+        hint = f"Transactions.from_table, which makes items such as 'sex=female'{long}"
     elif isinstance(value, Number):
-        hint = "Transactions.from_table, which makes items such as 'age=18-30' of numbers"
+        hint = f"Transactions.from_table, which makes items such as 'age=18-30' of numbers{long}"
     return f"expected only 0 and 1 (or False and True), got {got}{where}; try {hint}"
 
 

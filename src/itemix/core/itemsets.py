@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from itemix._checks import as_written, check_bounds, check_counts, check_support_count, check_whole
+from itemix._checks import (
+    as_support,
+    as_written,
+    check_bounds,
+    check_choice,
+    check_counts,
+    check_support_count,
+    check_whole,
+)
 from itemix._runtime import interruptible
 from itemix.core import display, tables
 from itemix.core.items import Items
@@ -16,16 +25,18 @@ from itemix.core.sets import Sets, are_several, as_position, as_positions, reado
 from itemix.errors import InvalidInputError, UnknownItemError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
     from itemix.core.items import Label
+    from itemix.core.transactions import Transactions
 
 __all__ = ["TARGETS", "Itemset", "Itemsets"]
 
-TARGETS = ("all", "closed", "maximal")
-_OPTIONAL = ("count", "lower", "upper")
+TARGETS = ("all", "closed", "maximal", "generators")
+MEASURES = ("lift", "all_confidence", "bond")
+_OPTIONAL = ("count", "lower", "upper", *MEASURES)
 # A support of a model may be above 1 by so much, by rounding.
 _MORE_THAN_ONE = 1e-9
 # A support that is this close to a bound meets it.
@@ -80,9 +91,11 @@ class Itemsets(Tabular):
         The number of transactions behind the supports; None if they come from a model.
     lower, upper : array of float, shape (n,), optional
         Ends of an interval for each support.
+    lift, all_confidence, bond : array of float, shape (n,), optional
+        Measures of each set, as `measure` computes them.
     min_support : float, optional
         The threshold that was asked for, as a fraction.
-    target : {"all", "closed", "maximal"}, optional
+    target : {"all", "closed", "maximal", "generators"}, optional
         Which of the itemsets with at least that support these are; None if they are only some of them.
     check : bool, default True
         Whether to check and protect the arrays; False hands them over as they are.
@@ -96,6 +109,7 @@ class Itemsets(Tabular):
         "count": "int64",
         "lower": "float64",
         "upper": "float64",
+        **dict.fromkeys(MEASURES, "float64"),
     }
     __slots__ = ("_columns", "_min_support", "_n_transactions", "_sets", "_support", "_target")
 
@@ -110,13 +124,23 @@ class Itemsets(Tabular):
         n_transactions: int | None = None,
         lower: npt.ArrayLike | None = None,
         upper: npt.ArrayLike | None = None,
+        lift: npt.ArrayLike | None = None,
+        all_confidence: npt.ArrayLike | None = None,
+        bond: npt.ArrayLike | None = None,
         min_support: float | None = None,
         target: str | None = None,
         check: bool = True,
     ) -> None:
         self._sets = Sets(offsets, codes, items, check=check)
         self._support = readonly(support, np.float64, copy=check)
-        given = {"count": (count, np.int64), "lower": (lower, np.float64), "upper": (upper, np.float64)}
+        given = {
+            "count": (count, np.int64),
+            "lower": (lower, np.float64),
+            "upper": (upper, np.float64),
+            "lift": (lift, np.float64),
+            "all_confidence": (all_confidence, np.float64),
+            "bond": (bond, np.float64),
+        }
         self._columns: dict[str, npt.NDArray[Any]] = {
             name: readonly(values, dtype, copy=check)
             for name, (values, dtype) in given.items()
@@ -187,6 +211,11 @@ class Itemsets(Tabular):
     def upper(self) -> npt.NDArray[np.float64] | None:
         """The upper end of each support's interval, if there is one."""
         return self._columns.get("upper")
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that are columns, see `with_measures`."""
+        return tuple(name for name in MEASURES if name in self._columns)
 
     @property
     def items(self) -> Items:
@@ -286,6 +315,106 @@ class Itemsets(Tabular):
             )
         return float(self._support[position])
 
+    def measure(self, name: str, *, data: Transactions | None = None) -> npt.NDArray[np.float64]:
+        """Return a measure of each itemset, shape (n,).
+
+        Parameters
+        ----------
+        name : str
+            - "lift": how many times as frequent the set is as if its items were independent;
+            - "all_confidence": its support over that of its most frequent item, the least confidence of all
+              rules that can be made of it;
+            - "bond": the transactions with all of its items, as a part of those with any of them.
+        data : Transactions, optional
+            What the itemsets were mined from. Needed if subsets of the sets are not among these: single items
+            for the first two measures, all subsets for the bond.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such measure, or a support is missing.
+        """
+        check_choice("name", name, MEASURES)
+        if name in self._columns:
+            return self._columns[name]
+        if name == "bond":
+            any_item = self._any_by_subsets() if data is None else _any_in_data(self._sets, data)
+            values = np.divide(self._support, any_item, out=np.ones(len(self)), where=any_item > 0)
+        else:
+            alone = self._item_supports(data)[self.codes]
+            starts = self.offsets[:-1]
+            if name == "lift":
+                values = self._support / np.multiply.reduceat(alone, starts) if len(self) else self._support
+            else:
+                values = self._support / np.maximum.reduceat(alone, starts) if len(self) else self._support
+        return readonly(values, np.float64)
+
+    def with_measures(self, *names: str, data: Transactions | None = None) -> Itemsets:
+        """Return the same itemsets with measures as columns, in tables, frames and files.
+
+        Parameters
+        ----------
+        *names : str
+            Some of "lift", "all_confidence" and "bond": see `measure`.
+        data : Transactions, optional
+            What the itemsets were mined from, if subsets of the sets are not among these.
+        """
+        columns = {name: self.measure(name, data=data) for name in names}
+        return self._taken(np.arange(len(self)), self._target, self._min_support, columns)
+
+    def _item_supports(self, data: Transactions | None) -> npt.NDArray[np.float64]:
+        """Return the support of each item, shape (n_items,)."""
+        found = np.full(len(self.items), np.nan)
+        if data is not None:
+            used = np.unique(self.codes)
+            counts = data.item_counts()
+            own = [data.items.code(name) for name in self.items.names(used)]
+            found[used] = counts[own] / max(data.n_transactions, 1)
+            return found
+        single = np.flatnonzero(self.lengths == 1)
+        found[self.codes[self.offsets[single]]] = self._support[single]
+        missing = np.flatnonzero(np.isnan(found[self.codes]))
+        if len(missing):
+            raise InvalidInputError(
+                f"expected the supports of all items of the itemsets, got none of "
+                f"{self.items[int(self.codes[missing[0]])]!r}; pass data= to count it, or mine with "
+                "target='all'"
+            )
+        return found
+
+    def _any_by_subsets(self) -> npt.NDArray[np.float64]:
+        """Return the support of having any item of each set, by inclusion and exclusion.
+
+        Item by item, each set's number goes from how often its items are there to how often this one is not
+        and the others are: what is left without it, minus what is left with it.
+        """
+        whole, alone = (self._support, 1.0) if self.count is None else (self.count, self._n_transactions or 0)
+        left = np.append(whole, alone)
+        pairs = [(np.empty(0, np.int64),) * 3]
+        for length in np.unique(self.lengths).tolist():
+            at = np.flatnonzero(self.lengths == length)
+            rows = self._sets.take(at).codes.reshape(len(at), length)
+            offsets = np.arange(len(at) + 1) * (length - 1)
+            for position in range(length):
+                rest = np.delete(rows, position, axis=1).ravel()
+                without = np.full(len(at), len(self)) if length == 1 else self.positions(offsets, rest)
+                if (without < 0).any():
+                    names = self._sets[int(at[np.argmin(without)])]
+                    raise InvalidInputError(
+                        f"expected all subsets of the itemsets for their bond, got not all of {set(names)}; "
+                        "pass data= to count, or mine with target='all'"
+                    )
+                pairs.append((rows[:, position].astype(np.int64), at, without))
+        item, at, without = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
+        order = np.argsort(item, kind="stable")
+        bounds = np.flatnonzero(np.diff(item[order], prepend=-1, append=-2))
+        for start, stop in pairwise(bounds.tolist()):
+            one = order[start:stop]
+            left[at[one]] = left[without[one]] - left[at[one]]
+        any_item = (alone - left[:-1]) / (1.0 if self.count is None else max(alone, 1))
+        found: npt.NDArray[np.float64] = np.maximum(any_item, self._support)
+        return found
+
     def take(self, positions: npt.ArrayLike) -> Itemsets:
         """Return the itemsets at some positions (or where a mask is true), in that order."""
         return self._taken(as_positions(positions, len(self)), None, self._min_support)
@@ -338,7 +467,9 @@ class Itemsets(Tabular):
             threshold = max(threshold or 0.0, lowest)
         return self._taken(np.flatnonzero(kept), target, threshold)
 
-    def _fraction(self, support: float, name: str) -> float:
+    def _fraction(self, support: float | str, name: str) -> float:
+        if isinstance(support, str):
+            support = as_support(support, name)
         if isinstance(support, int | np.integer) and not isinstance(support, bool):
             if self._n_transactions is None:
                 raise InvalidInputError(
@@ -380,8 +511,33 @@ class Itemsets(Tabular):
         They are the maximal itemsets of the data if these are all frequent (or all closed) itemsets.
         """
         group = np.zeros(len(self), dtype=np.int64)
-        target = None if self._target is None else "maximal"
+        target = None if self._target in (None, "generators") else "maximal"
         return self._taken(np.flatnonzero(self._sets.largest(group)), target, self._min_support)
+
+    @interruptible()
+    def generators(self) -> Itemsets:
+        """Return the generators: the itemsets with no proper subset of the same support, the empty one too.
+
+        Of all itemsets that are in the same transactions, they are the shortest. All subsets of a generator
+        are generators. Supports from a model that differ by less than one part in 10^9 count as the same.
+
+        Raises
+        ------
+        InvalidInputError
+            If these are the closed or maximal itemsets only: subsets are missing.
+        """
+        if self._target in ("closed", "maximal"):
+            raise InvalidInputError(
+                f"expected all frequent itemsets, got the {self._target} ones, which lack the generators; "
+                "mine with target='generators'"
+            )
+        if self.count is not None and self._n_transactions is not None:
+            group, of_nothing = self.count, self._n_transactions
+        else:
+            groups = _groups_of_equal(np.append(self._support, 1.0))
+            group, of_nothing = groups[:-1], int(groups[-1])
+        target = "generators" if self._target in ("all", "generators") else None
+        return self._taken(np.flatnonzero(self._sets.smallest(group, of_nothing)), target, self._min_support)
 
     @classmethod
     def from_pandas(
@@ -414,14 +570,20 @@ class Itemsets(Tabular):
         columns.facts["n_transactions"] = n_transactions
         return cls._from_columns(columns)
 
-    def _taken(self, positions: npt.NDArray[np.int64], target: str | None, min_support: float | None) -> Self:
+    def _taken(
+        self,
+        positions: npt.NDArray[np.int64],
+        target: str | None,
+        min_support: float | None,
+        more: Mapping[str, npt.NDArray[Any]] | None = None,
+    ) -> Self:
         sets = self._sets.take(positions)
         return type(self)(
             sets.offsets,
             sets.codes,
             self._support[positions],
             self.items,
-            **{name: column[positions] for name, column in self._columns.items()},
+            **{name: column[positions] for name, column in {**self._columns, **(more or {})}.items()},
             n_transactions=self._n_transactions,
             target=target,
             min_support=min_support,
@@ -430,16 +592,19 @@ class Itemsets(Tabular):
 
     def _shown(self, n: int, width: int | None) -> dict[str, list[str]]:
         shown = self._taken(np.arange(n), None, self._min_support)
-        numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper, "count": shown.count}
+        intervals = {"lower": shown.lower, "upper": shown.upper}
+        measured = {name: shown.measure(name) for name in shown.measures}
+        numbers = {"support": shown.support, **intervals, **measured, "count": shown.count}
         columns = {name: display.format_column(v) for name, v in numbers.items() if v is not None}
         return {**columns, "itemset": display.format_column(shown.sets, width)}
 
     def _title(self) -> str:
-        kind = f"{self._target} " if self._target in ("closed", "maximal") else ""
+        kind = {"closed": "closed ", "maximal": "maximal "}.get(self._target or "", "")
         least, n = self._min_support, self._n_transactions
         threshold = "" if least is None else f"support >= {display.format_percent(least)}"
         source = "" if n is None else f"of {display.plural(n, 'transaction')}"
-        return display.joined([f"Itemsets: {display.plural(len(self), f'{kind}itemset')}", threshold, source])
+        noun = "generator" if self._target == "generators" else f"{kind}itemset"
+        return display.joined([f"Itemsets: {display.plural(len(self), noun)}", threshold, source])
 
     @classmethod
     def _from_columns(cls, columns: tables.TableColumns) -> Self:
@@ -488,6 +653,30 @@ class LengthCounts(ColumnResult):
             **{f"length_{n}": by_length[:, n] for n in range(longest) if by_length[:, n].any()},
         }
         return cls(tables.TableColumns(cls._kind, Items([]), columns, {}))
+
+
+_CELLS_AT_ONCE = 1 << 24
+
+
+def _any_in_data(sets: Sets, data: Transactions) -> npt.NDArray[np.float64]:
+    """Return which part of the transactions has any item of each set; items are matched by name."""
+    from scipy import sparse
+
+    known = [name for name in sets.items if name in data.items]
+    aligned = data.select_items(known).align_items(sets.items)
+    shape = (aligned.n_rows, aligned.n_items)
+    ones = np.ones(len(aligned.indices), dtype=np.int32)
+    rows = sparse.csr_array((ones, aligned.indices, aligned.indptr), shape=shape)
+    weights = np.ones(aligned.n_rows) if aligned.multiplicities is None else aligned.multiplicities
+    at_once = max(1, _CELLS_AT_ONCE // max(aligned.n_rows, 1))
+    found = np.zeros(len(sets))
+    for start in range(0, len(sets), at_once):
+        part = sets.part(start, start + at_once)
+        shape = (len(part), len(sets.items))
+        ones = np.ones(len(part.codes), dtype=np.int32)
+        held = rows @ sparse.csr_array((ones, part.codes, part.offsets), shape=shape).T
+        found[start : start + at_once] = np.asarray(weights @ (held > 0))
+    return found / max(data.n_transactions, 1)
 
 
 def _groups_of_equal(support: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

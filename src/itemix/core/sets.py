@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _CHUNK = 4096
+_SETS_AT_ONCE = 1 << 18
 
 
 class Sets(Immutable):
@@ -195,6 +196,31 @@ class Sets(Immutable):
             order = rest[np.lexsort((-self.lengths[rest], group[rest]))]
             covered |= lattice.mark_contained(self.offsets, self.codes, group, order, len(self.items))
         return ~covered
+
+    def smallest(self, group: npt.NDArray[np.int64], group_of_nothing: int) -> npt.NDArray[np.bool_]:
+        """Mark the sets of which no subset is in their group; a set whose subsets are not all here is not.
+
+        Parameters
+        ----------
+        group : array of int64, shape (n,)
+            The group of each set, such as its count. Of two sets in one group, all sets between are in it.
+        group_of_nothing : int
+            The group of the set without items.
+        """
+        marked = np.ones(len(self), dtype=np.bool_)
+        lengths = self.lengths
+        marked[lengths == 1] = group[lengths == 1] != group_of_nothing
+        for length in range(2, int(lengths.max(initial=0)) + 1):
+            alike = np.flatnonzero(lengths == length)
+            for start in range(0, len(alike), _SETS_AT_ONCE):
+                at = alike[start : start + _SETS_AT_ONCE]
+                rows = self.take(at).codes.reshape(len(at), length)
+                offsets = np.arange(len(at) + 1) * (length - 1)
+                for left_out in range(length):
+                    rest = np.delete(rows, left_out, axis=1).ravel()
+                    found = self.find(Sets(offsets, rest, self.items, check=False))
+                    marked[at] &= (found >= 0) & (group[found] != group[at])
+        return marked
 
     def index(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """Return the hash table of the sets and the keys of the items, made when first asked for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
@@ -22,7 +22,7 @@ from itemix.errors import InvalidInputError
 from itemix.kernels import csr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from types import EllipsisType
 
     import pandas as pd
@@ -216,8 +216,25 @@ class Transactions:
         self._ids = as_ids(ids, len(pointers) - 1)
 
     @classmethod
-    def from_lists(cls, transactions: Iterable[Iterable[Label]]) -> Transactions:
+    def from_lists(
+        cls,
+        transactions: Iterable[Iterable[Label]] | Mapping[tuple[Label, ...], int],
+        *,
+        counts: npt.ArrayLike | None = None,
+        ids: Any = None,  # noqa: ANN401 - values in a row
+    ) -> Transactions:
         """Make transactions from lists of item names.
+
+        Parameters
+        ----------
+        transactions : iterable of lists of str or int, or mapping
+            The transactions; a mapping has how often each one was seen, ``{("milk", "bread"): 120}``. Cells
+            with names between commas, as ``"milk,bread"``, and sets as arules writes them, as in
+            ``"{milk,bread}"``, are lists, too.
+        counts : array of int, optional
+            How many transactions each one stands for.
+        ids : array, optional
+            What each transaction is called outside.
 
         Examples
         --------
@@ -225,20 +242,38 @@ class Transactions:
         >>> itemix.Transactions.from_lists([["milk", "bread"], ["milk"]])
         Transactions(2 x 2, 3 ones, density 75%)
         """
-        return cls(*encoding.encode_lists(transactions))
+        if isinstance(transactions, Mapping):
+            counts = list(transactions.values()) if counts is None else counts
+            transactions = list(transactions)
+        return cls(*encoding.encode_lists(encoding.cells_as_lists(transactions))[:3], counts, ids)
 
     @classmethod
-    def from_matrix(cls, matrix: Any, items: Iterable[Label] | None = None) -> Transactions:  # noqa: ANN401
+    def from_matrix(
+        cls,
+        matrix: Any,  # noqa: ANN401 - NumPy or SciPy
+        items: Iterable[Label] | None = None,
+        *,
+        counts: npt.ArrayLike | None = None,
+    ) -> Transactions:
         """Make transactions from a 0/1 matrix (NumPy or SciPy sparse), a row for each transaction.
 
-        Without `items`, the names are the column numbers.
+        Without `items`, the names are the column numbers. `counts` says how many transactions each row
+        stands for.
         """
-        return cls(*encoding.encode_matrix(matrix, items))
+        return cls(*encoding.encode_matrix(matrix, items)[:3], counts)
 
     @classmethod
-    def from_dataframe(cls, frame: Any) -> Transactions:  # noqa: ANN401 - pandas, polars, pyarrow
-        """Make transactions from a one-hot data frame (pandas, polars or pyarrow), a column for each item."""
-        return cls(*encoding.encode_onehot_frame(frame))
+    def from_dataframe(
+        cls,
+        frame: Any,  # noqa: ANN401 - pandas, polars, pyarrow
+        *,
+        counts: npt.ArrayLike | None = None,
+    ) -> Transactions:
+        """Make transactions from a one-hot data frame (pandas, polars or pyarrow), a column for each item.
+
+        `counts` says how many transactions each row stands for.
+        """
+        return cls(*encoding.encode_onehot_frame(frame)[:3], counts)
 
     @classmethod
     def from_long(
@@ -681,12 +716,30 @@ class Transactions:
         codes = new_code[self._indices]
         return Transactions(self._indptr, codes, wanted, self._multiplicities, self._ids, source=self._source)
 
+    def without_codes(self, codes: npt.NDArray[np.int32]) -> Transactions:
+        """Leave some items out of all transactions; the others keep their codes."""
+        new_code = np.arange(self.n_items, dtype=np.int32)
+        new_code[codes] = -1
+        indptr, indices = csr.select_items(self._indptr, self._indices, protected(new_code))
+        return Transactions.from_canonical(indptr, indices, self._items, self._multiplicities)
+
     def drop_empty(self) -> Transactions:
         """Leave out the transactions without any item."""
         return self.of_rows(np.flatnonzero(self.lengths()))
 
-    def rename_items(self, items: Iterable[Label]) -> Transactions:
-        """Give the items other names, in the order of their codes."""
+    def rename_items(self, items: Iterable[Label] | Mapping[Label, Label]) -> Transactions:
+        """Give the items other names: all in the order of their codes, or some as ``{old: new}``.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are not as many names as items, or two items would have the same name.
+        UnknownItemError
+            If an old name is not one of `items`.
+        """
+        if isinstance(items, Mapping):
+            new = {self._items.code(old): name for old, name in items.items()}
+            items = [new.get(code, name) for code, name in enumerate(self._items)]
         names = self._items.renamed(items)
         if len(names) != self.n_items:
             raise InvalidInputError(
@@ -695,6 +748,33 @@ class Transactions:
             )
         return Transactions.from_canonical(
             self._indptr, self._indices, names, self._multiplicities, self._ids, source=self._source
+        )
+
+    def weighted(self, counts: npt.ArrayLike) -> Transactions:
+        """Return the same rows, of which each stands for so many transactions; those of 0 are left out.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is not a whole number of 0 or more for each row.
+        """
+        weights = np.asarray(counts)
+        if weights.dtype.kind == "f" and np.isfinite(weights).all() and (weights == np.floor(weights)).all():
+            weights = weights.astype(np.int64)
+        if weights.shape != (self.n_rows,) or weights.dtype.kind not in "iu" or (weights < 0).any():
+            raise InvalidInputError(
+                f"expected a whole number of 0 or more for each of the {self.n_rows:,} rows, got "
+                f"{weights.shape} of {weights.dtype}; multiply fractions by a common factor and round them"
+            )
+        kept = np.flatnonzero(weights)
+        chosen = self.of_rows(kept)
+        return Transactions.from_canonical(
+            chosen.indptr,
+            chosen.indices,
+            self._items,
+            as_multiplicities(weights[kept], len(kept)),
+            chosen.ids,
+            source=self._source,
         )
 
     def holding(self, itemset: Iterable[Label] | Label) -> Transactions:
@@ -840,13 +920,15 @@ def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever use
         )
     if hasattr(source, "columns"):
         return Transactions.from_dataframe(source)
+    if isinstance(source, Mapping):
+        return Transactions.from_lists(source)
     if encoding.is_matrix(source):
         return Transactions.from_matrix(source)
     if hasattr(source, "__iter__"):
         if not isinstance(source, Iterator) and isinstance(next(iter(source), None), Transactions):
             raise InvalidInputError(
-                "expected transactions, got chunks of them; give each one to partial_fit, or all of them to "
-                "verify= of mine"
+                "expected transactions, got chunks of them; give each one to partial_fit, or put them "
+                "together with itemix.partitions(...)"
             )
         return Transactions.from_lists(source)
     raise InvalidInputError(

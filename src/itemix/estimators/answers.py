@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from itemix.correction import Choice
     from itemix.fitted import ComponentsTable, FittedModel
     from itemix.inference.selection import Selection
+    from itemix.mining.surprise import Unusual
     from itemix.models.base import Model, Names
     from itemix.models.corrected import CorrectedMixture
     from itemix.models.counts import Counts
@@ -80,7 +81,11 @@ def read_input(
     if isinstance(X, list | tuple) and not X:
         raise InvalidInputError(_EMPTY.format("transaction", "none"))
     reset = items is None
-    if X is None or isinstance(X, str | bytes | os.PathLike | Number) or not hasattr(X, "__len__"):
+    if isinstance(X, str | os.PathLike):
+        from itemix.io.read import read_transactions
+
+        return read_input(estimator, read_transactions(X), items=items)
+    if X is None or isinstance(X, bytes | Number) or not hasattr(X, "__len__"):
         return as_transactions(X)  # which says what was expected
     if hasattr(X, "columns"):
         if items is not None and not items.are_integers and not hasattr(estimator, "feature_names_in_"):
@@ -203,6 +208,31 @@ class Answers(Saved, ABC):
 
     def _transactions(self, X: TransactionsLike) -> Transactions:
         return read_input(self, X, items=self.model_.items)
+
+    def unusual(
+        self,
+        X: TransactionsLike,
+        *,
+        level: float = 0.05,
+        n_simulated: int = 10_000,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> Unusual:
+        """Return how unusual each transaction is, and which items make it so; see `FittedModel.unusual`.
+
+        Parameters
+        ----------
+        X : transactions in any form
+            The transactions.
+        level : float, default 0.05
+            The p value up to which it is told which items are unexpected or missing.
+        n_simulated : int, default 10,000
+            How many transactions to draw from the model, for p values.
+        random_state : int, Generator or None, default 0
+            The seed.
+        """
+        return self._fitted().unusual(
+            self._transactions(X), level=level, n_simulated=n_simulated, random_state=random_state
+        )
 
     def score_samples(self, X: TransactionsLike) -> Floats:
         """Return the log-probability of each transaction, shape (n_transactions,)."""

@@ -31,7 +31,9 @@ from itemix.inference.loop import Callback, Settings, run, shown_progress, tell_
 from itemix.inference.priors import DataTotals
 from itemix.inference.selection import COMPONENTS, select_components
 from itemix.inference.start import starter
-from itemix.models.counts import Rows, tables_of_mixture
+from itemix.io.chunks import Chunks
+from itemix.io.partitions import Partitions, partitions
+from itemix.models.counts import Rows, SplitRows, tables_of_mixture
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
@@ -216,6 +218,10 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
 _FORGETTING = 0.7
 
 
+def _rows_of(data: Any, workers: Workers) -> Rows | SplitRows:  # noqa: ANN401 - Transactions or Partitions
+    return SplitRows(data, workers) if isinstance(data, Partitions) else Rows(data, workers)
+
+
 class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the mixture estimators: a subclass says which algorithm it runs."""
 
@@ -272,8 +278,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         ends the correction, the model is kept without one. Where there is nothing to keep yet, it raises
         KeyboardInterrupt.
         """
-        transactions = read_input(self, X)
         check_correction(self.correction)
+        transactions = self._in_parts(X) if isinstance(X, Chunks | Partitions) else read_input(self, X)
         quiet = not check_flag("progress", progress)
         with (
             interruptible(),
@@ -292,11 +298,41 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
                 self._correct(transactions, observers)
         return self
 
+    def _in_parts(self, X: Chunks | Partitions) -> Any:  # noqa: ANN401 - Partitions, which the loop takes too
+        """Return data in parts, if that is what this fit can take.
+
+        Raises
+        ------
+        InvalidInputError
+            If it has to have all transactions in memory, or there are none.
+        """
+        if METHODS[self._method].keeps == "draws":
+            wanted, got = "inference='variational'", "inference='gibbs', which goes through them one by one"
+        elif isinstance(self.n_components, str):
+            wanted, got = (
+                "a number as n_components",
+                f"n_components={self.n_components!r}, which tries halves",
+            )
+        elif self.correction is not None:
+            wanted, got = "correction=None", f"correction={self.correction!r}, which keeps all of them"
+        else:
+            data = partitions(X)
+            self.n_features_in_ = data.n_items
+            if data.n_transactions == 0:
+                raise InvalidInputError(
+                    "expected at least one transaction, got none; check how they were read"
+                )
+            return data
+        raise InvalidInputError(
+            f"expected {wanted} for transactions in parts, got {got}; set it, or fit a sample: "
+            "itemix.partitions(...).take(positions)"
+        )
+
     def _loop(self, transactions: Transactions, n_components: int, workers: Workers) -> Callable[..., Any]:
         """Return the function that fits the mixture: it takes callbacks, and returns how the fit went."""
         require_room(n_components, transactions.n_items, self._bytes_a_cell)
         settings = self._settings()
-        rows = Rows(transactions, workers)
+        rows: Any = _rows_of(transactions, workers)
         start = starter(self._start(n_components), transactions, rows, n_components)
         algorithm = self._algorithm(rows, start, DataTotals.of(rows))
         return partial(run, algorithm, rows.n_transactions, settings, as_seed(self.random_state))

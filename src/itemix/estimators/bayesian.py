@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 import warnings
 from functools import partial
@@ -16,7 +15,6 @@ from sklearn.utils.metaestimators import available_if
 
 from itemix._checks import check_choice, check_flag
 from itemix._runtime import count_threads, interruptible
-from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.estimators import base
 from itemix.estimators.answers import Learned
@@ -32,7 +30,10 @@ from itemix.inference.start import PROCESS_LABELS, label_starter
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
 
     from itemix._runtime import Workers
     from itemix._typing import TransactionsLike
@@ -476,6 +477,7 @@ def fit(
     random_state: Seed | np.random.RandomState = 0,
     n_jobs: int | None = -1,
     progress: bool = True,
+    sample_weight: npt.ArrayLike | None = None,
 ) -> DirichletProcessMixture:
     """Fit the recommended model, with everything chosen well: the front door.
 
@@ -495,6 +497,9 @@ def fit(
     progress : bool, default True
         Whether to show what is chosen and why, and how far the fit is: a bar on a terminal or in a notebook,
         lines elsewhere if it takes long.
+    sample_weight : array of int, optional
+        How many transactions each one stands for: whole numbers; fractions are refused. Those of 0 are left
+        out.
 
     Returns
     -------
@@ -514,7 +519,11 @@ def fit(
     >>> [entry.item for entry in model.recommend(["salsa"], n=1)]
     ['tortillas']
     """
-    transactions = _as_data(data)
+    from itemix.io.read import transactions_of
+
+    transactions = transactions_of(data)
+    if sample_weight is not None:
+        transactions = transactions.weighted(sample_weight)
     quiet = not check_flag("progress", progress)
     model = DirichletProcessMixture(correction="auto", random_state=random_state, n_jobs=n_jobs)
     if not quiet:
@@ -573,11 +582,3 @@ def _learn_to_recommend(
 
 def _is_large(transactions: Transactions) -> bool:
     return transactions.n_ones > _MOST_SAMPLED and transactions.n_transactions > _FIRST_SAMPLED
-
-
-def _as_data(data: TransactionsLike | str | os.PathLike[str]) -> Transactions:
-    if isinstance(data, str | os.PathLike):
-        from itemix.io.read import read_transactions
-
-        return read_transactions(data)
-    return as_transactions(data)

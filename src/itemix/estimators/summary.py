@@ -18,13 +18,21 @@ from itemix.core.results import ColumnResult
 from itemix.core.sets import Sets
 from itemix.core.tables import TableColumns
 from itemix.core.transactions import Transactions, as_transactions
-from itemix.errors import InvalidInputError, UnknownItemError
+from itemix.errors import InvalidInputError
 from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture
 from itemix.fitted import FittedModel
 from itemix.inference.loop import shown_progress
 from itemix.mining.options import min_count
-from itemix.mining.surprise import candidates, check_test, fit_too_well, p_and_q_values, tails, tested
-from itemix.models.base import Model, require_same_items
+from itemix.mining.surprise import (
+    aligned,
+    candidates,
+    check_test,
+    fit_too_well,
+    p_and_q_values,
+    tails,
+    tested,
+)
+from itemix.models.base import Model
 from itemix.models.maxent import TiltedMixture
 from itemix.models.mixture import Mixture
 
@@ -225,25 +233,21 @@ def tested_data(fitted: FittedModel, data: TransactionsLike) -> Transactions:
         If it has other items or fewer than two transactions, or is what the model was fitted to.
     """
     fitted.require_error_source()
-    given = as_transactions(data)
-    try:
-        aligned = given.align_items(fitted.value.items)
-    except UnknownItemError:
-        require_same_items(fitted.value.items, given.items)
-        raise
-    _require_enough(aligned, _FEWEST)
-    if _is_training(fitted, aligned):
+    transactions = aligned(data, fitted.value.items)
+    _require_enough(transactions, _FEWEST)
+    if _is_training(fitted, transactions):
         raise InvalidInputError(
-            f"expected data that the model was not fitted to, got its {aligned.n_transactions:,} training "
-            "transactions; leave the model out, and one half is fitted and the other one tested"
+            "expected data that the model was not fitted to, got its "
+            f"{transactions.n_transactions:,} training transactions; leave the model out, and one half is "
+            "fitted and the other one tested"
         )
     mixture, source = beliefs(fitted)
-    if fit_too_well(mixture.items, source, aligned):
+    if fit_too_well(mixture.items, source, transactions):
         raise InvalidInputError(
             "expected data that the model was not fitted to, got data in which its items are as frequent as "
             "it expects, closer than chance allows; pass transactions that are not in its training data"
         )
-    return aligned
+    return transactions
 
 
 def _require_enough(data: Transactions, least: int) -> None:
@@ -271,8 +275,8 @@ def _divided(
     """Return a model of one half of transactions, and the other half."""
     if hasattr(source, "fit") or isinstance(source, Model | FittedModel):
         raise InvalidInputError(
-            "expected data to test the model on, got none; try itemix.surprises(model, data), with data that "
-            "it was not fitted to"
+            "expected transactions to test the model on, got none; try itemix.surprises(model, data), with "
+            "data that it was not fitted to"
         )
     transactions = as_transactions(source)
     _require_enough(transactions, 2 * _FEWEST)

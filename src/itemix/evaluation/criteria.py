@@ -405,10 +405,10 @@ def _by_itemsets(itemsets: Itemsets, min_support: float, train: Transactions | N
 
 
 def _check_complete(itemsets: Itemsets, min_support: float) -> None:
-    if itemsets.target in ("closed", "maximal"):
+    if itemsets.target in ("closed", "maximal", "generators"):
+        which = "generators" if itemsets.target == "generators" else f"{itemsets.target} ones"
         raise InvalidInputError(
-            f"expected all frequent itemsets as a prediction, got the {itemsets.target} ones; "
-            "mine with target='all'"
+            f"expected all frequent itemsets as a prediction, got the {which}; mine with target='all'"
         )
     mined_at, n = itemsets.min_support, itemsets.n_transactions
     if mined_at is None:

@@ -14,6 +14,7 @@ labels with the higher joint probability are the start.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,9 +24,10 @@ from itemix.core.transactions import Transactions, each_transaction
 from itemix.errors import InvalidInputError
 from itemix.inference.gibbs import GibbsSampler, GibbsState
 from itemix.inference.priors import make_prior
+from itemix.io.partitions import Partitions
 from itemix.kernels import csr
 from itemix.models.base import require_same_items
-from itemix.models.counts import Counts, Rows, counts_of_labels, tables_of_mixture
+from itemix.models.counts import Counts, Rows, SplitRows, counts_of_labels, tables_of_mixture
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ Init = str | Mixture | npt.ArrayLike
 
 
 def starter(
-    init: Init, transactions: Transactions, rows: Rows, n_components: int
+    init: Init, transactions: Transactions | Partitions, rows: Rows | SplitRows, n_components: int
 ) -> Callable[[np.random.Generator], Counts]:
     """Return the function that makes first counts from a random generator.
 
@@ -58,7 +60,7 @@ def starter(
     ----------
     init : {"sampled", "k-means++", "random"}, Mixture, or array of int, shape (n_transactions,)
         How to start.
-    transactions : Transactions
+    transactions : Transactions or Partitions
         The data as it was given.
     rows : Rows
         The same data, ready for E-steps.
@@ -84,7 +86,7 @@ def starter(
             f"expected init to be one of {list(COUNT_METHODS)}, a Mixture or labels, got {init!r}; "
             "try 'sampled'"
         )
-    counts = counts_of_labels(transactions, checked_labels(init, transactions, n_components), n_components)
+    counts = _counted(transactions, checked_labels(init, transactions, n_components), n_components)
     return lambda _: counts
 
 
@@ -160,8 +162,15 @@ def seeded_labels(
     return label
 
 
-def _pool(transactions: Transactions, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], Transactions]:
+def _pool(
+    transactions: Transactions | Partitions, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], Transactions]:
     """Return the rows among which seeds are drawn: all rows, or 20,000 of them."""
+    if isinstance(transactions, Partitions):
+        rows = np.arange(transactions.n_transactions)
+        if len(rows) > _ROWS_SEEDED:
+            rows = np.sort(rng.choice(len(rows), _ROWS_SEEDED, replace=False))
+        return rows, transactions.take(rows)
     n_rows = transactions.n_rows
     if n_rows <= _ROWS_SEEDED:
         return np.arange(n_rows), transactions
@@ -192,12 +201,29 @@ def _spread(
     return label, seeds
 
 
-def _random_counts(transactions: Transactions, n_components: int, rng: np.random.Generator) -> Counts:
+def _random_counts(
+    transactions: Transactions | Partitions, n_components: int, rng: np.random.Generator
+) -> Counts:
     labels = random_labels(transactions.n_transactions, n_components, rng)
-    return counts_of_labels(transactions, labels, n_components)
+    return _counted(transactions, labels, n_components)
 
 
-def _seeded_counts(transactions: Transactions, n_components: int, rng: np.random.Generator) -> Counts:
+def _counted(data: Transactions | Partitions, labels: npt.NDArray[np.int64], n_components: int) -> Counts:
+    """Count transactions by their labels, those in parts where they lie."""
+    if not isinstance(data, Partitions):
+        return counts_of_labels(data, labels, n_components)
+    of_parts = np.split(labels, np.cumsum(data.sizes)[:-1])
+    parts = data.map(partial(_counted_part, n_components=n_components), of_parts)
+    return sum(parts, start=Counts(np.zeros(n_components), np.zeros((n_components, data.n_items))))
+
+
+def _counted_part(part: Transactions, labels: npt.NDArray[np.int64], n_components: int) -> Counts:
+    return counts_of_labels(part, labels, n_components)
+
+
+def _seeded_counts(
+    transactions: Transactions | Partitions, n_components: int, rng: np.random.Generator
+) -> Counts:
     """Count rows by their nearest seeds."""
     _, pool = _pool(transactions, rng)
     labels = each_transaction(pool, _spread(pool, n_components, rng)[0])
@@ -205,13 +231,17 @@ def _seeded_counts(transactions: Transactions, n_components: int, rng: np.random
 
 
 def _sampled_counts(
-    transactions: Transactions, n_components: int, rng: np.random.Generator, workers: Workers
+    transactions: Transactions | Partitions, n_components: int, rng: np.random.Generator, workers: Workers
 ) -> Counts:
     """Count transactions by labels that short chains have drawn, of at most 20,000 transactions."""
-    part = transactions
-    if transactions.n_transactions > _TRANSACTIONS_SAMPLED:
-        chosen = rng.choice(transactions.n_transactions, _TRANSACTIONS_SAMPLED, replace=False, shuffle=False)
-        part = transactions[np.sort(chosen)]
+    n = transactions.n_transactions
+    chosen = np.arange(n)
+    if n > _TRANSACTIONS_SAMPLED:
+        chosen = np.sort(rng.choice(n, _TRANSACTIONS_SAMPLED, replace=False, shuffle=False))
+    if isinstance(transactions, Partitions):
+        part = transactions.take(chosen)
+    else:
+        part = transactions if len(chosen) == n else transactions[chosen]
     labels = sampled_labels(part, n_components, rng, workers)
     return _softened(counts_of_labels(part, labels, n_components), transactions)
 
@@ -272,7 +302,7 @@ def fill_empty(
     return filled
 
 
-def _softened(part: Counts, transactions: Transactions) -> Counts:
+def _softened(part: Counts, transactions: Transactions | Partitions) -> Counts:
     """Scale counts of a part of the data to all of it, and soften them: EM never leaves a zero."""
     hard = part.scaled(transactions.n_transactions / part.n_transactions)
     frequency = transactions.item_counts() / transactions.n_transactions
@@ -289,7 +319,7 @@ def require_components(mixture: Mixture | TreeMixture, n_components: int) -> Non
         )
 
 
-def _counts_of_mixture(mixture: Mixture, rows: Rows, n_components: int) -> Counts:
+def _counts_of_mixture(mixture: Mixture, rows: Rows | SplitRows, n_components: int) -> Counts:
     require_same_items(mixture.items, rows.items)
     require_components(mixture, n_components)
     tables = tables_of_mixture(mixture.weights, np.ascontiguousarray(mixture.probs.T), rows.flipped)
@@ -297,7 +327,7 @@ def _counts_of_mixture(mixture: Mixture, rows: Rows, n_components: int) -> Count
 
 
 def checked_labels(
-    init: npt.ArrayLike, transactions: Transactions, n_components: int
+    init: npt.ArrayLike, transactions: Transactions | Partitions, n_components: int
 ) -> npt.NDArray[np.int64]:
     """Return given labels, a number from 0 to n_components - 1 for each transaction.
 

@@ -70,6 +70,25 @@ def read_arrow(
         return _READERS[layout](schema, batches, options), layout, ""
 
 
+def encode_table(table: pa.Table, options: ReadOptions) -> Encoded:
+    """Return the rows of a table in memory: a list column, a long table, or columns of 0 and 1.
+
+    Raises
+    ------
+    InvalidInputError
+        If its columns have no known layout.
+    """
+    check_distinct(table.column_names)
+    layout = _layout_of(table.schema, options)
+
+    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        return iter(table.select(list(columns)).to_batches())
+
+    if layout == "long":
+        return _read_pairs(table.schema, batches, options)[0]
+    return _READERS[layout](table.schema, batches, options)
+
+
 def arrow_pieces(
     source: Source, options: ReadOptions, *, parquet: bool, layout: str | None
 ) -> tuple[Items | None, Iterator[Encoded], str]:

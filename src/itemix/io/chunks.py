@@ -148,12 +148,14 @@ def read_chunks(
         byte_progress(path) if check_flag("progress", progress) else nullcontext() as on_bytes,
         file.open(on_bytes) as content,
     ):
-        known, n_transactions = items_of_pieces(content.pieces, content.declared, is_text=content.is_text)
+        sizes: list[int] = []
+        pieces = _measured(content.pieces, size, sizes)
+        known, n_transactions = items_of_pieces(pieces, content.declared, is_text=content.is_text)
         source = content.description
     if names is not None:
         nothing = Transactions([0], np.empty(0, dtype=np.int32), known.items)
         known = known.renamed(named(nothing, names, encoding).items)
-    return Chunks(file, known, n_transactions, source, size)
+    return Chunks(file, known, n_transactions, source, size=size, sizes=tuple(sizes))
 
 
 class Chunks:
@@ -169,9 +171,21 @@ class Chunks:
         The number of items.
     source : str
         The name of the file and its format.
+    sizes : tuple of int
+        The number of transactions of each chunk.
     """
 
-    def __init__(self, file: _File, known: FileItems, n_transactions: int, source: str, size: int) -> None:
+    def __init__(
+        self,
+        file: _File,
+        known: FileItems,
+        n_transactions: int,
+        source: str,
+        *,
+        size: int,
+        sizes: tuple[int, ...],
+    ) -> None:
+        self.sizes = sizes
         self._file = file
         self._known = known
         self._size = size
@@ -418,6 +432,32 @@ def chunks_of_rows(pieces: Iterable[Encoded], size: int) -> Iterator[PieceArrays
         yield chunk.finished()
 
 
+def _measured(pieces: Iterable[Encoded], size: int, sizes: list[int]) -> Iterator[Encoded]:
+    """Yield pieces as they come, and note how many rows each chunk of them will have."""
+    room, n_rows = size, 0
+    for piece in pieces:
+        start, stop = 0, len(piece.indptr) - 1
+        while start < stop:
+            n, n_bytes = _fitting(piece, start, room, is_empty=n_rows == 0)
+            room, n_rows, start = room - n_bytes, n_rows + n, start + n
+            if start < stop:
+                sizes.append(n_rows)
+                room, n_rows = size, 0
+        yield piece
+    if n_rows or not sizes:
+        sizes.append(n_rows)
+
+
+def _fitting(piece: Encoded, start: int, room: int, *, is_empty: bool) -> tuple[int, int]:
+    """Return how many rows from `start` on fit into a chunk, one at least if it is empty, and their bytes."""
+    most = max(room // _ROW_BYTES, 1)
+    ends = piece.indptr[start : start + most + 1]
+    taken = _ROW_BYTES * np.arange(len(ends)) + _CODE_BYTES * (ends - ends[0])
+    n = int(np.searchsorted(taken, room, side="right")) - 1
+    n = max(n, int(is_empty))
+    return n, int(taken[n])
+
+
 class _Chunk:
     """The rows of a chunk while it is filled, and how much room is left."""
 
@@ -431,14 +471,11 @@ class _Chunk:
 
     def add(self, piece: Encoded, start: int) -> int:
         """Append the rows of a piece from `start` on, as far as there is room; return the next row."""
-        most = max(self._room // _ROW_BYTES, 1)
-        ends = piece.indptr[start : start + most + 1]
-        taken = _ROW_BYTES * np.arange(len(ends)) + _CODE_BYTES * (ends - ends[0])
-        n = int(np.searchsorted(taken, self._room, side="right")) - 1
-        n = max(n, 0 if len(self) else 1)
-        self._indptr.extend(ends[1 : n + 1] - ends[0], plus=len(self._codes))
-        self._codes.extend(piece.indices[ends[0] : ends[n]])
-        self._room -= int(taken[n])
+        n, n_bytes = _fitting(piece, start, self._room, is_empty=len(self) == 0)
+        first, stop = piece.indptr[start], piece.indptr[start + n]
+        self._indptr.extend(piece.indptr[start + 1 : start + n + 1] - first, plus=len(self._codes))
+        self._codes.extend(piece.indices[first:stop])
+        self._room -= n_bytes
         return start + n
 
     def finished(self) -> PieceArrays:

@@ -61,6 +61,7 @@ _BINARY = {
     "parquet": re.compile(rb"PAR1(?:[^\t\n\r -~]|\Z)", re.DOTALL),
     "arrow": re.compile(rb"ARROW1\x00\x00|\xff\xff\xff\xff"),
 }
+_MODEL = re.compile(rb'.{8}\{"__metadata__":\{"itemix":', re.DOTALL)
 _FOREIGN = {
     "a zip archive or spreadsheet": re.compile(rb"PK\x03\x04"),
     "a bzip2 file": re.compile(rb"BZh[1-9]1AY&SY"),
@@ -149,6 +150,10 @@ def recognise(
     if not source.head.removeprefix(codecs.BOM_UTF8).strip():
         raise InvalidInputError(
             f"expected {content}, got {source.label} which is empty; check how it was made"
+        )
+    if _MODEL.match(source.head):
+        raise InvalidInputError(
+            f"expected {content}, got {source.label}, which holds a model; read it with itemix.load"
         )
     binary = next((name for name, begin in _BINARY.items() if begin.match(source.head)), None)
     if binary is not None and wanted in (None, binary, *_LAYOUTS_OF_TABLES):

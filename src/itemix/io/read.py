@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from itemix._checks import check_flag
 from itemix._files import refuse_repeated
 from itemix._runtime import interruptible
 from itemix.core.binning import TableOptions
 from itemix.core.rows import RowOptions
-from itemix.core.transactions import Transactions
+from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
 from itemix.io.arrow import LAYOUTS, read_arrow, read_arrow_table
 from itemix.io.detect import (
@@ -159,6 +160,17 @@ def read_transactions(
     else:
         transactions = Transactions(*encoded, source=description)
     return transactions if names is None else named(transactions, names, encoding)
+
+
+def transactions_of(source: Any) -> Transactions:  # noqa: ANN401 - whatever users have
+    """Return transactions in any form that `as_transactions` takes, or those of a file.
+
+    Raises
+    ------
+    InvalidInputError
+        If the source is none of these, or the file cannot be read.
+    """
+    return read_transactions(source) if isinstance(source, str | os.PathLike) else as_transactions(source)
 
 
 def checked_options(

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from itemix.core.items import Items, Label
     from itemix.core.transactions import Transactions
 
+# Engines split Parquet files at row groups.
+_ROWS_IN_A_GROUP = 1 << 16
 ENDINGS = {
     ".dat": "fimi", ".fimi": "fimi",
     ".csv": "basket", ".tsv": "basket",
@@ -255,7 +257,7 @@ def _write_jsonl(transactions: Transactions, file: IO[bytes], _: str) -> None:
 def _write_parquet(transactions: Transactions, file: IO[bytes], _: str) -> None:
     from pyarrow import parquet
 
-    parquet.write_table(_as_table(transactions), file, compression="zstd")
+    parquet.write_table(_as_table(transactions), file, compression="zstd", row_group_size=_ROWS_IN_A_GROUP)
 
 
 def _write_arrow(transactions: Transactions, file: IO[bytes], _: str) -> None:

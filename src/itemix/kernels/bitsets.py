@@ -126,7 +126,9 @@ def multiplicity_planes(multiplicities: np.ndarray, words: int) -> tuple[np.ndar
 def grown(arena: np.ndarray, n_rows: int) -> np.ndarray:
     """Copy rows into an array with room for at least n_rows."""
     larger = np.empty((max(n_rows, 2 * len(arena)), arena.shape[1]), dtype=arena.dtype)
-    larger[: len(arena)] = arena
+    for r in range(len(arena)):  # an assignment to a slice takes ten times as long to compile
+        for w in range(arena.shape[1]):
+            larger[r, w] = arena[r, w]
     return larger
 
 
@@ -138,5 +140,6 @@ def longer(values: np.ndarray, needed: int) -> np.ndarray:
     """
     factor = 8 if len(values) < _LONG else 2
     copy = np.empty(max(needed, factor * len(values)), dtype=values.dtype)
-    copy[: len(values)] = values
+    for j in range(len(values)):
+        copy[j] = values[j]
     return copy

@@ -45,7 +45,14 @@ def compiled(
     if folder is not None:
         name = f"{function.__name__}{'.inner' if is_inner else ''}"
         dispatcher._cache = SavedCode(name, folder)  # noqa: SLF001 - Numba has no other way
+    if is_inner:
+        dispatcher.get_call_template = partial(_for_any_number, dispatcher.get_call_template)
     return dispatcher
+
+
+def _for_any_number(get_call_template: Callable[..., Any], args: Any, kws: Any) -> Any:  # noqa: ANN401
+    """Compile once for all whole numbers: Numba would compile anew for each one that is written in a call."""
+    return get_call_template(tuple(map(types.unliteral, args)), kws)
 
 
 def listen(begin: Callable[[], None], end: Callable[..., None]) -> None:

@@ -19,6 +19,7 @@ The instructions (popcount, trailing_zeros, fetch_add and others) are plain Pyth
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import importlib.util
 import os
@@ -49,6 +50,7 @@ _SECONDS_IF_NOT = 2.5
 _SECONDS_OF_A_PART = 300
 _SECONDS_BETWEEN_TRIES = 3600
 _VARIABLE = "ITEMIX_COMPILE"
+_OF_FITS = ("estep", "gibbs", "pairs", "splitmerge")
 # A step of a linear kernel takes about so long in plain Python.
 _SECONDS_PER_STEP = 5e-7
 
@@ -154,14 +156,14 @@ class Kernel:
         return False
 
     def _as_python(self, arguments: tuple[Any, ...]) -> Any:  # noqa: ANN401 - as the function
-        began = time.perf_counter()
+        began = time.thread_time()
         _in_plain.depth += 1
         try:
             with np.errstate(all="ignore"):  # as in compiled code
                 found = self._function(*arguments)
         finally:
             _in_plain.depth -= 1
-            _spare.spend(time.perf_counter() - began)
+            _spare.spend(time.thread_time() - began)
         return found.item() if isinstance(found, np.generic) else found
 
     def _dispatcher(self) -> Any:  # noqa: ANN401 - Numba's dispatcher
@@ -203,6 +205,10 @@ class SpareTime:
         """Whether work of about so many seconds may be done in plain Python."""
         return seconds <= _SECONDS_IF_NOT and seconds <= self.left(kernel)
 
+    def end(self) -> None:
+        """Leave no time for plain Python."""
+        self._spent = float("inf")
+
     def spend(self, seconds: float) -> None:
         """Note that plain Python has taken so long."""
         self._spent += seconds
@@ -223,14 +229,20 @@ def spend(seconds: float) -> None:
     _spare.spend(seconds)
 
 
+def use_compiled_code() -> None:
+    """Run nothing as Python from now on: for programs that go on for long, and for what is timed."""
+    _spare.end()
+
+
 def _is_lazy() -> bool:
     return os.environ.get(_VARIABLE) != "now"
 
 
 def part_of(module: str) -> str:
     """Return the part of `itemix warmup` that compiles a module of kernels."""
-    folder = module.split(".")[2]
-    return folder if folder in ("models", "inference") else "mining"
+    if module.rpartition(".")[2] in _OF_FITS:
+        return "inference"
+    return "models" if ".models." in module else "mining"
 
 
 @functools.cache
@@ -310,6 +322,7 @@ class Compilations:
         self._depth = 0
         self._began = 0.0
         self._is_said = False
+        self._collects = True
 
     def expect(self, kernel: Kernel) -> None:
         """Expect a kernel to be compiled, and those that it calls."""
@@ -319,6 +332,9 @@ class Compilations:
         """Note that a function is being compiled, maybe because another one calls it."""
         if self._depth == 0:
             self._began = time.perf_counter()
+            # Compilers make objects that stay: to look for garbage among them takes a tenth of the time.
+            self._collects = gc.isenabled()
+            gc.disable()
         self._depth += 1
         self._say()
 
@@ -328,6 +344,8 @@ class Compilations:
         self.n_done += is_ours
         if self._depth == 0:
             self.seconds += time.perf_counter() - self._began
+            if self._collects:
+                gc.enable()
         self._say()
 
     @staticmethod
@@ -416,6 +434,7 @@ def _machine() -> str:
         found = importlib.util.find_spec(package)
         for folder in (found.submodule_search_locations if found else None) or ():
             parts.append((Path(folder) / "_version.py").read_text(encoding="utf-8"))
+    parts.append((Path(__file__).parent / "compiler.py").read_text(encoding="utf-8"))
     parts += [os.environ.get(f"NUMBA_{name}", "") for name in ("CPU_NAME", "CPU_FEATURES", "OPT")]
     parts += [] if os.environ.get("NUMBA_CPU_NAME") else _processor()
     return f"compiled-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from itemix.kernels.jit import flag_bits, kernel, popcount, trailing_zeros
+from itemix.kernels.jit import counted, flag_bits, kernel, linear, popcount, trailing_zeros
 
 LEAD = 8
 TILE = 4096
@@ -35,7 +35,7 @@ def padded_size(n: int) -> int:
     return LEAD + (n + TILE - 1) // TILE * TILE + TILE
 
 
-@kernel
+@counted(lambda _text, n, *_: 30 * n)
 def parse_narrow(
     text: np.ndarray, n: int, labels: np.ndarray, ends: np.ndarray, seen: np.ndarray
 ) -> tuple[int, int, bool, bool]:
@@ -207,7 +207,7 @@ def _all_ascend(labels: np.ndarray, ends: np.ndarray) -> bool:
     return descents == 0
 
 
-@kernel
+@counted(lambda _text, n, *_: 10 * n)
 def parse_wide(text: np.ndarray, n: int, labels: np.ndarray, ends: np.ndarray) -> tuple[int, int, int]:
     """Parse lines of labels below WIDEST into `labels` (n,) int64, and find the first error.
 
@@ -242,7 +242,7 @@ def parse_wide(text: np.ndarray, n: int, labels: np.ndarray, ends: np.ndarray) -
     return position, row, -1
 
 
-@kernel
+@linear
 def rename(codes: np.ndarray, new_code: np.ndarray) -> None:
     """Replace every code in place.
 
@@ -261,7 +261,7 @@ _FALSE = packed(FALSE_WORDS)
 _TRUE = packed(TRUE_WORDS)
 
 
-@kernel
+@counted(lambda text, *_: 10 * len(text))
 def parse(
     text: np.ndarray, delimiter: int, code_of_column: np.ndarray, codes: np.ndarray, ends: np.ndarray
 ) -> tuple[int, int, int, int, int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from itemix.kernels import lattice
 from itemix.kernels.mining import candidates as kernels
-from itemix.kernels.mining.candidates import UNKNOWN
+from itemix.kernels.mining.candidates import RULED_OUT, UNKNOWN
 from itemix.mining.search import SearchStopped, SetColumns
 
 if TYPE_CHECKING:
@@ -58,17 +58,20 @@ class Candidates:
         return int((self.counts == UNKNOWN).sum())
 
     @classmethod
-    def of_sets(cls, sets: SetColumns, *, max_len: int, max_bytes: int) -> Candidates:
+    def of_sets(
+        cls, sets: SetColumns, *, max_len: int, max_bytes: int, with_border: bool = True
+    ) -> Candidates:
         """Make the trie of a family of sets, in the order of mining, with the numbers of items as ranks.
 
-        Sets that come in another order, or without all their subsets, may be left out.
+        Sets that come in another order, or without all their subsets, may be left out. Without the border,
+        joins that are not in the family are ruled out.
 
         Raises
         ------
         SearchStopped
             If the joins do not fit into `max_bytes`.
         """
-        choice = _Proposed(sets)
+        choice = _Proposed(sets, with_border)
         roots = choice.rows(1)[:, 0]
         keys = lattice.item_keys(int(roots.max(initial=-1)) + 1)
         unknown, new = np.full((2, len(roots)), -1, dtype=np.int64)
@@ -152,6 +155,7 @@ class _Proposed:
     """The choice of joins that are among the proposed sets: these become nodes."""
 
     sets: SetColumns
+    with_border: bool
 
     def rows(self, length: int) -> Codes:
         """Return the proposed paths of one length, sorted."""
@@ -160,6 +164,8 @@ class _Proposed:
 
     def chosen(self, level: _Level, counts: Ints, is_proposed: Marks) -> tuple[Marks, Floats]:
         """Mark the joins of a level that become nodes, and return their counts, known or expected."""
+        if not self.with_border:
+            counts[~is_proposed] = RULED_OUT
         return is_proposed, np.zeros(len(counts))
 
 

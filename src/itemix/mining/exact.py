@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from itemix._arrays import ranks_by
 from itemix._runtime import still_wanted
+from itemix.core.sets import Sets
 from itemix.errors import TooManyItemsetsError
 from itemix.kernels import bitsets, jit, lattice
 from itemix.kernels.bitsets import Bitsets
@@ -89,13 +90,15 @@ class ExactSearch:
         """
         options, n_included = self._options, len(self._options.include)
         max_len = min(options.max_len, max_len)
+        is_shortest = options.target == "generators"
         with_own = options.min_len <= n_included <= max_len and self._included_is_one(threshold)
         limits = SearchLimits(
             min_count=int(threshold),
-            min_len=max(1, options.min_len - n_included),
+            min_len=1 if is_shortest else max(1, options.min_len - n_included),
             max_len=max_len - n_included,
-            max_itemsets=(UNBOUNDED if max_itemsets is None else max_itemsets) - with_own,
+            max_itemsets=(UNBOUNDED if max_itemsets is None or is_shortest else max_itemsets) - with_own,
             max_bytes=options.max_bytes,
+            rarer_only=is_shortest,
         )
         found = SetColumns.empty()
         if limits.max_len >= 1 and self._tx.n_transactions >= threshold:
@@ -107,11 +110,26 @@ class ExactSearch:
                 raise too_many(stop.n_found, max_itemsets, advice) from None
             if len(self._code_of) < len(self._rank_of):
                 found = found._replace(codes=self._code_of[found.codes])
+        if is_shortest:
+            found = self._generators(found)
+            if max_itemsets is not None and found.n_sets > max_itemsets:
+                raise too_many(
+                    found.n_sets, max_itemsets, options.fewer(f"{threshold:,} transactions", "max_len")
+                )
         if n_included == 0:
             return found
         if with_own:
             found = found.join(SetColumns.of_nothing(self._tx.n_transactions))
         return found.with_items(options.include, self._rank_of)
+
+    def _generators(self, found: SetColumns) -> SetColumns:
+        """Return the sets without a subset of the same count, of the lengths that were asked for.
+
+        The search has left out sets with the count of one subset, the one that they would have grown from.
+        """
+        sets = Sets(found.offsets, found.codes, range(len(self._rank_of)), check=False)
+        marked = sets.smallest(found.values, self._tx.n_transactions)
+        return found.take(np.flatnonzero(marked & (found.lengths >= self._options.min_len)))
 
     def top(self, threshold: float, k: int) -> SetColumns:
         """Return the k sets with the highest counts, among those of at least the threshold."""
@@ -152,7 +170,7 @@ class ExactSearch:
     def _included_is_one(self, threshold: float) -> bool:
         n = self._tx.n_transactions
         most = int(self._tx.item_counts().max(initial=0))
-        others = {"all": n + 1, "closed": n, "maximal": threshold}[self._options.target]
+        others = {"closed": n, "maximal": threshold}.get(self._options.target, n + 1)
         return n >= threshold and most < others
 
 
@@ -175,11 +193,10 @@ def mine_exact(
     code_of = frequent[np.argsort(-counts[frequent], kind="stable")].astype(np.int32)
     if len(code_of) == 0:
         return SetColumns.empty()
-    if target == "all" and limits.max_len == 1:
+    if target in ("all", "generators") and limits.max_len == 1:
         return _single_items(counts, code_of, limits)
-    kernel: Callable[..., Any] = {"all": eclat.search, "closed": closed.search, "maximal": maximal.search}[
-        target
-    ]
+    kernels = {"closed": closed.search, "maximal": maximal.search}
+    kernel: Callable[..., Any] = kernels.get(target, eclat.search)
     found = mine_plainly(tx, target, limits, code_of, kernel)
     if found is not None:
         return found
@@ -187,7 +204,7 @@ def mine_exact(
     rank_of[code_of] = np.arange(len(code_of), dtype=np.int32)
     data = Layout.of(tx, rank_of, counts[code_of])
     search = Search(n_threads, on_progress)
-    if target == "all":
+    if target in ("all", "generators"):
         records = search.run(_jobs(search, eclat.search, data, limits, both_sides=False), len(code_of))
         return Records.of(records, len(code_of), limits.min_len).columns(search, code_of)
     return _assemble_sets(
@@ -292,13 +309,13 @@ def mine_plainly(
     expected = len(code_of) ** 2 / 2 * (_SECONDS_PER_PAIR + _SECONDS_PER_BIT * tx.n_rows)
     if n_bits > _MOST_BITS or expected > seconds:
         return None
-    began = time.perf_counter()
+    began = time.thread_time()
     search = _PlainSearch(limits, _counter(tx.multiplicities), began + seconds)
     try:
         extensions = [
             (rank, bits, search.count(bits)) for rank, bits in enumerate(_bitsets(tx, code_of, search.check))
         ]
-        if target == "all":
+        if target in ("all", "generators"):
             search.grow((), extensions)
         else:
             search.close(tx.n_transactions, extensions, only_maximal=target == "maximal")
@@ -306,7 +323,7 @@ def mine_plainly(
     except _GivenUpError:
         return None
     finally:
-        jit.spend(time.perf_counter() - began)
+        jit.spend(time.thread_time() - began)
 
 
 def _bitsets(tx: Transactions, code_of: Codes, check: Callable[[], None]) -> list[int]:
@@ -356,7 +373,7 @@ class _PlainSearch:
         n_bytes = BYTES_PER_SET * self._n_sets + BYTES_PER_CODE * self._n_codes
         if self._n_sets > self._limits.max_itemsets or n_bytes > self._limits.max_bytes:
             raise SearchStopped(self._n_sets)
-        if time.perf_counter() > self._until:
+        if time.thread_time() > self._until:
             raise _GivenUpError
 
     def grow(self, path: tuple[int, ...], extensions: Sequence[Extension]) -> None:
@@ -375,7 +392,10 @@ class _PlainSearch:
             if is_last or position == 0:
                 continue
             both = [(other, bits & held) for other, held, _ in extensions[:position]]
-            below = [(other, held, n_both) for other, held in both if (n_both := count(held)) >= least]
+            most = n - self._limits.rarer_only
+            below = [
+                (other, held, n_both) for other, held in both if least <= (n_both := count(held)) <= most
+            ]
             if below:
                 self.grow(longer, below)
 

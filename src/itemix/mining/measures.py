@@ -129,7 +129,7 @@ def q_values(p_values: Floats, adjust: str = "bh", n_tests: int | None = None) -
     return q
 
 
-def fisher(least: Ints, draws: Ints, hits: Ints, total: Ints | int) -> Floats:
+def fisher(least: Ints | int, draws: Ints | int, hits: Ints | int, total: Ints | int) -> Floats:
     """Return the probability of `least` or more hits among so many draws, where `hits` of `total` are hits.
 
     This is Fisher's exact test, one-sided: how likely it is that so many of the transactions with A hold C

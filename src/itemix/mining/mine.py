@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
+from itemix._checks import as_support
 from itemix._runtime import count_threads, interruptible
 from itemix.core.itemsets import Itemsets
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
+from itemix.io.chunks import Chunks
+from itemix.io.partitions import Partitions, partitions
 from itemix.mining.exact import ExactSearch
 from itemix.mining.model import model_search
 from itemix.mining.options import SearchOptions, as_fraction, min_count, min_probability
+from itemix.mining.passes import PartitionedSearch
 from itemix.mining.search import search_progress
 from itemix.models.base import Model, as_model
 
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
 @interruptible()
 def mine(
     source: TransactionsLike | ModelLike,
-    min_support: float | None = None,
+    min_support: float | str | None = None,
     *,
     target: str = "all",
     min_len: int = 1,
@@ -42,14 +47,16 @@ def mine(
 
     Parameters
     ----------
-    source : Transactions, data frame, matrix, list of lists, or a model
-        Transactions, or anything they can be made from; or a fitted estimator, or its model.
-    min_support : float or int, optional
-        A float in (0, 1] is a fraction of the transactions, an int a number of them. Frequent means support
-        >= `min_support`. May be left out with `top_k`.
-    target : {"all", "closed", "maximal"}, default "all"
+    source : Transactions, path, data frame, matrix, list of lists, mapping, or a model
+        Transactions, or anything they can be made from, also the path of a file, or a mapping of transactions
+        to how often they were seen; transactions in parts, of `read_chunks` or `itemix.partitions`; or a
+        fitted estimator, or its model.
+    min_support : float, int or str, optional
+        A float in (0, 1] is a fraction of the transactions, an int a number of them, and ``"5%"`` the same as
+        0.05. Frequent means support >= `min_support`. May be left out with `top_k`.
+    target : {"all", "closed", "maximal", "generators"}, default "all"
         All frequent itemsets; those without a superset of the same support; those without a frequent
-        superset.
+        superset; those without a subset of the same support.
     min_len, max_len : int, optional
         Bounds of the number of items. They choose among the sets of the target: a closed set longer than
         `max_len` is left out, not replaced by a shorter one.
@@ -100,6 +107,8 @@ def mine(
        0.5000      2  {bread, milk}
        0.5000      2  {milk, butter}
     """
+    if isinstance(min_support, str):
+        min_support = as_support(min_support)
     if min_support is None and top_k is None:
         raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
     if verify is not None:
@@ -119,8 +128,14 @@ def mine(
             n_jobs=n_jobs,
             progress=progress,
         ).itemsets
+    if isinstance(source, Chunks):
+        source = partitions(source)
+    if isinstance(source, str | os.PathLike):
+        from itemix.io.read import read_transactions
+
+        source = read_transactions(source)
     model = as_model(source)
-    data = as_transactions(source) if model is None else model
+    data = source if isinstance(source, Partitions) else as_transactions(source) if model is None else model
     options = SearchOptions.checked(
         data.items,
         target=target,
@@ -132,8 +147,9 @@ def mine(
         max_itemsets=max_itemsets,
     )
     n_threads = count_threads(n_jobs)
-    with search_progress(progress) as on_progress:
-        search: ExactSearch | ModelSearch
+    in_parts = isinstance(data, Partitions)
+    with search_progress(progress, "parts" if in_parts else "items") as on_progress:
+        search: ExactSearch | PartitionedSearch | ModelSearch
         if isinstance(data, Model):
             n = None
             threshold = fraction = 0.0 if min_support is None else min_probability(min_support)
@@ -141,7 +157,10 @@ def mine(
         else:
             n, asked = data.n_transactions, 1 if min_support is None else min_support
             threshold, fraction = min_count(asked, n), as_fraction(asked, n)
-            search = ExactSearch(data, options, n_threads, on_progress)
+            if isinstance(data, Partitions):
+                search = PartitionedSearch(data, options, n_jobs, on_progress)
+            else:
+                search = ExactSearch(data, options, n_threads, on_progress)
         if options.top_k is None:
             found = search.find(threshold, options.max_itemsets)
         else:

@@ -111,8 +111,8 @@ class ModelSearch(ABC):
         most = UNBOUNDED if max_itemsets is None else max_itemsets
         try:
             if options.target == "all":
-                return self._probable(threshold, most, options.min_len, options.max_len)
-            found = self._probable(threshold, most, 1, UNBOUNDED)
+                return self._possible(self._probable(threshold, most, options.min_len, options.max_len))
+            found = self._possible(self._probable(threshold, most, 1, UNBOUNDED))
         except SearchStopped as stop:
             # Closed and maximal sets are chosen among those of every length.
             ways = ("max_len", "top_k") if options.target == "all" else ("top_k",)
@@ -120,10 +120,21 @@ class ModelSearch(ABC):
             raise too_many(stop.n_found, max_itemsets, advice) from None
         # Almost every set is closed under a model. So all sets are found first, and then those of the target.
         sets = Itemsets(found.offsets, found.codes, found.values, self._model.items, check=False)
-        chosen = sets.closed() if options.target == "closed" else sets.maximal()
+        of_target = {"closed": sets.closed, "maximal": sets.maximal, "generators": sets.generators}
+        chosen = of_target[options.target]()
         columns = SetColumns(chosen.offsets, chosen.codes, chosen.support)
         fitting = (columns.lengths >= options.min_len) & (columns.lengths <= options.max_len)
         return columns.take(np.flatnonzero(fitting))
+
+    def _possible(self, found: SetColumns) -> SetColumns:
+        """Leave out sets with two values of one column of a table, which no transaction can hold."""
+        column_of = self._model.items.column_of
+        if column_of is None or found.n_sets == 0:
+            return found
+        set_of = np.repeat(np.arange(found.n_sets), found.lengths)
+        pairs = np.sort(set_of * (int(column_of.max()) + 1) + column_of[found.codes])
+        twice = pairs[1:][pairs[1:] == pairs[:-1]] // (int(column_of.max()) + 1)
+        return found.take(np.setdiff1d(np.arange(found.n_sets), twice))
 
     def top(self, threshold: float, k: int) -> SetColumns:
         """Return the k most probable sets, among those of at least the threshold."""

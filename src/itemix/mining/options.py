@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itemix._checks import as_written, check_bounds, check_choice, check_support_count
+from itemix._checks import as_support, as_written, check_bounds, check_choice, check_support_count
 from itemix._runtime import free_memory
 from itemix.core.itemsets import TARGETS
 from itemix.errors import InvalidInputError
@@ -75,6 +75,11 @@ class SearchOptions:
         check_bounds("min_len", low, "max_len", high)
         included = items.codes(() if include is None else include)
         excluded = items.codes(() if exclude is None else exclude)
+        if chosen == "generators" and len(included):
+            raise InvalidInputError(
+                "expected no include with target='generators', whose subsets have fewer items, got some; try "
+                "filter(include=) afterwards"
+            )
         both = set(included.tolist()) & set(excluded.tolist())
         if both:
             raise InvalidInputError(
@@ -108,7 +113,10 @@ class SearchOptions:
         shorter = f"a smaller max_len than {self.max_len}" if self.max_len > self.min_len else None
         left = {
             "max_len": "max_len=" if self.max_len >= _LARGEST else shorter,
-            "target": {"all": "target='closed' or 'maximal'", "closed": "target='maximal'"}.get(self.target),
+            "target": {
+                "all": "target='closed' or 'maximal'",
+                **dict.fromkeys(("closed", "generators"), "target='maximal'"),
+            }.get(self.target),
             # All maximal sets are found before the k most frequent are chosen.
             "top_k": "top_k=" if self.top_k is None and self.target != "maximal" else None,
         }
@@ -126,6 +134,8 @@ def check_support(min_support: object) -> int | float:
     InvalidInputError
         If `min_support` is neither a fraction in (0, 1] nor a count of at least 1.
     """
+    if isinstance(min_support, str):
+        min_support = as_support(min_support)
     if isinstance(min_support, bool) or not isinstance(min_support, Real):
         raise InvalidInputError(
             f"expected min_support as a fraction in (0, 1] or a whole number of transactions, got "
@@ -191,6 +201,8 @@ def min_probability(min_support: object) -> float:
     InvalidInputError
         If it is not a fraction in (0, 1].
     """
+    if isinstance(min_support, str):
+        min_support = as_support(min_support)
     if isinstance(min_support, float | np.floating) and 0 < min_support <= 1:
         return as_written(min_support)
     raise InvalidInputError(

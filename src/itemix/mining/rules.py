@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
@@ -146,6 +147,8 @@ def rules(
       support  confidence   lift  count  rule
        0.5000       1.000  1.333      2  {bread} -> {milk}
     """
+    if isinstance(itemsets, str | os.PathLike):
+        itemsets = Itemsets.load(itemsets)
     if not isinstance(itemsets, Itemsets):
         itemsets = Itemsets.from_pandas(itemsets)
     options = RuleOptions.checked(
@@ -163,7 +166,7 @@ def rules(
         support_only=support_only,
         max_rules=max_rules,
     )
-    supports = Supports(itemsets, None if data is None else as_transactions(data))
+    supports = Supports(itemsets, None if data is None else _read(data))
     n = supports.n_transactions
     options.check_sample(n, has_holdout=holdout is not None)
     threshold = options.min_threshold
@@ -198,7 +201,16 @@ def rules(
     if options.significance is None:
         return found
     test = RuleTest(options.significance, options.level, options.adjust, productive=options.productive)
-    return test.select(found, supports, None if holdout is None else as_transactions(holdout), n_tests)
+    return test.select(found, supports, None if holdout is None else _read(holdout), n_tests)
+
+
+def _read(data: TransactionsLike) -> Transactions:
+    """Return transactions in any form, also those of a file."""
+    if isinstance(data, str | os.PathLike):
+        from itemix.io.read import read_transactions
+
+        return read_transactions(data)
+    return as_transactions(data)
 
 
 @dataclass(frozen=True)

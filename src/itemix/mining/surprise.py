@@ -1,4 +1,4 @@
-"""Surprises: itemsets that are more or less frequent in data than a model allows.
+"""Surprises: itemsets that are more or less frequent in data than a model allows; and unusual transactions.
 
 A model that knows how sure it is says of each itemset how probable it is, with a mean and a variance. The
 number of new transactions that hold it then has a beta-binomial distribution: chance, and what the model does
@@ -11,26 +11,28 @@ become a find (see docs/surprise.md).
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from itemix._checks import check_choice, check_number
+from itemix._checks import as_generator, check_choice, check_number, check_whole
 from itemix._runtime import still_wanted
 from itemix.core.display import format_number, format_percent, joined, plural
 from itemix.core.itemsets import Itemsets
 from itemix.core.results import ColumnResult
 from itemix.core.sets import Sets
 from itemix.core.tables import TableColumns
-from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix.core.transactions import Transactions, as_transactions
+from itemix.errors import InvalidInputError, TooManyItemsetsError, UnknownItemError
 from itemix.mining.intervals import ErrorSource, ends, moments
 from itemix.mining.mine import mine
 from itemix.mining.supports import count
+from itemix.models.base import require_same_items
 
 if TYPE_CHECKING:
-    from itemix._typing import Floats, Ints
+    from itemix._typing import Codes, Floats, Ints, TransactionsLike
     from itemix.core.items import Items, Label
-    from itemix.core.transactions import Transactions
     from itemix.models.base import Model
 
 # Terms of a tail are added one by one up to here, and by quadrature in panels beyond.
@@ -51,6 +53,11 @@ _FEW = 200_000
 _ITEMS_COMPARED = 300
 _OFTEN_ENOUGH = 10
 _TOO_WELL = 1e-6
+# An unusual transaction has so many items that are told: those less probable, or missing ones more probable.
+_ITEMS_TOLD = 3
+_UNEXPECTED = 0.05
+_MISSING = 0.5
+_BASKETS_AT_ONCE = 500
 
 
 class Surprises(ColumnResult):
@@ -156,6 +163,22 @@ class Surprises(ColumnResult):
         if facts["is_divided"]:
             where += f", by a model of the other {self.n_fitted:,}"
         return joined([what, level, where])
+
+
+def aligned(data: TransactionsLike, items: Items) -> Transactions:
+    """Return data over the items of a model.
+
+    Raises
+    ------
+    InvalidInputError
+        If it has other items.
+    """
+    given = as_transactions(data)
+    try:
+        return given.align_items(items)
+    except UnknownItemError:
+        require_same_items(items, given.items)
+        raise
 
 
 class Tails(NamedTuple):
@@ -520,3 +543,187 @@ def fit_too_well(items: Items, source: ErrorSource, data: Transactions) -> bool:
     scale = np.sqrt(np.maximum(np.diag(covariance), _NEGLIGIBLE))
     n_effective = len(order) ** 2 / float(((covariance / np.outer(scale, scale)) ** 2).sum())
     return bool(chi2.cdf(total / len(order) * n_effective, n_effective) < _TOO_WELL)
+
+
+class Unusual(ColumnResult):
+    """Transactions and how unusual each is for a model, in their order: an immutable, columnar value.
+
+    `to_pandas` and the files have a column for each property of the same name, `row`, the position of the
+    transaction, and `id`, if transactions have ids.
+
+    See Also
+    --------
+    itemix.fitted.FittedModel.unusual : ask a model.
+    """
+
+    _kind = "unusual"
+    _types: ClassVar = {
+        "row": "int64",
+        "id": "object",
+        "p_value": "float64",
+        "q_value": "float64",
+        "log_likelihood": "float64",
+        "length": "int64",
+        "unexpected": "sets",
+        "missing": "sets",
+    }
+    _in_table = ("row", "id", "p_value", "log_likelihood", "length", "missing", "unexpected")
+    __slots__ = ()
+
+    @property
+    def p_value(self) -> Floats:
+        """The share of the model's own transactions that are as unusual or more, shape (n,)."""
+        return self._columns.numbers("p_value")
+
+    @property
+    def q_value(self) -> Floats:
+        """The share of usual ones among all with this p value or a smaller one, shape (n,)."""
+        return self._columns.numbers("q_value")
+
+    @property
+    def log_likelihood(self) -> Floats:
+        """The log-probability of each transaction, shape (n,)."""
+        return self._columns.numbers("log_likelihood")
+
+    @property
+    def unexpected(self) -> Sets:
+        """Items that are there against all odds given the rest, the least probable first."""
+        return self._columns.sets("unexpected")
+
+    @property
+    def missing(self) -> Sets:
+        """Items that are not there but would be, given the rest, the most probable first."""
+        return self._columns.sets("missing")
+
+    def top(self, n: int = 10) -> Self:
+        """Return the n most unusual transactions, the most unusual first."""
+        n = check_whole("n", n, 10, least=0)
+        return self.take(np.lexsort((self.log_likelihood, self.p_value))[:n])
+
+    def _title(self) -> str:
+        n = int(self._columns.facts["n_transactions"])
+        shown = f"{len(self):,} of {plural(n, 'transaction')}" if len(self) < n else plural(n, "transaction")
+        return f"Unusual: {shown}"
+
+
+def unusual(
+    model: Model, data: Transactions, *, level: float, n_simulated: int, random_state: object
+) -> Unusual:
+    """Return how unusual each transaction is; see `FittedModel.unusual`."""
+    if not model.has_likelihood:
+        raise InvalidInputError(
+            "expected a model that tells how probable whole transactions are, got one that does not; fit a "
+            "mixture"
+        )
+    rng = as_generator(random_state)
+    simulated = model.sample(check_whole("n_simulated", n_simulated, 10_000, least=100), random_state=rng)
+    ours = _oddities(model, simulated, simulated)
+    theirs = _oddities(model, simulated, data)
+    ranked = np.sort(ours.oddity)
+    lower, upper = (np.searchsorted(ranked, theirs.oddity, side=side) for side in ("left", "right"))
+    # Transactions that are alike share their p values among them, so that these are uniform.
+    p = (1 + lower + np.floor(rng.random(len(lower)) * (upper - lower + 1))) / (len(ranked) + 1)
+    p = np.minimum(p, 1.0)
+    told = np.flatnonzero(p <= level)
+    unexpected, missing = _telling_items(model, data[told], len(p), told)
+    values: dict[str, Any] = {"row": np.arange(len(p), dtype=np.int64)}
+    ids = {name: column for name, column in data.id_columns().items() if column is not None}
+    if ids:
+        rows = zip(*(map(str, column.tolist()) for column in ids.values()), strict=True)
+        values["id"] = np.array([" / ".join(row) for row in rows], dtype=object)
+    values |= {
+        "p_value": p,
+        "q_value": _benjamini_hochberg(p),
+        "log_likelihood": theirs.log_likelihood,
+        "length": theirs.lengths,
+        "unexpected": unexpected,
+        "missing": missing,
+    }
+    return Unusual(TableColumns("unusual", data.items, values, {"n_transactions": len(p), "level": level}))
+
+
+class _Oddities(NamedTuple):
+    oddity: Floats
+    log_likelihood: Floats
+    lengths: Ints
+
+
+def _oddities(model: Model, simulated: Transactions, data: Transactions) -> _Oddities:
+    """Return how odd transactions are, the lower the odder.
+
+    Longer transactions are less probable. So the log-likelihood is compared with what it is on average for
+    that length, in the model's own transactions, and in units of how much it varies. The rank of that among
+    the latter is one oddity, the share of them that are as long is the other; the lower one counts.
+    """
+    logs, lengths = model.log_likelihood(simulated), simulated.lengths()
+    basis, spread_basis = (np.column_stack(columns) for columns in _by_length(lengths))
+    mean = np.linalg.lstsq(basis, logs, rcond=None)[0]
+    deviation = np.linalg.lstsq(spread_basis, np.abs(logs - basis @ mean), rcond=None)[0]
+    least = max(float(np.abs(logs - basis @ mean).mean()) / 10, _NEGLIGIBLE)
+
+    def standardised(values: Floats, of_lengths: Ints) -> Floats:
+        own, own_spread = (np.column_stack(columns) for columns in _by_length(of_lengths))
+        found: Floats = (values - own @ mean) / np.maximum(own_spread @ deviation, least)
+        return found
+
+    ranked, longest = np.sort(standardised(logs, lengths)), np.sort(lengths)
+    own_logs, own_lengths = model.log_likelihood(data), data.lengths()
+    rank = np.searchsorted(ranked, standardised(own_logs, own_lengths), side="right")
+    n_as_long = len(longest) - np.searchsorted(longest, own_lengths, side="left")
+    oddity = np.minimum(rank, n_as_long).astype(np.float64)
+    return _Oddities(oddity, own_logs, own_lengths)
+
+
+def _by_length(lengths: Ints) -> tuple[list[Floats], list[Floats]]:
+    """Return what the mean of a log-likelihood, and its deviation, may depend on."""
+    one, root = np.ones(len(lengths)), np.sqrt(lengths)
+    return [one, root, lengths.astype(np.float64)], [one, root]
+
+
+def _telling_items(model: Model, data: Transactions, n: int, rows: Ints) -> tuple[Sets, Sets]:
+    """Return the items of some of n transactions that are unexpected, and those that are missing."""
+    unexpected: list[Codes] = [np.empty(0, dtype=np.int32)] * n
+    missing = list(unexpected)
+    for first in range(0, len(rows), _BASKETS_AT_ONCE):
+        still_wanted()
+        part = data[first : first + _BASKETS_AT_ONCE]
+        matrix = part.to_scipy()
+        chances = _chances_of_own(model, part)
+        completing = model.items_completing_each(
+            matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+        )
+        for own, row in enumerate(rows[first : first + _BASKETS_AT_ONCE].tolist()):
+            held = slice(*matrix.indptr[own : own + 2])
+            odd = held.start + np.argsort(chances[held], kind="stable")[:_ITEMS_TOLD]
+            unexpected[row] = matrix.indices[odd[chances[odd] < _UNEXPECTED]].astype(np.int32)
+            left = completing[own]
+            left[matrix.indices[held]] = 0.0
+            best = np.argsort(-left, kind="stable")[:_ITEMS_TOLD]
+            missing[row] = best[left[best] > _MISSING].astype(np.int32)
+    families = []
+    for codes in (unexpected, missing):
+        lengths = np.array(list(map(len, codes)), dtype=np.int64)
+        flat = np.concatenate([*codes, np.empty(0, dtype=np.int32)])
+        families.append(Sets.from_lengths(lengths, flat, data.items))
+    return families[0], families[1]
+
+
+def _chances_of_own(model: Model, data: Transactions) -> Floats:
+    """Return the probability of each item that is in a transaction, given all else, one after the other."""
+    matrix = data.to_scipy()
+    lengths = np.diff(matrix.indptr)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    # A row for each item of each transaction: all the others.
+    rows = [np.delete(matrix.indices[i:j], k) for i, j in pairwise(matrix.indptr) for k in range(j - i)]
+    indptr = np.concatenate([[0], np.cumsum(np.maximum(lengths[owner] - 1, 0))])
+    flat = np.concatenate([*rows, np.empty(0, dtype=np.int32)]).astype(np.int32)
+    without = model.log_likelihood(Transactions(indptr, flat, data.items))
+    with np.errstate(over="ignore", invalid="ignore"):
+        chances: Floats = 1 / (1 + np.exp(without - model.log_likelihood(data)[owner]))
+    return np.nan_to_num(chances, nan=0.0)
+
+
+def _benjamini_hochberg(p_values: Floats) -> Floats:
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(p_values)) if len(p_values) else p_values

@@ -16,25 +16,23 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itemix._arrays import ranks_by
 from itemix._checks import check_number, check_whole
 from itemix._runtime import count_threads, interruptible
 from itemix.core.display import plural
 from itemix.core.items import Items
 from itemix.core.itemsets import Itemsets
-from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining.candidates import Candidates
 from itemix.mining.intervals import relative_errors
 from itemix.mining.model import model_search
 from itemix.mining.options import UNBOUNDED, SearchOptions, as_fraction, check_support, min_count
-from itemix.mining.passes import Numbering, Reader, Stream, known_codes
+from itemix.mining.passes import Numbering, Reader, Stream, known_codes, wanted_sets
 from itemix.mining.search import SearchStopped, SetColumns, search_progress, too_many, trial_size
 from itemix.models.base import as_model, as_names
 from itemix.models.corrected import CorrectedMixture
@@ -459,16 +457,9 @@ class Rounds:
         found = found._replace(codes=code_of[found.codes])
         included = items.codes(self.reader.include)
         items.codes(self.reader.exclude)  # raises an error if the data has no such item
-        if len(included) and totals.n_holding >= least:
-            found = SetColumns.of_nothing(totals.n_holding).join(found)
-        if options.target != "all":
-            sets = Sets(found.offsets, found.codes, items, check=False)
-            group = found.values if options.target == "closed" else np.zeros_like(found.values)
-            found = found.take(np.flatnonzero(sets.largest(group)))
-        found = found.with_items(included, ranks_by(totals.item_counts[numbers]))
-        fitting = (found.lengths >= options.min_len) & (found.lengths <= options.max_len)
-        if not fitting.all():
-            found = found.take(np.flatnonzero(fitting))
+        options = replace(options, include=included)
+        n, n_holding = totals.n_transactions, totals.n_holding
+        found = wanted_sets(found, options, totals.item_counts[numbers], n, n_holding=n_holding, least=least)
         if options.top_k is not None:
             found = found.best(options.top_k)
         self._check_number(found.n_sets, totals, least)

@@ -9,6 +9,7 @@ the result is the same for any number of threads.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -215,6 +216,8 @@ class Rows:
         The data; identical rows are merged if that saves a fifth or more.
     workers : Workers
         The threads that work on it.
+    flipped : array of bool, shape (n_items,), optional
+        The items that are stored by their absence, where that is not for this data to decide.
 
     Notes
     -----
@@ -222,7 +225,12 @@ class Rows:
     larger than 80 MB, so that the memory of a fit does not grow with the data.
     """
 
-    def __init__(self, transactions: Transactions, workers: Workers) -> None:
+    def __init__(
+        self,
+        transactions: Transactions,
+        workers: Workers,
+        flipped: npt.NDArray[np.bool_] | None = None,
+    ) -> None:
         self.items = transactions.items
         self.workers = workers
         self.n_transactions = transactions.n_transactions
@@ -232,13 +240,15 @@ class Rows:
         self._indptr, self._indices = transactions.indptr, transactions.indices
         self._weights = weights_of(transactions)
         self._shared = protected(np.empty(0, dtype=np.int32))
-        if _BYTES_OF_A_ROW * transactions.n_rows + 4 * len(transactions.indices) <= _BYTES_OF_COPIES:
-            self._prepare(transactions)
+        is_small = _BYTES_OF_A_ROW * transactions.n_rows + 4 * len(transactions.indices) <= _BYTES_OF_COPIES
+        if is_small or (flipped is not None and flipped.any()):
+            often = 2 * self.item_totals > self.n_transactions
+            self._prepare(transactions, often if flipped is None else flipped)
 
-    def _prepare(self, transactions: Transactions) -> None:
+    def _prepare(self, transactions: Transactions, flipped: npt.NDArray[np.bool_]) -> None:
         data = merged_if_worth_it(transactions)
         weights = weights_of(data)
-        self.flipped = 2 * self.item_totals > self.n_transactions
+        self.flipped = flipped
         indptr, indices = data.indptr, data.indices
         del data
         if self.flipped.any():
@@ -305,6 +315,42 @@ class Rows:
         cuts = np.searchsorted(work, goals)
         cuts[-1] = len(self._indptr) - 1
         return cuts.astype(np.int64)
+
+
+class SplitRows:
+    """The rows of transactions in parts: what `Rows` are for those in memory.
+
+    Every part is made ready where it lies, and its counts are added to those of the others, in order.
+
+    Parameters
+    ----------
+    data : itemix.Partitions
+        The transactions.
+    workers : Workers
+        The threads that work on a part, where parts are in this process.
+    """
+
+    def __init__(self, data: Any, workers: Workers) -> None:  # noqa: ANN401 - it is defined above this layer
+        self.items = data.items
+        self.workers = workers
+        self.n_transactions: int = data.n_transactions
+        self.item_totals: npt.NDArray[np.int64] = data.item_counts()
+        self.flipped = 2 * self.item_totals > self.n_transactions
+        own = workers if data.parts.is_here else Workers()
+        self._parts = data.keep(partial(Rows, workers=own, flipped=self.flipped))
+
+    @property
+    def n_items(self) -> int:
+        """The number of items."""
+        return len(self.flipped)
+
+    def expected_counts(self, tables: ScoreTables, *, squared: bool = False) -> tuple[Counts, float]:
+        """Return the expected counts and the sum of the rows' log-sum-exps: see `Rows.expected_counts`."""
+        found = self._parts.map(partial(Rows.expected_counts, tables=tables, squared=squared))
+        counts, value = next(found)
+        for more, more_value in found:
+            counts, value = counts + more, value + more_value
+        return counts, value
 
 
 def merged_if_worth_it(transactions: Transactions) -> Transactions:

@@ -7,6 +7,7 @@ be printed. matplotlib is imported when the first picture is drawn: ``pip instal
 from itemix.plot.dependencies import dependency_matrix, dependency_network
 from itemix.plot.models import component_heatmap, component_sizes, evaluation_by_length, trace
 from itemix.plot.patterns import (
+    differences,
     length_distribution,
     rules_scatter,
     support_agreement,
@@ -19,6 +20,7 @@ __all__ = [
     "component_sizes",
     "dependency_matrix",
     "dependency_network",
+    "differences",
     "evaluation_by_length",
     "length_distribution",
     "rules_scatter",

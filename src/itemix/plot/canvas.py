@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NAME_WIDTH = 26
-_SHORTEST_NAME = 8
+_SHORTEST_NAME, _LONGEST_NAME = 8, 32
 _FEWEST_TICKS = 3
 
 # Names of items are plain text, whatever characters are in them.
@@ -287,7 +287,7 @@ def short(names: Iterable[object], width: int = NAME_WIDTH) -> list[str]:
 
 def short_sets(sets: Sequence[Iterable[object]], width: int) -> list[str]:
     """Return sets as '{a, b}', of `width` characters together: long names are cut, then some left out."""
-    names = [[format_name(name, width) for name in names] for names in sets]
+    names = [[format_name(name, min(width, _LONGEST_NAME)) for name in names] for names in sets]
     lengths = [len(name) for written in names for name in written]
     room = width - sum(2 * len(written) for written in names)
     cap = max(lengths, default=0)

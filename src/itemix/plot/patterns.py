@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from itemix._typing import Floats, TransactionsLike
+    from itemix.mining.comparison import Comparison
     from itemix.plot.canvas import Palette
 
 
@@ -254,6 +255,86 @@ def top_itemsets(
     )
     canvas.entitle(ax, palette, title, rows=int(data is not None))
     return ax
+
+
+def differences(comparison: Comparison, n: int = 15, *, ax: Axes | None = None) -> Axes:
+    """Draw the itemsets that differ most between two sets of transactions, with both supports.
+
+    A line goes from the support in a, a ring, to that in b, a dot, and is labelled with the ratio. Sets whose
+    difference a part of them explains are left out. The axis is logarithmic; what does not occur is at its
+    left end.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `itemix.compare` has returned.
+    n : int, default 15
+        How many sets, at most 40: the most significant ones.
+    ax : matplotlib Axes, optional
+        Where to draw; by default new ones.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> tx = itemix.datasets.load("grocery_store")
+    >>> with_beer, others = tx.holding("beer"), tx[:2000]
+    >>> ax = itemix.plot.differences(itemix.compare(others, with_beer, min_support=0.05), 8)
+    >>> ax.get_xlabel()
+    'support'
+    """
+    from itemix.mining.comparison import Comparison
+
+    canvas.require_kind(comparison, Comparison, by="itemix.compare(a, b)")
+    own = comparison.own()
+    shown = own.take(np.arange(len(own))[: min(n, 40)])
+    if len(shown) == 0:
+        raise InvalidInputError(
+            "expected a comparison with itemsets that differ, got none; try a lower min_support"
+        )
+    ax = canvas.axes_of(ax, 7.6, 1.3 + 0.26 * len(shown))
+    palette = canvas.palette_of(ax)
+    places = np.arange(len(shown))[::-1]
+    both = np.stack([shown.support_a, shown.support_b])
+    low, high = float(both[both > 0].min()) / 2, float(both.max())
+    both = np.maximum(both, low)
+    canvas.frame(ax, palette, grid="y")
+    for is_more, colour in ((True, palette.positive), (False, palette.negative)):
+        chosen = (shown.ratio > 1) == is_more
+        if not chosen.any():
+            continue
+        a, b = both[:, chosen]
+        ax.hlines(places[chosen], a, b, color=colour, linewidth=1.6, alpha=0.6, zorder=2)
+        mark: dict[str, Any] = {"color": colour, "markersize": 6, "clip_on": False, "zorder": 4}
+        ax.plot(a, places[chosen], "o", markerfacecolor=palette.paper, **mark)
+        ax.plot(b, places[chosen], "o", **mark)
+    words = {"new": "new", "lost": "lost"}
+    for place, end, ratio, change in zip(
+        places.tolist(), both.max(axis=0).tolist(), shown.ratio.tolist(), shown.change, strict=True
+    ):
+        canvas.beside(ax, (end, place), words.get(change, _times(ratio)), by=(7, 0), color=palette.ink)
+    width = max(canvas.name_width(ax), _SET_WIDTH)
+    names = [canvas.short_sets([names], width)[0] for names in shown.sets]
+    if shown.group is not None:
+        names = [f"{group}: {name}" for group, name in zip(shown.group, names, strict=True)]
+    canvas.name_ticks(ax, "y", places, names)
+    canvas.log_shares(ax, "x", low, min(high * 1.9, 1.0))
+    ax.set_ylim(-0.7, len(shown) - 0.3)
+    ax.set_xlabel("support")
+    title = "What differs: a (ring) and b (dot)"
+    canvas.entitle(ax, palette, title)
+    return ax
+
+
+_SET_WIDTH = 34
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.3g} times"
 
 
 def _counts_at_least(support: Floats, low: float) -> tuple[Floats, npt.NDArray[np.int64]]:

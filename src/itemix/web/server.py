@@ -15,6 +15,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from itemix.errors import InvalidInputError
+from itemix.kernels.jit import use_compiled_code
 from itemix.web.app import RAW_HEADERS, refusal
 from itemix.web.views import ask, model, patterns
 
@@ -266,6 +267,7 @@ class _Server(uvicorn.Server):
 
 def warm_up(served: Served) -> None:
     """Ask one question of each kind, so that all is compiled and read before the first visitor comes."""
+    use_compiled_code()
     threshold = model.about(served, model.AboutQuestion())["first_min_support"]
     item = served.model.items[int(served.model.item_probabilities.argmax())]
     for target in get_args(patterns.Target):

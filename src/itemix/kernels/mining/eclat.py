@@ -108,13 +108,14 @@ def search(
         if dense:
             if len(arena.rows) < n_items + root:
                 arena = Bitsets(grown(arena.rows, n_items + root), arena.planes, arena.plane_words)
-            n_first = _first_level(arena, root, limits.min_count, n_items, walk.ext)
+            most = root_counts[root] - limits.rarer_only
+            n_first = _first_level(arena, root, (limits.min_count, most), n_items, walk.ext)
             used = n_items + n_first
         else:
-            n_first = _first_companions(companions, root, walk.ext)
-            used = n_first
+            used = companions.start[root + 1] - companions.start[root]
+            n_first = _first_companions(companions, root, root_counts[root] - limits.rarer_only, walk.ext)
             if n_first > 1:
-                arena = pack_entries(projected, root - first_root, n_first, n_first)
+                arena = pack_entries(projected, root - first_root, used, used)
         if n_first > 0 and limits.max_len > 1:
             _open_level(walk, 1, 0, n_first, n_first, used, root_counts[root], limits.min_len)
             walk.state[_DEPTH] = 1
@@ -137,26 +138,35 @@ def search(
 
 
 @kernel
-def _first_level(arena: Bitsets, root: int, min_count: int, n_items: int, ext: np.ndarray) -> int:
-    """List the items before `root` that are frequent with it; their bitsets go after those of the items."""
+def _first_level(arena: Bitsets, root: int, bounds: tuple[int, int], n_items: int, ext: np.ndarray) -> int:
+    """List the items before `root` whose count with it is within the bounds.
+
+    Their bitsets go after those of the items.
+    """
     rows, planes, plane_words = arena
+    least, most = bounds
     n_new = 0
     for i in range(root):
         common = intersect(rows, root, i, n_items + n_new, planes, plane_words)
-        if common >= min_count:
+        if least <= common <= most:
             ext[n_new, _ITEM], ext[n_new, _EXT_COUNT], ext[n_new, _ROW] = i, common, n_items + n_new
             n_new += 1
     return n_new
 
 
 @kernel
-def _first_companions(companions: Companions, root: int, ext: np.ndarray) -> int:
-    """List the companions of a root; their bitsets are those of its projected rows."""
+def _first_companions(companions: Companions, root: int, most: int, ext: np.ndarray) -> int:
+    """List the companions of a root that are with it at most so often.
+
+    Their bitsets are those of its projected rows.
+    """
     start, ranks, counts = companions
-    n_first: int = start[root + 1] - start[root]
-    for i in range(n_first):
-        j = start[root] + i
-        ext[i, _ITEM], ext[i, _EXT_COUNT], ext[i, _ROW] = ranks[j], counts[j], i
+    n_first = 0
+    for j in range(start[root], start[root + 1]):
+        if counts[j] <= most:
+            ext[n_first, _ITEM], ext[n_first, _EXT_COUNT] = ranks[j], counts[j]
+            ext[n_first, _ROW] = j - start[root]
+            n_first += 1
     return n_first
 
 
@@ -242,6 +252,7 @@ def _descend(
             _open_level(walk, depth, first, j, base, used, count, limits.min_len)
             continue
         n_new = 0
+        most = count - limits.rarer_only
         # A set with only one extension is not intersected again: counting is enough.
         keep = j > 1 and length + 1 < limits.max_len
         for i in range(first, first + j):
@@ -252,7 +263,7 @@ def _descend(
                 common = intersect(bits, row, ext[i, _ROW], used, planes, plane_words)
             else:
                 common = count_common(bits, row, ext[i, _ROW], planes, plane_words)
-            if common >= limits.min_count:
+            if limits.min_count <= common <= most:
                 new = base + n_new
                 ext[new, _ITEM], ext[new, _EXT_COUNT], ext[new, _ROW] = ext[i, _ITEM], common, new_row
                 n_new += 1

@@ -89,7 +89,8 @@ def with_more_levels(known: Known) -> Known:
     """Return the same sets with room for twice as many levels."""
     n_levels = len(known.sizes)
     sizes = np.zeros(2 * n_levels, dtype=np.int64)
-    sizes[:n_levels] = known.sizes
+    for level in range(n_levels):
+        sizes[level] = known.sizes[level]
     return Known(known.holders, grown(known.covers, 0), grown(known.places, 0), sizes, known.is_done)
 
 
@@ -104,7 +105,9 @@ def with_more_sets(known: Known) -> tuple[Known, int]:
     n_forgotten = 0 if is_wider else words // 2
     wide = 2 * words if is_wider else words
     holders = np.zeros((len(known.holders), wide), dtype=np.uint64)
-    holders[:, : words - n_forgotten] = known.holders[:, n_forgotten:]
+    for i in range(len(holders)):
+        for w in range(words - n_forgotten):
+            holders[i, w] = known.holders[i, n_forgotten + w]
     covers = np.zeros((len(known.sizes), wide), dtype=np.uint64)
     places = np.zeros((len(known.sizes), wide), dtype=np.int64)
     sizes = np.zeros(len(known.sizes), dtype=np.int64)

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itemix.kernels.bitsets import WORD_BITS, Bitsets, multiplicity_planes, padded_words
+from itemix.kernels.csr import sort_span
 from itemix.kernels.jit import inlined, kernel, popcount
 
 _LONG_ROW = 64
@@ -95,8 +96,9 @@ def _write_sorted(row: np.ndarray, n: int, out: np.ndarray, start: int) -> None:
     sort, whose branches are often mispredicted.
     """
     if n > _LONG_ROW:
-        out[start : start + n] = row[:n]
-        out[start : start + n].sort()
+        for j in range(n):
+            out[start + j] = row[j]
+        sort_span(out, start, start + n)
         return
     for j in range(_LANES):
         row[n + j] = np.iinfo(row.dtype).max
@@ -442,7 +444,7 @@ def count_indexed_pairs(
                 n_kept += 1
             else:
                 table[seen[s]] = 0
-        companions[c : c + n_kept].sort()
+        sort_span(companions, c, c + n_kept)
         for k in range(c, c + n_kept):
             counts[k] = table[companions[k]]
             table[companions[k]] = 0

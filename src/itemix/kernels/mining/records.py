@@ -64,6 +64,8 @@ class SearchLimits(NamedTuple):
         The search stops if it finds more sets than this.
     max_bytes : int
         The search stops if the result takes more memory than this.
+    rarer_only : bool
+        Whether to leave out sets with the count of the set they have grown from. Eclat looks at it.
     """
 
     min_count: int
@@ -71,6 +73,7 @@ class SearchLimits(NamedTuple):
     max_len: int
     max_itemsets: int
     max_bytes: int
+    rarer_only: bool = False
 
 
 @kernel

@@ -427,9 +427,11 @@ def expected_counts(
         for t in range(first + 1, last):
             deepest = max(deepest, shared[t])
     prefix = np.empty((deepest + 1, K), dtype=np.float64)
-    prefix[0] = base
+    for k in range(K):
+        prefix[0, k] = base[k]
     prefix_lacks = np.empty((deepest + 1, len(lacking)), dtype=np.float32)
-    prefix_lacks[0] = -n_required[: len(lacking)]
+    for k in range(len(lacking)):
+        prefix_lacks[0, k] = -n_required[k]
     waiting = np.zeros((deepest + 1, K), dtype=np.float64)
     n_waiting = np.zeros(deepest + 1, dtype=np.int64)
     bound = 0.0

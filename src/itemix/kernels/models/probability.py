@@ -54,7 +54,8 @@ def itemset_probabilities(
         longest = max(longest, present_ptr[s + 1] - present_ptr[s])
     n_kept = min(longest, _MOST_KEPT)
     products = np.empty((n_kept + 2, K), dtype=np.float64)
-    products[0] = weights
+    for k in range(K):
+        products[0, k] = weights[k]
     depth = 0
     for s in range(len(present_ptr) - 1):
         first, last = present_ptr[s], present_ptr[s + 1]

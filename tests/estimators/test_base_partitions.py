@@ -1,0 +1,52 @@
+"""Fits to transactions in parts: those of all transactions at once, to rounding."""
+
+import numpy as np
+import pytest
+
+import itemix
+from itemix import BayesianMixture, BernoulliMixture, DirichletProcessMixture, InvalidInputError
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+MAKERS = (BernoulliMixture, BayesianMixture, DirichletProcessMixture)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("init", ["sampled", "random", "k-means++"])
+def test_fits_are_those_of_the_whole(make, init, data):
+    """The bounds of all iterations agree to 1e-9, with empty and with sorted parts, kept or read anew."""
+    data = data.sample(300, random_state=0)
+    parts = itemix.partitions([data[:0], data[:40], data[40:41], data[41:]])
+    model = make(4, init=init, max_iter=6, tol=0, random_state=3)
+    whole = model.fit(data)
+    bounds, weights = whole.lower_bounds_, whole.mixture_.weights
+    model.fit(parts)
+    np.testing.assert_allclose(model.lower_bounds_, bounds, rtol=1e-9)
+    np.testing.assert_allclose(model.mixture_.weights, weights, atol=1e-9)
+    assert model.mixture_.items == data.items
+
+
+def test_chunks_are_fitted(tmp_path, data):
+    """Chunks of a file are fitted without bringing all of them into memory."""
+    itemix.write_transactions(data, tmp_path / "data.parquet")
+    chunks = itemix.read_chunks(tmp_path / "data.parquet", chunk_bytes=4000)
+    fits = [
+        BernoulliMixture(3, max_iter=4, tol=0, random_state=0).fit(source)
+        for source in (chunks, itemix.read_transactions(tmp_path / "data.parquet"))
+    ]
+    assert len(chunks.sizes) > 2
+    np.testing.assert_allclose(*(model.lower_bounds_ for model in fits), rtol=1e-9)
+
+
+def test_fits_that_need_all_transactions(data):
+    """Sampling, the choice of the number of components and corrections say no, and what to set."""
+    parts = itemix.partitions([data])
+    for model, message in (
+        (
+            DirichletProcessMixture(inference="gibbs"),
+            "expected inference='variational' for transactions in parts",
+        ),
+        (BernoulliMixture("auto"), "expected a number as n_components for transactions in parts"),
+        (BernoulliMixture(2, correction="auto"), "expected correction=None for transactions in parts"),
+    ):
+        with pytest.raises(InvalidInputError, match=message):
+            model.fit(parts)

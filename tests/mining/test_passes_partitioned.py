@@ -1,0 +1,141 @@
+"""Mining transactions in parts: exactly what mining all of them at once gives, whatever the parts."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import itemix
+from itemix import InvalidInputError, TooManyItemsetsError, Transactions, UnknownItemError, mine
+from itemix.io.partitions import Listed, Partitions, Reread
+from itemix.mining import passes
+from itemix.mining.passes import _shares
+
+NAMES = "abcdef"
+rows = st.lists(st.lists(st.sampled_from(NAMES), max_size=6), min_size=1, max_size=20)
+
+
+@st.composite
+def cut(draw):
+    """Data, maybe sorted, and its parts: some empty, some with items of their own, or all in one."""
+    baskets = draw(rows)
+    if draw(st.booleans()):
+        baskets.sort()
+    n_parts = draw(st.integers(1, 4))
+    cuts = sorted(draw(st.lists(st.integers(0, len(baskets)), min_size=n_parts - 1, max_size=n_parts - 1)))
+    own = [Transactions.from_lists(baskets[a:b]) for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
+    if draw(st.booleans()):
+        own = [part.merge_identical() for part in own]
+    parts = Partitions((Listed if draw(st.booleans()) else lambda parts: Reread(lambda: iter(parts)))(own))
+    return Transactions.from_lists(baskets), parts
+
+
+@st.composite
+def options(draw):
+    """Options of `mine`."""
+    low = draw(st.integers(1, 3))
+    chosen = {
+        "target": draw(st.sampled_from(["all", "all", "closed", "maximal", "generators"])),
+        "min_len": low,
+        "max_len": draw(st.none() | st.integers(low, 5)),
+        "include": draw(st.lists(st.sampled_from("ab"), unique=True, max_size=2)),
+        "exclude": draw(st.lists(st.sampled_from("cd"), unique=True, max_size=1)),
+    }
+    if draw(st.booleans()):
+        chosen["top_k"] = draw(st.integers(1, 12))
+    return chosen
+
+
+@given(cut(), st.integers(1, 8) | st.floats(0.01, 1), options(), st.sampled_from([0, 1, 10**9]))
+def test_parts_are_mined_like_the_whole(data, min_support, chosen, few):
+    """Itemsets, counts and their order are those of all transactions at once; so are errors of options."""
+    tx, parts = data
+    known = set(tx.items)
+    chosen = {**chosen, **{name: [i for i in chosen[name] if i in known] for name in ("include", "exclude")}}
+    if isinstance(min_support, int):
+        min_support = min(min_support, tx.n_transactions)
+    try:
+        expected = mine(tx, min_support, **chosen)
+    except InvalidInputError as error:  # generators go with few other options
+        with pytest.raises(InvalidInputError, match=re.escape(str(error))):
+            mine(parts, min_support, **chosen)
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passes, "_FEW", few)
+        found = mine(parts, min_support, **chosen)
+    assert parts.items == tx.items
+    assert found == expected
+    assert (found.min_support, found.target) == (expected.min_support, expected.target)
+
+
+@given(st.lists(st.integers(0, 100), min_size=1, max_size=12), st.integers(0, 300))
+def test_shares(sizes, budget):
+    """Sets that no part proposes occur less often than the threshold; the smallest parts propose nothing."""
+    shares = _shares(sizes, min(budget, sum(sizes)))
+    unproposed = [share - 1 if share else size for share, size in zip(shares, sizes, strict=True)]
+    assert sum(unproposed) <= min(budget, sum(sizes))
+    assert all(size <= 0.1 * budget for share, size in zip(shares, sizes, strict=True) if share == 0)
+
+
+def test_tiny_parts_propose_nothing():
+    """A part of a few long transactions would propose all their subsets; it only counts."""
+    tx = itemix.datasets.load("grocery_store").sample(2000, random_state=0)
+    long = Transactions.from_lists([list(tx.items)])
+    parts = itemix.partitions([tx, long, tx.sample(0)])
+    whole = Transactions.concatenate([part.align_items(parts.items) for part in (tx, long)])
+    assert mine(parts, 0.05) == mine(whole, 0.05)
+
+
+def test_candidates_that_explode_are_refused():
+    """Parts that would propose more than memory holds raise, with what to try; so do too many results."""
+    wide = Transactions.from_matrix(np.ones((3, 60), dtype=bool))
+    parts = itemix.partitions([wide, Transactions.from_matrix(np.eye(60, dtype=bool))])
+    with pytest.raises(TooManyItemsetsError, match="expected parts whose own frequent sets fit into half of"):
+        mine(parts, 10, max_len=None)
+    with pytest.raises(TooManyItemsetsError, match="expected at most max_itemsets=5 itemsets, got 60"):
+        mine(parts, 2, max_itemsets=5, max_len=1)
+
+
+def test_progress_and_refusals():
+    """Progress counts parts; items that no part has, and parts with other kinds of names, are errors."""
+    parts = itemix.partitions([[["a", "b"], ["a"]], [["b"], ["c"]]])
+    calls = []
+    mine(parts, 0.5, progress=lambda *call: calls.append(call))
+    assert calls[:2] == [(1, 4), (2, 4)]
+    with pytest.raises(UnknownItemError, match="'z'"):
+        mine(parts, 0.5, include=["z"])
+    with pytest.raises(InvalidInputError, match="names that are all strings or all integers"):
+        itemix.partitions([[["a"]], Transactions.from_matrix(np.eye(2, dtype=bool))])
+    for wrong in ([], 3, Transactions.from_lists([["a"]])):
+        with pytest.raises(InvalidInputError, match="expected chunks, a list of transactions, or paths, got"):
+            itemix.partitions(wrong)
+
+
+def test_data_that_changed_between_passes():
+    """A part that is not as it was is an error, whatever of it changed, and so is a part too many."""
+    first, other = (Transactions.from_lists(rows) for rows in ([["a", "b"], ["a"]], [["a"], ["b"], ["a"]]))
+    for later in ([other, first], [first, first.sample(1)], [first, first, first]):
+        passes = iter([[first, first]])
+        parts = Partitions(Reread(lambda passes=passes, later=later: next(passes, later)))
+        with pytest.raises(InvalidInputError, match=r"in every pass.*wait until nobody writes to the data"):
+            mine(parts, 0.5)
+    passes = iter([[first, first], [first]])
+    parts = Partitions(Reread(lambda: next(passes)))
+    with pytest.raises(InvalidInputError, match="expected 2 parts in every pass, as before, got 1"):
+        mine(parts, 0.5)
+
+
+def test_files_are_parts(tmp_path):
+    """A pattern or a list of paths names the parts, which are read with the options of read_transactions."""
+    for name, text in (("one.csv", "milk;bread\nmilk\n"), ("two.csv", "beer\nmilk;beer\n")):
+        (tmp_path / name).write_text(text)
+    expected = mine([["milk", "bread"], ["milk"], ["beer"], ["milk", "beer"]], 0.25)
+    for source in (str(tmp_path / "*.csv"), [tmp_path / "one.csv", tmp_path / "two.csv"]):
+        parts = itemix.partitions(source, delimiter=";")
+        assert repr(parts) == "Partitions(4 x 3 in 2 parts)"
+        assert mine(parts, 0.25) == expected
+        assert itemix.partitions(parts) is parts
+    with pytest.raises(itemix.MissingFileError, match=r"expected files that match .* got none"):
+        itemix.partitions(str(tmp_path / "*.parquet"))
