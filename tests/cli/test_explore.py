@@ -74,6 +74,22 @@ def test_data_is_fitted_first(start, baskets, tmp_path):
     assert itemix.load(kept).n_components_ == 2
 
 
+def test_other_data_is_tested(start, tmp_path):
+    """Data that the model has not seen is read beside the data; items that it does not know are left out."""
+    truth = itemix.Mixture([0.5, 0.5], [[0.9, 0.8], [0.1, 0.2]], ["bread", "milk"])
+    train = tmp_path / "train.parquet"
+    itemix.write_transactions(truth.sample(200, random_state=0), train)
+    test = tmp_path / "test.csv"
+    test.write_text("bread,milk,tea\n" * 30 + "bread,milk\n" * 30)
+    fit = ("--method", "vfbm", "-K", "2", "--correction", "none", "--no-browser")
+    with running(start, "explore", train, "--test", test, *fit) as said:
+        assert "test.csv" in said
+        about = get(said, "model")
+        assert (about["n_transactions"], about["n_test"]) == (200, 60)
+        answer = get(said, "surprises?min_support=0.1")
+        assert [(row["items"], row["count"]) for row in answer["surprises"]] == [(["bread", "milk"], 60)]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -81,6 +97,7 @@ def test_data_is_fitted_first(start, baskets, tmp_path):
         (("-o", "x.itemix"), "expected options of fitting only with transactions"),
         (("--port", "99999"), "expected a free port of this machine, got 127.0.0.1:99999"),
         (("--data", "missing.csv"), "missing.csv"),
+        (("--test", "missing.csv"), "missing.csv"),
     ],
 )
 def test_bad_options_are_refused(run, model_file, options, message):

@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import itemix
+from itemix.data.synthetic import grocery_store
 from itemix.web.app import make_app
 from itemix.web.served import Limits, Served
 from itemix.web.server import bound_socket, make_server
@@ -47,6 +48,14 @@ def data():
 
 
 @pytest.fixture(scope="session")
+def unseen(data):
+    """Other baskets of the store; two items come together that the model takes to be strangers."""
+    store = grocery_store(1500, random_state=1)
+    lists = [[RENAMED.get(name, name) for name in row] for row in store]
+    return itemix.Transactions.from_lists([*lists, *[[HOSTILE, QUOTES, "beer"]] * 60])
+
+
+@pytest.fixture(scope="session")
 def model(data):
     """A Bayesian mixture of them."""
     return itemix.BayesianMixture(n_components=6, random_state=0, n_jobs=1).fit(data)
@@ -60,9 +69,10 @@ def plain_model():
 
 
 @pytest.fixture
-def served(model, data):
-    """The model with its data, nothing remembered yet."""
-    return Served("shop", model, data=data, limits=Limits(max_itemsets=20_000, max_rules=2_000))
+def served(model, data, unseen):
+    """The model with its data and with other data, nothing remembered yet."""
+    limits = Limits(max_itemsets=20_000, max_rules=2_000)
+    return Served("shop", model, data=data, test=unseen, limits=limits)
 
 
 @pytest.fixture

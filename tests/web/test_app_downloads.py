@@ -3,6 +3,7 @@
 import pytest
 
 import itemix
+from itemix.mining.surprise import Surprises
 
 ASKED = {"min_support": 0.05, "min_len": 2, "sort": "lift", "search": "milk"}
 
@@ -40,6 +41,17 @@ def test_rules_are_those_of_the_table(client, tmp_path, extension):
     loaded = itemix.Rules.load(path)
     assert [list(names) for names in loaded.antecedents] == [row["antecedents"] for row in rows]
     assert loaded.lift.tolist() == pytest.approx([row["lift"] for row in rows])
+
+
+def test_surprises_are_those_of_the_table(client, tmp_path):
+    """Surprises are a table of the library, in the order asked for."""
+    asked = {"min_support": 0.03, "sort": "ratio"}
+    path = tmp_path / "found.parquet"
+    path.write_bytes(client.get("/surprises.parquet", params=asked).content)
+    rows = client.get("/surprises", params={**asked, "limit": 1000}).json()["surprises"]
+    loaded = Surprises.load(path)
+    assert [list(names) for names in loaded.sets] == [row["items"] for row in rows]
+    assert loaded.sentences() == [row["sentence"] for row in rows]
 
 
 def test_an_empty_result_is_a_file_too(client, tmp_path):

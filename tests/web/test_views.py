@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 import itemix
 from itemix.mining.characteristics import characteristic_items
 from itemix.web.app import make_app
-from itemix.web.served import Served
+from itemix.web.served import Limits, Served
 
 
 def ask(client, path, **values):
@@ -207,6 +207,67 @@ def test_dependencies_are_the_librarys(client, model):
     assert {row["item"] for row in strong["items"]} >= {"salsa"}
 
 
+def test_surprises_are_the_librarys(client, model, unseen):
+    """The finds of the library in unseen data, by significance, and the first tested sets as points."""
+    answer = ask(client, "/surprises", min_support=0.02, level=0.01, limit=10, points=40)
+    found = itemix.surprises(model, unseen, min_support=0.02, level=0.01)
+    tested = itemix.surprises(model, unseen, min_support=0.02, level=1.0)
+    assert (answer["n_tested"], answer["n_surprises"]) == (len(tested), len(found))
+    assert (answer["n_transactions"], answer["n_fitted"]) == (1560, 1500)
+    assert [row["items"] for row in answer["surprises"]] == [list(names) for names in found.sets][:10]
+    for name in ("count", "support", "expected", "lower", "upper", "ratio", "p_value", "q_value"):
+        assert [row[name] for row in answer["surprises"]] == pytest.approx(getattr(found, name)[:10].tolist())
+    assert [row["sentence"] for row in answer["surprises"]] == found.sentences()[:10]
+    assert len(tested) > 40
+    assert answer["points"]["q_value"] == pytest.approx(tested.q_value[:40].tolist())
+    assert answer["points"]["itemsets"] == [list(names) for names in tested.sets][:40]
+
+
+def test_surprises_are_chosen_and_sorted(client, model, unseen, hostile):
+    """A side, an item, a number of items, another correction; any column sorts, either way."""
+    asked = {"min_support": 0.02, "side": "more", "max_len": 2, "adjust": "by", "include": [hostile]}
+    found = itemix.surprises(model, unseen, min_support=0.02, side="more", max_len=2, adjust="by")
+    expected = {frozenset(names) for names in found.sets if hostile in names}
+    assert expected
+    for sort, order in (
+        ("ratio", None),
+        ("q_value", "descending"),
+        ("count", "ascending"),
+        ("expected", None),
+    ):
+        given = asked | {"sort": sort} | ({"order": order} if order else {})
+        rows = ask(client, "/surprises", **given)["surprises"]
+        values = [row[sort] for row in rows]
+        assert values == sorted(values, reverse=order != "ascending")
+        assert {frozenset(row["items"]) for row in rows} == expected
+
+
+def test_surprises_need_other_data(client, model, data):
+    """Without data, with the training data and without a posterior there is one line that says why."""
+    asked = {"min_support": 0.05}
+    nothing = client.get("/surprises", params={**asked, "model": "plain"})
+    with TestClient(make_app([Served("seen", model, data=data)]), base_url="http://127.0.0.1") as asking:
+        seen = asking.get("/surprises", params=asked)
+    certain = itemix.BernoulliMixture(2, random_state=0, correction=None).fit(data)
+    with TestClient(make_app([Served("em", certain, data=data)]), base_url="http://127.0.0.1") as asking:
+        unsure = asking.get("/surprises", params=asked)
+    lines = [response.json()["error"]["message"] for response in (nothing, seen, unsure)]
+    assert [response.status_code for response in (nothing, seen, unsure)] == [400] * 3
+    assert "got none; start itemix explore with --test" in lines[0]
+    assert "got its 1,500 training transactions" in lines[1]
+    assert "posterior" in lines[2]
+
+
+def test_too_many_sets_to_test_are_refused(model, data, unseen):
+    """Neither the model nor the data may hold more sets than an answer may cost."""
+    same = itemix.Transactions.from_lists([list(data.items)[:12]] * 9)
+    for test, limit in ((unseen, 100), (same, 4000)):
+        served = Served("few", model, test=test, limits=Limits(max_itemsets=limit))
+        with TestClient(make_app([served]), base_url="http://127.0.0.1") as asking:
+            response = asking.get("/surprises", params={"min_support": 0.02})
+        assert (response.status_code, response.json()["error"]["code"]) == (400, "too_many")
+
+
 def test_items_are_found_by_a_part_of_their_name(client, model):
     """The most probable first."""
     answer = ask(client, "/items", search="MILK")
@@ -220,7 +281,9 @@ def test_models_are_told_apart(client, plain_model):
     assert ask(client, "/models")["models"] == ["shop", "plain", "certain"]
     assert ask(client, "/model")["name"] == "shop"
     about = ask(client, "/model", model="plain")
-    assert (about["n_items"], about["has_intervals"], about["n_transactions"]) == (5, False, None)
+    assert (about["n_items"], about["has_intervals"]) == (5, False)
+    assert (about["n_transactions"], about["n_test"]) == (None, None)
+    assert ask(client, "/model")["n_test"] == 1560
     answer = ask(client, "/query", model="plain", present=["10", "20"], level=0.9)
     assert answer["probability"] == pytest.approx(plain_model.probability([10, 20]))
     assert "lower" not in answer

@@ -42,6 +42,15 @@ def explore(
         str | None,
         option("--data", panel=_PAGE, metavar="DATA", help="Transactions to compare the model with."),
     ] = None,
+    test: Annotated[
+        str | None,
+        option(
+            "--test",
+            panel=_PAGE,
+            metavar="DATA",
+            help="Transactions that the model was not fitted to: what in them it does not expect.",
+        ),
+    ] = None,
     port: Annotated[
         int | None,
         option(
@@ -79,7 +88,7 @@ def explore(
     from itemix.web.views.model import lowest_threshold
 
     with _listening(port) as listening:
-        served = _served(source, data, fitting, output, reading=reading, quiet=quiet)
+        served = _served(source, (data, test), fitting, output, reading=reading, quiet=quiet)
         with stopwatch(quiet=quiet):
             warm_up(served)
 
@@ -117,29 +126,41 @@ def _listening(port: int | None) -> socket.socket:
 
 
 def _served(
-    source: str, data: str | None, fitting: Fitting, output: str | None, *, reading: Reading, quiet: bool
+    source: str,
+    others: tuple[str | None, str | None],
+    fitting: Fitting,
+    output: str | None,
+    *,
+    reading: Reading,
+    quiet: bool,
 ) -> Served:
+    """Return what is served: the model of a source, or one fitted to it, with the data and the test data."""
     from itemix.web.served import Served
 
-    refuse_repeated(source, data, reading.names)
+    refuse_repeated(source, *others, reading.names)
+
+    def read(other: str | None, beside: object) -> Transactions | None:
+        return None if other is None else read_source(other, reading, quiet=quiet, beside=beside)
+
     with opened(source, quiet=quiet) as found:
         if found.kind == "model":
             refuse_fitting(fitting, source, output)
-            cut_like = read_model(found) if data is not None and reading.format == "table" else None
-            beside = None if data is None else read_source(data, reading, quiet=quiet, beside=cut_like)
-            return Served.from_file(whole(found), data=beside)
+            is_cut = reading.format == "table" and others != (None, None)
+            cut_like = read_model(found) if is_cut else None
+            data, test = (read(other, cut_like) for other in others)
+            return Served.from_file(whole(found), data=data, test=test)
         if output is not None:
             from itemix._files import checked_target
 
             checked_target(output)
         fitting.estimator()  # says what is wrong before the data is read
         transactions = read_data(found, reading, quiet=quiet)
-    beside = transactions if data is None else read_source(data, reading, quiet=quiet, beside=transactions)
+    data, test = (read(other, transactions) for other in others)
     model = fitted(fitting, transactions, quiet=quiet)
     if output is not None:
         model.save(output)
         note(f"wrote {output}: itemix explore {output} shows it again", quiet=quiet)
-    return Served(_name_of(source), model, data=beside)
+    return Served(_name_of(source), model, data=transactions if data is None else data, test=test)
 
 
 def _name_of(source: str) -> str:

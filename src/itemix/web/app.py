@@ -320,10 +320,12 @@ VIEWS = (
     View("/components/{number:int}", model.ComponentQuestion, model.component, model.Component),
     View("/dependencies", patterns.DependenciesQuestion, patterns.dependencies, patterns.Dependencies),
     View("/rules", patterns.RulesQuestion, patterns.rules, patterns.RulesAnswer),
+    View("/surprises", patterns.SurprisesQuestion, patterns.surprises, patterns.SurprisesAnswer),
 )
 FILES = (
     File("itemsets", patterns.ItemsetsChosen, patterns.write_itemsets),
     File("rules", patterns.RulesChosen, patterns.write_rules),
+    File("surprises", patterns.SurprisesChosen, patterns.write_surprises),
 )
 
 

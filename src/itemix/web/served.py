@@ -285,6 +285,8 @@ class Served:
         What answers.
     data : Transactions, optional
         The data that answers are compared with; items that the model does not know are left out.
+    test : Transactions, optional
+        Data that the model was not fitted to, for surprises and comparisons.
     limits : Limits, optional
         What one answer may cost.
     """
@@ -295,6 +297,7 @@ class Served:
         fitted: ModelLike,
         *,
         data: Transactions | None = None,
+        test: Transactions | None = None,
         limits: Limits | None = None,
     ) -> None:
         model = fitted.model if isinstance(fitted, FittedModel) else as_model(fitted)
@@ -306,6 +309,7 @@ class Served:
         self.fitted = FittedModel.of(fitted)
         self.model: Model = model
         self.data = None if data is None else _with_items_of(model, data)
+        self.test = None if test is None else _with_items_of(model, test)
         self.limits = limits or Limits()
         self.searches = Searches(model, self.limits)
         self._remembered: OrderedDict[Hashable, Any] = OrderedDict()
@@ -318,13 +322,14 @@ class Served:
         path: str | os.PathLike[str] | Held,
         *,
         data: Transactions | None = None,
+        test: Transactions | None = None,
         limits: Limits | None = None,
     ) -> Served:
         """Serve the model of a file, by the name of the file without its ending."""
         from itemix.files import read_fitted
 
         name = path.name if isinstance(path, Held) else path
-        return cls(Path(name).stem, read_fitted(path), data=data, limits=limits)
+        return cls(Path(name).stem, read_fitted(path), data=data, test=test, limits=limits)
 
     @property
     def has_intervals(self) -> bool:
@@ -390,6 +395,8 @@ class Served:
 
 
 def _with_items_of(model: Model, data: Transactions) -> Transactions:
+    if data.items == model.items:
+        return data
     known = [name for name in data.items if name in model.items]
     if not known:
         raise InvalidInputError(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from itemix.errors import InvalidInputError
+from itemix.errors import InvalidInputError, ItemixError
 from itemix.kernels.jit import use_compiled_code
 from itemix.web.app import RAW_HEADERS, refusal
 from itemix.web.views import ask, model, patterns
@@ -279,6 +279,10 @@ def warm_up(served: Served) -> None:
     ask.query(served, ask.QueryQuestion(present=(item,), level=0.9))
     ask.influences(served, ask.InfluencesQuestion(present=(item,)))
     ask.recommend(served, ask.RecommendQuestion(basket=(item,)))
+    if served.test is not None:
+        # A model without a posterior, or data that it was fitted to, is refused: the page says so.
+        with contextlib.suppress(ItemixError):
+            patterns.surprises(served, patterns.SurprisesQuestion(min_support=threshold))
     if served.components is not None:
         model.components(served, model.ComponentsQuestion())
         model.component(served, model.ComponentQuestion())

@@ -60,19 +60,20 @@ def start_server(browser):
 
 
 @pytest.fixture(scope="session")
-def files(model, data, tmp_path_factory):
-    """The model and the data in files."""
+def files(model, data, unseen, tmp_path_factory):
+    """The model, its data and other data in files."""
     folder = tmp_path_factory.mktemp("explored")
     model.save(folder / "shop.itemix")
     itemix.write_transactions(data, folder / "shop.parquet")
+    itemix.write_transactions(unseen, folder / "unseen.parquet")
     return folder
 
 
 @pytest.fixture(scope="session")
 def address(browser, files):
-    """Where the small model is explored, with its data."""
-    arguments = (files / "shop.itemix", "--data", files / "shop.parquet", "--no-browser")
-    with running("explore", *arguments) as found:
+    """Where the small model is explored, with its data and with other data."""
+    data = ("--data", files / "shop.parquet", "--test", files / "unseen.parquet")
+    with running("explore", files / "shop.itemix", *data, "--no-browser") as found:
         yield found
 
 

@@ -1,5 +1,7 @@
 """The page is usable without a mouse, on a phone, in the dark, and by a screen reader."""
 
+import re
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
@@ -9,6 +11,7 @@ VIEWS = {
     "components": "components",
     "dependencies": "dependencies&item=charcoal",
     "rules": "rules&min_support=0.05",
+    "surprises": "surprises&min_support=0.02",
     "ask": "ask&present=whole+milk&given=salsa",
 }
 
@@ -90,6 +93,21 @@ def test_pictures_are_one_stop(open_page, address):
     expect(page.get_by_role("heading", name="Component 2")).to_be_visible()
     expect(page.locator(".heat .column[aria-pressed=true]")).to_be_focused()
     assert page.locator(".heat [tabindex='0']").count() == 1
+
+
+def test_surprises_are_chosen_with_the_keyboard(open_page, address):
+    """The arrow keys go from the most significant point to the next; Enter says what it is, with a link."""
+    page = open_page(f"{address}?view=surprises&min_support=0.02")
+    page.locator(".contrast [tabindex='0']").focus()
+    first, second = page.locator("tbody tr td:first-child").all_inner_texts()[:2]
+    label = re.compile(f"^{re.escape(first)}: ")
+    expect(page.locator(".contrast [tabindex='0']")).to_have_attribute("aria-label", label)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".contrast .find[aria-pressed=true]")).to_be_focused()
+    expect(page.locator(".chosen a")).to_have_text(second)
+    expect(page.locator(".chosen a")).to_have_attribute("href", re.compile("view=ask"))
+    assert page.locator(".contrast [tabindex='0']").count() == 1
 
 
 def test_changes_are_announced(open_page, address):

@@ -13,6 +13,7 @@ VIEWS_WITH_A_NAME = {
     "components": {},
     "dependencies": {"item": "NAME"},
     "rules": {"left": "NAME"},
+    "surprises": {"include": "NAME"},
     "ask": {"present": "NAME"},
 }
 
@@ -204,6 +205,33 @@ def test_rules_are_sorted_by_any_measure(open_page, address, model):
     page.get_by_role("button", name="Confidence").click()
     expect(page.locator("th[aria-sort=descending]")).to_have_text(re.compile("Confidence"))
     assert percentages(page, 3) == pytest.approx(rules.top(50, by="confidence").confidence.tolist(), abs=1e-3)
+
+
+def test_surprises_are_shown_and_chosen(open_page, address, model, unseen):
+    """The table has the finds of the library; the picture all tested sets, above the line or below it."""
+    page = open_page(f"{address}?view=surprises&min_support=0.05")
+    found = itemix.surprises(model, unseen, min_support=0.05)
+    expect(page.locator(".count")).to_have_text(f"{len(found)} surprises")
+    texts = page.locator("tbody tr td:first-child").all_inner_texts()
+    assert texts == [", ".join(names) for names in found.sets][:50]
+    assert percentages(page, 2) == pytest.approx(found.support[:50].tolist(), abs=1e-3)
+    assert page.locator(".contrast .find[role=button]").count() == len(found)
+    assert page.locator(".contrast circle.other").count() == found.n_tested - len(found)
+    page.get_by_text("More often", exact=True).click()
+    more = itemix.surprises(model, unseen, min_support=0.05, side="more")
+    expect(page.locator(".count")).to_have_text(f"{len(more)} surprises")
+    page.get_by_role("button", name="Ratio").click()
+    expect(page.locator("th[aria-sort=descending]")).to_have_text(re.compile("Ratio"))
+
+
+def test_surprises_of_training_data_are_refused(open_page, start_server, files):
+    """The page says why, and how to get there; without any data there is no such view."""
+    data = ("--data", files / "shop.parquet")
+    with start_server("explore", files / "shop.itemix", *data, "--no-browser") as address:
+        page = open_page(f"{address}?view=surprises", expected_errors=["400"])
+        expect(page.locator(".notice")).to_contain_text("got its 1,500 training transactions")
+        expect(page.locator(".notice")).to_contain_text("start itemix explore with --test")
+        expect(page.locator(".contrast")).to_be_hidden()
 
 
 def test_what_is_refused_is_said(open_page, address):

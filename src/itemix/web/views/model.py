@@ -50,6 +50,7 @@ class ModelFacts(Answer):
     n_samples: Annotated[int, Field(description="How many samples of a sampler the model is the average of.")]
     has_intervals: bool
     n_transactions: Annotated[int | None, Field(description="Of the data that answers are compared with.")]
+    n_test: Annotated[int | None, Field(description="Of the data that the model was not fitted to.")]
     lowest_min_support: Annotated[
         Probability,
         Field(
@@ -82,6 +83,7 @@ def about(served: Served, asked: AboutQuestion) -> dict[str, Any]:
         "n_samples": max(served.fitted.n_posteriors, 1),
         "has_intervals": served.has_intervals,
         "n_transactions": None if data is None else data.n_transactions,
+        "n_test": None if served.test is None else served.test.n_transactions,
         "lowest_min_support": max(lowest_threshold(served), served.searches.lowest_possible),
         "first_min_support": served.first_threshold,
         "max_itemsets": served.limits.max_itemsets,

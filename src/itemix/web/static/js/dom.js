@@ -67,9 +67,8 @@ export function asButton(label, isPressed, act) {
 
 const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
-/** Make a picture with many buttons one stop of the Tab key: the arrow keys move among them. */
-export function oneStop(picture) {
-  const buttons = [...picture.querySelectorAll("[role=button]")];
+/** Make a picture with many buttons one stop of the Tab key: the arrow keys move among them, in their order. */
+export function oneStop(picture, buttons = [...picture.querySelectorAll("[role=button]")]) {
   const stopAt = (button) => buttons.forEach((one) => one.setAttribute("tabindex", one === button ? "0" : "-1"));
   stopAt(buttons.find((one) => one.getAttribute("aria-pressed") === "true") ?? buttons[0]);
   picture.addEventListener("keydown", (event) => {

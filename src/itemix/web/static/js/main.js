@@ -8,9 +8,15 @@ import * as components from "./views/components.js";
 import * as dependencies from "./views/dependencies.js";
 import * as itemsets from "./views/itemsets.js";
 import * as rules from "./views/rules.js";
+import * as surprises from "./views/surprises.js";
 
-const VIEWS = { itemsets, components, dependencies, rules, ask: askView };
+const VIEWS = { itemsets, components, dependencies, rules, surprises, ask: askView };
 const FIRST = "itemsets";
+// Views that are left out where they would have nothing to show.
+const IS_EMPTY = {
+  components: (about) => about.n_components === null,
+  surprises: (about) => about.n_transactions === null && about.n_test === null,
+};
 
 const main = document.getElementById("main");
 const announcer = document.getElementById("announcer");
@@ -64,7 +70,7 @@ async function route() {
 
 function drawFrame(view, model, about) {
   const links = Object.entries(VIEWS)
-    .filter(([name]) => name !== "components" || about.n_components !== null || view === name)
+    .filter(([name]) => view === name || !IS_EMPTY[name]?.(about))
     .map(([name, { title }]) =>
       h("a", { href: addressOf(name, model, []), "aria-current": name === view ? "page" : null }, title),
     );

@@ -1,0 +1,185 @@
+// Surprises: which sets new data holds more often, or less often, than the model allows.
+import { latest } from "../api.js";
+import { h } from "../dom.js";
+import { columnDecimals, count, percent, plural, times } from "../format.js";
+import { contrast } from "../parts/contrast.js";
+import { downloads } from "../parts/downloads.js";
+import { segments } from "../parts/fields.js";
+import { noticePlace, shownWork } from "../parts/notice.js";
+import { itemPicker } from "../parts/picker.js";
+import { itemset } from "../parts/sets.js";
+import { logSlider } from "../parts/slider.js";
+import { pager, table } from "../parts/table.js";
+
+export const title = "Surprises";
+
+const PAGE = 50;
+const POINTS = 1000;
+const LEVEL = 0.05;
+
+function questionOf(params, about) {
+  return {
+    min_support: params.get("min_support") ?? about.first_min_support,
+    level: params.get("level"),
+    side: params.get("side"),
+    include: params.getAll("include"),
+    sort: params.get("sort"),
+    order: params.get("order"),
+  };
+}
+
+export function create(page) {
+  const { about } = page;
+  const choose = (changes) => page.change({ ...changes, offset: null });
+  const find = (search, limit) => page.ask("items", { search, limit });
+  const total = h("p", { class: "count" });
+  const tested = h("p", { class: "soft" });
+  const notice = noticePlace();
+  const controls = {
+    threshold: logSlider({
+      label: "Least support, seen or expected",
+      low: about.lowest_min_support,
+      high: 1,
+      unit: "%",
+      factor: 100,
+      onChange: (value) => choose({ min_support: value }),
+    }),
+    side: segments({
+      label: "Which",
+      options: [
+        ["both", "Both"],
+        ["more", "More often"],
+        ["less", "Less often"],
+      ],
+      onChange: (side) => choose({ side: side === "both" ? null : side }),
+    }),
+    level: segments({
+      label: "False finds, at most (q)",
+      options: [
+        ["0.01", "1%"],
+        ["0.05", "5%"],
+        ["0.2", "20%"],
+        ["1", "Show all"],
+      ],
+      onChange: (level) => choose({ level: Number(level) === LEVEL ? null : level }),
+    }),
+    include: itemPicker({ label: "With", find, onChange: (include) => choose({ include }) }),
+  };
+  const surprises = surprisesTable(page, choose);
+  const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
+  const picture = contrast({ across: "expected support", up: "support in the data", noun: "set" });
+  const files = downloads(page, "surprises");
+  const results = h(
+    "div",
+    { class: "view" },
+    h("section", { class: "card" }, h("h2", {}, "Seen and expected"), picture.element),
+    h("section", { class: "card", "aria-label": "Surprises" }, surprises.element, pages.element),
+  );
+  const element = h(
+    "div",
+    { class: "view" },
+    h("div", { class: "intro" }, h("div", {}, h("h1", {}, title), h("p", {}, introduction(about))), files.element),
+    h(
+      "section",
+      { class: "card view", "aria-label": "Which surprises" },
+      h("div", {}, total, tested),
+      controls.threshold.element,
+      h("div", { class: "filters" }, controls.side.element, controls.level.element, controls.include.element),
+    ),
+    notice.element,
+    results,
+  );
+
+  function showControls(question) {
+    controls.threshold.set(Number(question.min_support));
+    controls.side.set(question.side ?? "both");
+    controls.level.set(question.level ?? String(LEVEL));
+    controls.include.set(question.include);
+    files.set(question);
+  }
+
+  const refresh = latest((params) =>
+    shownWork(
+      notice,
+      results,
+      async () => {
+        const question = questionOf(params, about);
+        const offset = Number(params.get("offset") ?? 0);
+        const answer = await page.ask("surprises", { ...question, offset, limit: PAGE, points: POINTS }).catch(explain);
+        const noun = answer.level < 1 ? "surprise" : "tested set";
+        total.textContent = plural(answer.n_surprises, noun);
+        tested.textContent = `of ${plural(answer.n_tested, "set")} that were tested in ${plural(answer.n_transactions, "transaction")}`;
+        page.announce(`${total.textContent} ${tested.textContent}`);
+        surprises.draw(answer, question);
+        pages.draw(offset, PAGE, answer.n_surprises);
+        picture.draw(pointsOf(page, answer), answer.n_tested, answer.level < 1 ? answer.level : LEVEL);
+      },
+      [total, tested, files.element],
+    ),
+  );
+
+  /** Where there is nothing to test the model on, say how to get there. */
+  function explain(error) {
+    if (error.lowest !== null && error.lowest !== undefined) controls.threshold.setLowest(error.lowest);
+    if (error.code !== "invalid_request" || about.n_test !== null || about.n_transactions === null) throw error;
+    throw new Error(`${error.message}; or start itemix explore with --test and a file of new transactions`);
+  }
+
+  return {
+    element,
+    update: (params) => {
+      const question = questionOf(params, about);
+      showControls(question);
+      refresh(params);
+    },
+  };
+}
+
+function introduction(about) {
+  const where = about.n_test === null ? "data that the model has not seen" : `the ${count(about.n_test)} transactions of the test data`;
+  return (
+    `Sets of items that ${where} hold more often, or less often, than the model allows, by more than chance and its ` +
+    "own uncertainty explain. Of all finds, at most the share q is false."
+  );
+}
+
+function pointsOf(page, { points }) {
+  return points.itemsets.map((names, at) => ({
+    names,
+    x: points.expected[at],
+    y: points.support[at],
+    q: points.q_value[at],
+    text: `${percent(points.support[at])} where ${percent(points.expected[at])} are expected, q = ${percent(points.q_value[at])}`,
+    href: page.href("ask", { present: names }),
+  }));
+}
+
+function surprisesTable(page, choose) {
+  let decimals = 2;
+  const columns = [
+    { label: "Itemset", class: "wide", cell: (row) => itemset(row.items, page.href("ask", { present: row.items })) },
+    { label: "Seen", sort: "count", class: "number", cell: (row) => percent(row.support, decimals) },
+    { label: "Expected", sort: "expected", class: "number", cell: (row) => percent(row.expected, decimals) },
+    {
+      label: "90% interval",
+      class: "number on-wide-screens",
+      cell: (row) => `${percent(row.lower, decimals)} to ${percent(row.upper, decimals)}`,
+    },
+    { label: "Ratio", sort: "ratio", class: "number", cell: (row) => `${row.ratio > 1 ? "▲" : "▼"} ${times(row.ratio)}` },
+    { label: "q", sort: "q_value", class: "number", cell: (row) => percent(row.q_value) },
+  ];
+  const drawn = table({
+    caption: "Sets with their support and the expected one",
+    columns: () => columns,
+    onSort: (sort, order) => choose({ sort, order }),
+    empty: "Nothing contradicts the model. Lower the least support to test more sets.",
+  });
+  return {
+    element: drawn.element,
+    draw: (answer, question) => {
+      decimals = columnDecimals(answer.min_support);
+      const sort = question.sort ?? "q_value";
+      drawn.draw(answer.surprises, { sort, order: question.order ?? (sort === "q_value" ? "ascending" : "descending") });
+    },
+  };
+}
