@@ -77,6 +77,8 @@ def test_parquet_has_lists_in_cells_too(tmp_path):
     parquet.write_table(pa.table({"korb": ["milk", "bread"]}), path)
     with pytest.raises(InvalidInputError, match="format='table'"):
         itemix.read_transactions(path)
+    with pytest.raises(InvalidInputError, match="format='table'"):
+        itemix.read_chunks(path)
 
 
 def test_chunks_of_lists_in_cells_are_the_whole(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -18,11 +19,21 @@ from itemix.core.encoding import (
     columns_shown,
     concatenated,
     encode_onehot_frame,
+    is_braced,
     names_in_cell,
     number_values,
+    share_of_lists,
 )
 from itemix.core.items import Items
-from itemix.core.rows import RowOptions, as_columns, encode_arrow_values, hold_lists, ids_of_rows, long_rows
+from itemix.core.rows import (
+    LEAST_LISTS,
+    RowOptions,
+    as_columns,
+    encode_arrow_values,
+    hold_lists,
+    ids_of_rows,
+    long_rows,
+)
 from itemix.core.tables import in_arrow_memory
 from itemix.errors import InvalidInputError, NotEnoughMemoryError
 from itemix.io.detect import LIST_NAMES, find_column, looks_long, pair_of_columns, said_of_columns
@@ -119,10 +130,23 @@ def _pieces(
     columns = _item_columns(schema, options) if layout == "onehot" else [options.item or _list_column(schema)]
     options = options if layout == "onehot" else replace(options, transaction=None, may_be_lists=False)
     n_rows = _rows_at_once(columns)
+    is_text = layout == "list" and _is_text(schema.field(columns[0]).type)
+    seen: Counter[str] = Counter()
     with _explained(source, parquet=parquet):
         for batch in batches(columns):
             for start in range(0, batch.num_rows, n_rows):
+                if is_text:
+                    cells = batch.column(0).slice(start, n_rows).drop_null().to_pylist()
+                    seen.update(_kind_of_cell(cell) for cell in cells)
                 yield _READERS[layout](schema, _only(batch.slice(start, n_rows)), options)
+        if is_text and share_of_lists(seen, list(seen.values())) < LEAST_LISTS:
+            raise _unknown_layout(schema)
+
+
+def _kind_of_cell(cell: str) -> str:
+    """Return a cell of the same kind: a set in braces, names between commas, or one name."""
+    inside = "," if "," in cell else ""
+    return f"{{{inside}}}" if is_braced(cell) else inside
 
 
 def _only(*batches: pa.RecordBatch) -> Batches:
