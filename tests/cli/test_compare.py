@@ -51,6 +51,15 @@ def test_groups_of_a_long_table(sources, capsys):
     assert by_month[0]["group"] == "2024-02"
 
 
+def test_groups_of_transactions_that_lost_lines(sources):
+    """Lines without an item are left out of the data, and their transactions of the groups."""
+    with (sources / "long.csv").open("a") as table:
+        table.write("9999,,west,2024-03-01 08:00\n1000,,south,2024-02-01 08:00\n")
+    arguments = ["compare", *LONG, "--drop-missing", "--by", "store", "-q", "--own", "-o", "out.json"]
+    assert main(arguments) == 0
+    assert {row["group"] for row in json.loads((sources / "out.json").read_text())} == {"south"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

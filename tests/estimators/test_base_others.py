@@ -26,9 +26,9 @@ MAKERS = {
 class Binary:
     """Makes data binary before each method, so that scikit-learn's checks can use theirs."""
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, sample_weight=None):
         """Fit."""
-        return super().fit(binary(X), y)
+        return super().fit(binary(X), y, sample_weight=sample_weight)
 
     def score_samples(self, X):
         """Score each row."""

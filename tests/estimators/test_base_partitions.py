@@ -50,3 +50,5 @@ def test_fits_that_need_all_transactions(data):
     ):
         with pytest.raises(InvalidInputError, match=message):
             model.fit(parts)
+    with pytest.raises(InvalidInputError, match="expected sample_weight=None for transactions in parts"):
+        BernoulliMixture(2).fit(parts, sample_weight=[1] * len(data))

@@ -13,7 +13,17 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.metaestimators import available_if
 
-from itemix.estimators import BayesianMixture, BernoulliMixture, ChowLiuMixture, DirichletProcessMixture
+from itemix.errors import InvalidInputError
+from itemix.estimators import (
+    BayesianMixture,
+    BernoulliMixture,
+    ChowLiuMixture,
+    ChowLiuTree,
+    DirichletProcessMixture,
+    IndependentModel,
+    MaxEntropyModel,
+)
+from itemix.models.mixture import Mixture
 
 NOT_BINARY = "its data is not binary; the same check runs below on data made binary"
 FAILS_ON_NUMBERS = dict.fromkeys(
@@ -44,6 +54,14 @@ FAILS_ON_NUMBERS = dict.fromkeys(
         "check_pipeline_consistency",
         "check_positive_only_tag_during_fit",
         "check_readonly_memmap_input",
+        "check_all_zero_sample_weights_error",
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+        "check_sample_weights_list",
+        "check_sample_weights_not_an_array",
+        "check_sample_weights_not_overwritten",
+        "check_sample_weights_pandas_series",
+        "check_sample_weights_shape",
         "check_transformer_data_not_an_array",
         "check_transformer_general",
         "check_transformer_n_iter",
@@ -54,6 +72,9 @@ FAILS_ON_NUMBERS = dict.fromkeys(
 FAILS_ON_BINARY = dict.fromkeys(
     ["check_estimator_sparse_array", "check_estimator_sparse_matrix"],
     "it asks for the tags of a classifier wherever there is predict_proba; see test_all_kinds_of_input",
+) | dict.fromkeys(
+    ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
+    "it brings rows into another order, on which random starts depend; see test_weights_are_repetitions",
 )
 
 
@@ -72,9 +93,9 @@ def binary(X):
 class Binary:
     """Makes data binary before each method, so that scikit-learn's checks can use theirs."""
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, sample_weight=None):
         """Fit."""
-        return super().fit(binary(X), y)
+        return super().fit(binary(X), y, sample_weight=sample_weight)
 
     @available_if(lambda self: getattr(self, "inference", "variational") == "variational")
     def partial_fit(self, X, y=None):
@@ -212,3 +233,67 @@ def test_every_parameter_is_described(estimator):
     assert set(estimator().get_params()) <= described
     assert {"mixture_", "counts_", "n_iter_", "converged_"} <= described
     assert "{attributes}" not in estimator.__doc__
+
+
+def start():
+    """Return a mixture to start from, so that the order of the transactions does not matter."""
+    return Mixture([0.5, 0.5], [[0.7] * 6, [0.3] * 6], list(range(6)))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        BernoulliMixture(2),
+        BernoulliMixture(2, correction="auto"),
+        BayesianMixture(2, init="k-means++"),
+        DirichletProcessMixture(3),
+        DirichletProcessMixture(3, **SHORT),
+        ChowLiuMixture(2),
+        ChowLiuTree(),
+        IndependentModel(),
+        MaxEntropyModel(min_support=0.2),
+    ],
+)
+def test_weights_are_repetitions(estimator):
+    """Data with weights is fitted as the same data with each row so many times, whatever the method."""
+    rng = np.random.default_rng(0)
+    X, weights = rng.integers(0, 2, (40, 6)), rng.integers(0, 4, 40)
+    seed = {"random_state": 0} if "random_state" in estimator.get_params() else {}
+    repeated = clone(estimator).set_params(**seed).fit(X.repeat(weights, axis=0))
+    weighted = clone(estimator).set_params(**seed).fit(X, sample_weight=weights)
+    pairs = [[i, j] for i in range(6) for j in range(i + 1)]
+    assert [weighted.probability(pair) for pair in pairs] == [repeated.probability(pair) for pair in pairs]
+    assert weighted.n_features_in_ == 6
+
+
+@pytest.mark.parametrize("cls", [BernoulliMixture, BayesianMixture, DirichletProcessMixture])
+def test_weights_in_any_order(cls):
+    """From the same start, the order of the rows and their weights does not matter."""
+    rng = np.random.default_rng(1)
+    X, weights = rng.integers(0, 2, (40, 6)), rng.integers(0, 4, 40)
+    order = rng.permutation(40)
+    repeated = cls(2, init=start()).fit(X.repeat(weights, axis=0))
+    weighted = cls(2, init=start()).fit(X[order], sample_weight=list(weights[order]))
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", [BernoulliMixture(2), IndependentModel()])
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (
+            [1, 0.5],
+            r"whole number of 0 or more for each of the 2 rows, got 0\.5; multiply by a common factor",
+        ),
+        ([1, -2], r"each of the 2 rows, got -2; leave it out with a 0"),
+        ([1, np.nan], r"each of the 2 rows, got nan; "),
+        ([1], r"each of the 2 rows, got an array of shape \(1,\) of int64; "),
+        (["a", "b"], r"each of the 2 rows, got an array of shape \(2,\) of <U1; "),
+        ([0, 0], r"sample_weight above zero for at least one transaction, got only zeros; leave it out"),
+    ],
+)
+def test_other_weights_are_refused(model, weights, message):
+    """Weights are whole numbers, one for each transaction, and not all of them zero."""
+    with pytest.raises(InvalidInputError, match=message):
+        clone(model).fit([["milk"], ["beer"]], sample_weight=weights)

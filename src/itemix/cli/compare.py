@@ -21,6 +21,8 @@ from itemix.cli.sources import opened, read_model_or_data, read_source
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from itemix.core.transactions import Transactions
     from itemix.fitted import FittedModel
 
@@ -162,8 +164,6 @@ def _groups(source: str, data: "Transactions", by: str, per: str | None, reading
     InvalidInputError
         If it is no long table that can be read again, or a transaction has several values.
     """
-    import dataclasses
-
     import numpy as np
 
     if is_stream(source) or reading.transaction is None or reading.item is None:
@@ -172,6 +172,7 @@ def _groups(source: str, data: "Transactions", by: str, per: str | None, reading
             f"{source!r}; name these columns"
         )
     values = read_source(source, dataclasses.replace(reading, item=by, names=None), quiet=True)
+    values = values[_rows_with(data.ids, values.ids)]
     if values.n_rows != data.n_rows or (np.diff(values.indptr) == 0).any():
         raise InvalidInputError(
             f"expected a value in column {by!r} for each of the {data.n_rows:,} transactions, got "
@@ -190,6 +191,18 @@ def _groups(source: str, data: "Transactions", by: str, per: str | None, reading
         )
     groups: list[str] = first.tolist()
     return groups
+
+
+def _rows_with(wanted: "pa.Array | None", ids: "pa.Array | None") -> list[int]:
+    """Return the position of each wanted id that is there.
+
+    A line without an item is no line of the data, but may well have a value in another column.
+    """
+    if wanted is None or ids is None:
+        return []
+    keys = (str(key) for key in ids.to_pylist())
+    position = {key: row for row, key in enumerate(keys)}
+    return [position[key] for key in map(str, wanted.to_pylist()) if key in position]
 
 
 def _periods(values: "Transactions", by: str, per: str) -> list[str]:

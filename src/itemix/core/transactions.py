@@ -753,6 +753,8 @@ class Transactions:
     def weighted(self, counts: npt.ArrayLike) -> Transactions:
         """Return the same rows, of which each stands for so many transactions; those of 0 are left out.
 
+        Counts that rows have had do not count any more.
+
         Raises
         ------
         InvalidInputError
@@ -762,9 +764,14 @@ class Transactions:
         if weights.dtype.kind == "f" and np.isfinite(weights).all() and (weights == np.floor(weights)).all():
             weights = weights.astype(np.int64)
         if weights.shape != (self.n_rows,) or weights.dtype.kind not in "iu" or (weights < 0).any():
+            expected = f"expected a whole number of 0 or more for each of the {self.n_rows:,} rows"
+            if weights.shape == (self.n_rows,) and weights.dtype.kind in "iuf":
+                wrong = weights[~((weights >= 0) & (weights == np.floor(weights)) & (weights < np.inf))][0]
+                advice = "leave it out with a 0" if wrong < 0 else "multiply by a common factor, and round"
+                raise InvalidInputError(f"{expected}, got {wrong:g}; {advice}")
             raise InvalidInputError(
-                f"expected a whole number of 0 or more for each of the {self.n_rows:,} rows, got "
-                f"{weights.shape} of {weights.dtype}; multiply fractions by a common factor and round them"
+                f"{expected}, got an array of shape {weights.shape} of {weights.dtype}; try "
+                "numpy.ones(tx.n_rows, dtype=int)"
             )
         kept = np.flatnonzero(weights)
         chosen = self.of_rows(kept)
@@ -930,8 +937,9 @@ def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever use
     if hasattr(source, "__iter__"):
         if not isinstance(source, Iterator) and isinstance(next(iter(source), None), Transactions):
             raise InvalidInputError(
-                "expected transactions, got chunks of them; give each one to partial_fit, or put them "
-                "together with itemix.partitions(...)"
+                f"expected all transactions at once, got parts of them ({type(source).__name__}); mine, "
+                "evaluate, and fit of a class by EM or variational inference take itemix.partitions(...), "
+                "partial_fit a part at a time, all else a sample: itemix.partitions(...).take(positions)"
             )
         return Transactions.from_lists(source)
     raise InvalidInputError(

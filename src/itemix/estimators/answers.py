@@ -100,6 +100,24 @@ def read_input(
     return Transactions.from_matrix(matrix, items=items)
 
 
+def counted(transactions: Transactions, sample_weight: npt.ArrayLike | None) -> Transactions:
+    """Return transactions of which each counts as often as is said; None leaves them as they are.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is not a whole number of 0 or more for each of them, or all are 0.
+    """
+    if sample_weight is None:
+        return transactions
+    weighted = transactions.weighted(sample_weight)
+    if weighted.n_transactions == 0:
+        raise InvalidInputError(
+            "expected a sample_weight above zero for at least one transaction, got only zeros; leave it out"
+        )
+    return weighted
+
+
 def _check_features(estimator: BaseEstimator, X: TransactionsLike, *, reset: bool) -> None:
     try:
         validate_data(estimator, X, reset=reset, skip_check_array=True)

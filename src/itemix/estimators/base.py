@@ -24,7 +24,7 @@ from itemix._runtime import Workers, count_threads, interruptible, require_memor
 from itemix.core.display import plural
 from itemix.correction import Choice, check_correction, choose, correct
 from itemix.errors import InvalidInputError, UnknownItemError
-from itemix.estimators.answers import Answers, Learned, MixtureAnswers, read_input
+from itemix.estimators.answers import Answers, Learned, MixtureAnswers, counted, read_input
 from itemix.fitted import USED, FittedModel, Training
 from itemix.inference import METHODS
 from itemix.inference.loop import Callback, Settings, run, shown_progress, tell_stage
@@ -38,6 +38,8 @@ from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
 
     from itemix._typing import TransactionsLike
     from itemix.core.transactions import Transactions
@@ -185,6 +187,7 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
         *,
         callbacks: Sequence[Callback] = (),
         progress: bool = False,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -200,8 +203,11 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
             done before.
         progress : bool, default False
             Whether to show how far the fit is: on standard error, or in a notebook.
+        sample_weight : array of int, shape (n_transactions,), optional
+            How many transactions each one stands for: whole numbers, of which 0 leaves one out. Fractions are
+            refused.
         """
-        transactions = read_input(self, X)
+        transactions = counted(read_input(self, X), sample_weight)
         quiet = not check_flag("progress", progress)
         with interruptible(), shown_progress("fit", transactions.n_transactions, quiet=quiet) as shown:
             self.fitted_ = self._learn(transactions, [*shown, *callbacks])
@@ -255,6 +261,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         *,
         callbacks: Sequence[Callback] = (),
         progress: bool = False,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -270,6 +277,9 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             the iterations.
         progress : bool, default False
             Whether to show how far the fit is: on standard error, or in a notebook.
+        sample_weight : array of int, shape (n_transactions,), optional
+            How many transactions each one stands for: whole numbers, of which 0 leaves one out. Fractions are
+            refused.
 
         Notes
         -----
@@ -279,7 +289,11 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         KeyboardInterrupt.
         """
         check_correction(self.correction)
-        transactions = self._in_parts(X) if isinstance(X, Chunks | Partitions) else read_input(self, X)
+        transactions: Any  # or Partitions, which the loop takes too
+        if isinstance(X, Chunks | Partitions):
+            transactions = self._in_parts(X, sample_weight)
+        else:
+            transactions = counted(read_input(self, X), sample_weight)
         quiet = not check_flag("progress", progress)
         with (
             interruptible(),
@@ -298,7 +312,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
                 self._correct(transactions, observers)
         return self
 
-    def _in_parts(self, X: Chunks | Partitions) -> Any:  # noqa: ANN401 - Partitions, which the loop takes too
+    def _in_parts(self, X: Chunks | Partitions, sample_weight: npt.ArrayLike | None) -> Partitions:
         """Return data in parts, if that is what this fit can take.
 
         Raises
@@ -315,6 +329,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             )
         elif self.correction is not None:
             wanted, got = "correction=None", f"correction={self.correction!r}, which keeps all of them"
+        elif sample_weight is not None:
+            wanted, got = "sample_weight=None", "weights, which are for transactions in memory"
         else:
             data = partitions(X)
             self.n_features_in_ = data.n_items

@@ -17,7 +17,7 @@ from itemix._checks import check_choice, check_flag
 from itemix._runtime import count_threads, interruptible
 from itemix.errors import InvalidInputError
 from itemix.estimators import base
-from itemix.estimators.answers import Learned
+from itemix.estimators.answers import Learned, counted
 from itemix.estimators.base import MixtureEstimator
 from itemix.fitted import FittedModel, Training, learn_recommender
 from itemix.inference import METHODS, bayesian_method
@@ -521,9 +521,7 @@ def fit(
     """
     from itemix.io.read import transactions_of
 
-    transactions = transactions_of(data)
-    if sample_weight is not None:
-        transactions = transactions.weighted(sample_weight)
+    transactions = counted(transactions_of(data), sample_weight)
     quiet = not check_flag("progress", progress)
     model = DirichletProcessMixture(correction="auto", random_state=random_state, n_jobs=n_jobs)
     if not quiet:
