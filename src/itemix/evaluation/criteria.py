@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from itemix._checks import check_flag
 from itemix.core import display
 from itemix.core.display import format_name, format_percent, format_set, plural
 from itemix.core.itemsets import Itemsets
+from itemix.core.progress import progress_of
 from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
@@ -449,6 +451,7 @@ def evaluate(
     *,
     train: Any = None,  # noqa: ANN401 - as above
     n_jobs: int | None = -1,
+    progress: bool = False,
 ) -> Evaluation:
     """Evaluate how well a model, or mined itemsets, predict the frequent itemsets of unseen data.
 
@@ -472,6 +475,8 @@ def evaluate(
         data.
     n_jobs : int, default -1
         The number of threads; -1 uses all processors.
+    progress : bool, default False
+        Whether to show what is being done: on standard error, or in a notebook.
 
     Returns
     -------
@@ -499,16 +504,23 @@ def evaluate(
     """
     data = as_transactions(test)
     trained_on = None if train is None else as_transactions(train)
-    truth = _true_itemsets(data, min_support, n_jobs)
-    threshold = as_fraction(min_support, len(data))
-    prediction = predict(model, threshold, trained_on, n_jobs)
-    own, by_length = _compare(truth, prediction)
-    floor = None
-    if trained_on is not None:
-        floor = Evaluation(
-            threshold, len(data), *_compare(truth, predict(trained_on, threshold, None, n_jobs))
-        )
-    return Evaluation(threshold, len(data), own, by_length, _mean_log_likelihood(prediction, data), floor)
+    with progress_of("evaluating", shown=check_flag("progress", progress)) as shown:
+        tell = (lambda text: None) if shown is None else shown.tell
+        tell("mining the test set")
+        truth = _true_itemsets(data, min_support, n_jobs)
+        threshold = as_fraction(min_support, len(data))
+        tell("mining the model")
+        prediction = predict(model, threshold, trained_on, n_jobs)
+        tell(f"the supports of {plural(len(truth), 'itemset')}")
+        own, by_length = _compare(truth, prediction)
+        floor = None
+        if trained_on is not None:
+            tell("mining the training set")
+            exact = predict(trained_on, threshold, None, n_jobs)
+            floor = Evaluation(threshold, len(data), *_compare(truth, exact))
+        tell(f"the likelihood of {plural(len(data), 'transaction')}")
+        likelihood = _mean_log_likelihood(prediction, data)
+    return Evaluation(threshold, len(data), own, by_length, likelihood, floor)
 
 
 def _true_itemsets(test: Transactions, min_support: float, n_jobs: int | None) -> Itemsets:
