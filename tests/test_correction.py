@@ -7,9 +7,10 @@ import pytest
 from naive.models import random_mixture
 
 import itemix
+from itemix import _runtime
 from itemix.core.transactions import Transactions
 from itemix.correction import WORTHS, Choice, choose, correct
-from itemix.errors import InvalidInputError, ModelFileError, UnknownItemError
+from itemix.errors import InvalidInputError, ModelFileError, NotEnoughMemoryError, UnknownItemError
 from itemix.files import container, read_fitted, save
 from itemix.mining.intervals import interval
 from itemix.models.base import Model
@@ -293,3 +294,18 @@ def test_a_damaged_worth_is_refused(worth, baskets, tmp_path):
     container.write(path, header, content._tensors)
     with pytest.raises(ModelFileError):
         itemix.load(path)
+
+
+def test_a_correction_that_does_not_fit_is_refused(baskets, monkeypatch):
+    """Chunks are kept until they are put together, which takes as much memory once more."""
+    train, _ = baskets
+    model = itemix.BernoulliMixture(2, random_state=0).fit(train).model_
+    monkeypatch.setattr(_runtime, "_LEAST_REFUSED", 0)
+    monkeypatch.setattr(_runtime, "free_memory", lambda: 9_000)
+    message = (
+        "of memory for the distinct transactions of a correction, got 0.0 GiB; correct by a part of them"
+    )
+    with pytest.raises(NotEnoughMemoryError, match=message):
+        correct(model, [train[:500], train[500:]], 10)
+    monkeypatch.setattr(_runtime, "free_memory", lambda: 1 << 30)
+    assert correct(model, [train[:500], train[500:]], 10).worth == 10

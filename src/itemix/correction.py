@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from itemix._runtime import require_memory
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining.mine import mine
@@ -124,9 +125,17 @@ def correct(
         If the worth is not a positive number, there is no data, or it cannot be read.
     UnknownItemError
         If a transaction has an item that the model does not have.
+    NotEnoughMemoryError
+        If the distinct transactions would not fit.
     """
     worth = worth.best if isinstance(worth, Choice) else check_worth(worth)
-    chunks = [chunk.align_items(model.items).merge_identical() for chunk in Stream(transactions).chunks()]
+    chunks: list[Transactions] = []
+    n_bytes = 0
+    for chunk in Stream(transactions).chunks():
+        chunks.append(chunk.align_items(model.items).merge_identical())
+        n_bytes += chunks[-1].indptr.nbytes + chunks[-1].indices.nbytes
+        # All of them are held already. Put together they take as much once more.
+        require_memory(n_bytes, "the distinct transactions of a correction", "correct by a part of them")
     if not chunks:
         raise InvalidInputError("expected transactions to count, got none; pass those of the fit")
     return CorrectedMixture(model, Transactions.concatenate(chunks), worth, whole)

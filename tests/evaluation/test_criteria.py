@@ -257,6 +257,26 @@ def test_merged_transactions_are_the_same_test():
     assert (merged.overall, merged.lengths, merged.floor) == (plain.overall, plain.lengths, plain.floor)
 
 
+def test_parts_are_evaluated_as_the_whole(tmp_path):
+    """Tests and training data in parts, or in chunks of a file, give the figures of all transactions."""
+    test, train = itemix.datasets.load("grocery_store").sample(900, random_state=0).split(0.5, random_state=0)
+    model = itemix.IndependentModel().fit(train)
+    itemix.write_transactions(test, tmp_path / "test.parquet")
+    chunks = itemix.read_chunks(tmp_path / "test.parquet", chunk_bytes=4000)
+    known = mine(train, 0.05)
+    for parts, part_of_train in (
+        (itemix.partitions([test[:100], test[100:]]), itemix.partitions([train[:7], train[7:]])),
+        (chunks, train),
+    ):
+        for prediction, learned in ((model, train), (known, train), (train, None)):
+            whole = evaluate(prediction, test, 0.05, train=learned)
+            asked = part_of_train if prediction is train else prediction
+            own = evaluate(asked, parts, 0.05, train=learned and part_of_train)
+            if prediction is model:
+                assert own.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
+            assert (own.overall, own.lengths, own.floor) == (whole.overall, whole.lengths, whole.floor)
+
+
 def test_itemsets_mined_at_a_lower_support_need_no_training_data():
     """Their supports are looked up; those under the threshold are not predicted."""
     train, test = (Transactions.from_lists(baskets) for baskets in (TRAIN, TEST))

@@ -320,11 +320,14 @@ def test_chunks_where_transactions_are_needed(tmp_path):
     (tmp_path / "file.csv").write_text("a,b\nc\n")
     chunks = read_chunks(tmp_path / "file.csv")
     assert itemix.mine(chunks, 0.5) == itemix.mine([["a", "b"], ["c"]], 0.5)
-    message = "got chunks of them; give each one to partial_fit, or put them together with itemix.partitions"
-    with pytest.raises(InvalidInputError, match=message):
-        itemix.mine(list(chunks), 0.5)
-    with pytest.raises(InvalidInputError, match=message):
-        itemix.IndependentModel().fit(chunks)
+    message = r"got parts of them \(.*\); mine, evaluate, and fit .* take itemix.partitions\(...\)"
+    for refuse in (
+        lambda: itemix.mine(list(chunks), 0.5),
+        lambda: itemix.IndependentModel().fit(chunks),
+        lambda: itemix.fit(itemix.partitions(chunks)),
+    ):
+        with pytest.raises(InvalidInputError, match=message):
+            refuse()
 
 
 SCRIPT = """

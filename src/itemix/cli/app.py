@@ -70,19 +70,60 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _refuse(of_usage_error(error, given))
     except typer.Abort:
         return INTERRUPTED
-    except MemoryError as memory:
-        return _refuse(f"expected enough memory, got none left; {_relief(memory)}")
+    except (MemoryError, ImportError, OSError, RuntimeError) as error:
+        if (said := _said_of_memory(error)) is None:
+            raise
+        return _refuse(said)
     except SystemExit as stop:  # from shell completion, and from typer if nobody reads the output any more
         return BROKEN_PIPE if isinstance(stop.__context__, BrokenPipeError) else int(stop.code or 0)
     return code if isinstance(code, int) else 0
 
 
+# What helps where memory ends, by the folder whose code ran. Searches may be reading, so reading comes first.
+_RELIEFS = {
+    "io": "try a part of the file, shorter lines, or mine a model with --verify, which reads in chunks",
+    "inference": "try a lower --components, or a part of the transactions",
+    "mining": "try a higher --min-support, or --max-len",
+}
+# What the system says where a library, or the stack of a thread, finds no room.
+_NO_ROOM = ("failed to map segment", "cannot allocate memory", "can't start new thread")
+
+
+def _said_of_memory(error: Exception) -> str | None:
+    """Say what would help if memory has ended; None if an error says something else."""
+    if isinstance(error, MemoryError):
+        return f"expected enough memory, got none left; {_relief(error)}{_or_raise_the_limit()}"
+    if _is_lack_of_room(error):
+        need = "expected enough memory to load the libraries, got too little"
+        return f"{need}; close other programs{_or_raise_the_limit()}"
+    return None
+
+
 def _relief(error: MemoryError) -> str:
     """Say what would take less memory."""
     frames = traceback.extract_tb(error.__traceback__)
-    if any("/itemix/io/" in frame.filename.replace(os.sep, "/") for frame in frames):
-        return "try a part of the file, or mine a model with --verify, which reads in chunks"
-    return "try a higher --min-support, or --max-len"
+    files = " ".join(frame.filename.replace(os.sep, "/") for frame in frames)
+    helping = (advice for folder, advice in _RELIEFS.items() if f"/itemix/{folder}/" in files)
+    return next(helping, "try a part of the transactions, or leave out rare items")
+
+
+def _is_lack_of_room(error: BaseException | None) -> bool:
+    """Return whether an error, or one that led to it, says that a library or a thread had no room."""
+    while error is not None:
+        if any(words in str(error).lower() for words in _NO_ROOM):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _or_raise_the_limit() -> str:
+    """Name the limit of addresses, if this process has one."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        return ""
+    is_limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    return ", or raise the limit of this process (ulimit -v)" if is_limited else ""
 
 
 def _refuse(message: str) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from itemix._files import replacing
 from itemix.cli.options import Quiet, check_choice, one_of
 from itemix.cli.output import note, stopwatch
 from itemix.errors import InvalidInputError
@@ -67,7 +68,8 @@ def warmup(
     for part in chosen:
         mark = jit.mark_of(part)
         if mark is not None:
-            mark.write_bytes(b"1")
+            with replacing(mark) as written:
+                written.write_bytes(b"1")
     if in_background:
         return
     folder = jit.code_folder()

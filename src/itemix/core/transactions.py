@@ -934,8 +934,9 @@ def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever use
     if hasattr(source, "__iter__"):
         if not isinstance(source, Iterator) and isinstance(next(iter(source), None), Transactions):
             raise InvalidInputError(
-                "expected transactions, got chunks of them; give each one to partial_fit, or put them "
-                "together with itemix.partitions(...)"
+                f"expected all transactions at once, got parts of them ({type(source).__name__}); mine, "
+                "evaluate, and fit of a class by EM or variational inference take itemix.partitions(...), "
+                "partial_fit a part at a time, all else a sample: itemix.partitions(...).take(positions)"
             )
         return Transactions.from_lists(source)
     raise InvalidInputError(

@@ -6,6 +6,7 @@ The floor is the same for the exact supports in the training data: the error tha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -19,6 +20,8 @@ from itemix.core.progress import progress_of
 from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
+from itemix.io.chunks import Chunks
+from itemix.io.partitions import Partitions, partitions
 from itemix.kernels import lattice
 from itemix.mining.mine import mine
 from itemix.mining.options import as_fraction, min_count
@@ -305,18 +308,18 @@ class Prediction(NamedTuple):
 def predict(
     source: Any,  # noqa: ANN401 - itemsets, data or any model
     min_support: float,
-    train: Transactions | None,
+    train: Transactions | Partitions | None,
     n_jobs: int | None,
 ) -> Prediction:
     """Return the prediction of a source.
 
     Parameters
     ----------
-    source : Itemsets, Transactions or a model
+    source : Itemsets, Transactions, Partitions or a model
         Itemsets and transactions predict by their supports.
     min_support : float
         The threshold, as a fraction.
-    train : Transactions or None
+    train : Transactions, Partitions or None
         The data that itemsets were mined from, to count those that are not among them.
     n_jobs : int or None
         The number of threads.
@@ -330,8 +333,8 @@ def predict(
     """
     if isinstance(source, Itemsets):
         return _by_itemsets(source, min_support, train)
-    if isinstance(source, Transactions):
-        return _by_data(source, min_support, n_jobs)
+    if isinstance(source, Transactions | Partitions | Chunks):
+        return _by_data(_one_or_parts(source), min_support, n_jobs)
     model = as_model(source)
     if model is not None:
         return _by_model(model, min_support, n_jobs)
@@ -377,7 +380,7 @@ def _by_model(model: Model, min_support: float, n_jobs: int | None) -> Predictio
     return Prediction(frequent, support_of, score, model.prefers_families)
 
 
-def _by_data(data: Transactions, min_support: float, n_jobs: int | None) -> Prediction:
+def _by_data(data: Transactions | Partitions, min_support: float, n_jobs: int | None) -> Prediction:
     if data.n_transactions == 0:
         raise InvalidInputError(
             "expected at least one training transaction, got none; supports are fractions of them"
@@ -385,7 +388,9 @@ def _by_data(data: Transactions, min_support: float, n_jobs: int | None) -> Pred
     return Prediction(mine(data, min_support, n_jobs=n_jobs), lambda sets: _counted(sets, data))
 
 
-def _by_itemsets(itemsets: Itemsets, min_support: float, train: Transactions | None) -> Prediction:
+def _by_itemsets(
+    itemsets: Itemsets, min_support: float, train: Transactions | Partitions | None
+) -> Prediction:
     _check_complete(itemsets, min_support)
     frequent = itemsets.filter(min_support=min_support)
     frequent = itemsets if len(frequent) == len(itemsets) else frequent
@@ -436,12 +441,16 @@ def _refuse_unknown(itemsets: Itemsets, missing: Sets) -> None:
         )
 
 
-def _counted(sets: Sets, data: Transactions) -> Floats:
+def _counted(sets: Sets, data: Transactions | Partitions) -> Floats:
     """Return the supports of sets in the data, 0 for those with an item that it does not have."""
     known, translated = _translate(sets, data.items)
     support = np.zeros(len(sets))
     support[known] = count(translated, data) / data.n_transactions
     return support
+
+
+def _one_or_parts(data: Any) -> Transactions | Partitions:  # noqa: ANN401 - transactions in any form
+    return partitions(data) if isinstance(data, Chunks | Partitions) else as_transactions(data)
 
 
 def evaluate(
@@ -464,12 +473,12 @@ def evaluate(
     ----------
     model : fitted estimator, Mixture or other model, Itemsets or Transactions
         The prediction. Itemsets predict the supports that were mined, transactions their own supports.
-    test : Transactions, data frame, matrix or list of lists
-        Data that the model was not fitted to.
+    test : Transactions, data frame, matrix, list of lists, Chunks or Partitions
+        Data that the model was not fitted to. Parts are counted where they lie.
     min_support : float or int
         A float in (0, 1] is a fraction. An int is a number of test transactions; the model is asked for the
         same fraction.
-    train : Transactions, data frame, matrix or list of lists, optional
+    train : Transactions, data frame, matrix, list of lists, Chunks or Partitions, optional
         The data that the model was fitted to, or the itemsets were mined from. Its exact supports are
         evaluated as a prediction too. That is the floor: the error that exact mining itself makes on unseen
         data.
@@ -502,13 +511,14 @@ def evaluate(
          1          0  100.00%  0.00%  40.00%  -40.00%  2
     log-likelihood of a transaction: -1.3053
     """
-    data = as_transactions(test)
-    trained_on = None if train is None else as_transactions(train)
+    data = _one_or_parts(test)
+    trained_on = None if train is None else _one_or_parts(train)
+    n = data.n_transactions
     with progress_of("evaluating", shown=check_flag("progress", progress)) as shown:
         tell = (lambda text: None) if shown is None else shown.tell
         tell("mining the test set")
         truth = _true_itemsets(data, min_support, n_jobs)
-        threshold = as_fraction(min_support, len(data))
+        threshold = as_fraction(min_support, n)
         tell("mining the model")
         prediction = predict(model, threshold, trained_on, n_jobs)
         tell(f"the supports of {plural(len(truth), 'itemset')}")
@@ -517,20 +527,20 @@ def evaluate(
         if trained_on is not None:
             tell("mining the training set")
             exact = predict(trained_on, threshold, None, n_jobs)
-            floor = Evaluation(threshold, len(data), *_compare(truth, exact))
-        tell(f"the likelihood of {plural(len(data), 'transaction')}")
+            floor = Evaluation(threshold, n, *_compare(truth, exact))
+        tell(f"the likelihood of {plural(n, 'transaction')}")
         likelihood = _mean_log_likelihood(prediction, data)
-    return Evaluation(threshold, len(data), own, by_length, likelihood, floor)
+    return Evaluation(threshold, n, own, by_length, likelihood, floor)
 
 
-def _true_itemsets(test: Transactions, min_support: float, n_jobs: int | None) -> Itemsets:
-    if len(test) == 0:
+def _true_itemsets(test: Transactions | Partitions, min_support: float, n_jobs: int | None) -> Itemsets:
+    if test.n_transactions == 0:
         raise InvalidInputError("expected at least one test transaction, got none; give data to test on")
     truth = mine(test, min_support, n_jobs=n_jobs)
     if len(truth) == 0:
         raise InvalidInputError(
-            f"expected frequent itemsets in the test set, got none in {plural(len(test), 'transaction')} at "
-            f"min_support={min_support}; lower it"
+            "expected frequent itemsets in the test set, got none in "
+            f"{plural(test.n_transactions, 'transaction')} at min_support={min_support}; lower it"
         )
     return truth
 
@@ -585,11 +595,16 @@ def _predicted_supports(truth: Itemsets, prediction: Prediction) -> tuple[Floats
     return support, is_found
 
 
-def _mean_log_likelihood(prediction: Prediction, test: Transactions) -> float | None:
+def _mean_log_likelihood(prediction: Prediction, test: Transactions | Partitions) -> float | None:
     """Return the mean log-probability of the transactions, -inf if one has an item that is not known."""
     if prediction.log_likelihood is None:
         return None
     items = prediction.frequent.items
     if not all(name in items for name in test.items.names(np.flatnonzero(test.item_counts()))):
         return -np.inf
-    return float(prediction.log_likelihood(test.align_items(items)).mean())
+    total = partial(_total, log_likelihood=prediction.log_likelihood, items=items)
+    return sum(test.map(total) if isinstance(test, Partitions) else [total(test)]) / test.n_transactions
+
+
+def _total(part: Transactions, log_likelihood: Callable[[Transactions], Floats], items: Items) -> float:
+    return float(log_likelihood(part.align_items(items)).sum())

@@ -44,6 +44,9 @@ K = TypeVar("K")
 R = TypeVar("R")
 
 _WAKE_SECONDS = 0.005
+# A cluster of fixed size that has had no worker for so long gets none any more.
+_ALONE_SECONDS = 15.0
+_ASK_SECONDS = 1.0
 # What is pickled travels through Spark in pieces of this size.
 _PIECE_BYTES = 1 << 25
 _PIECES = "part long, piece int, content binary"
@@ -499,11 +502,35 @@ def _waited(futures: list[Any]) -> list[Any]:
 
 
 def _wait(future: Any) -> None:  # noqa: ANN401 - of Dask
+    _wait_until_done(future)
+    if future.status != "finished":
+        _result(future)
+
+
+def _wait_until_done(future: Any) -> None:  # noqa: ANN401 - of Dask
+    """Wait for a future; Dask itself waits for ever if it has no worker any more.
+
+    Raises
+    ------
+    EngineError
+        If all workers of a cluster in this process have ended, and it starts no others.
+    """
+    cluster = getattr(future.client, "cluster", None)
+    is_fixed = cluster is not None and getattr(cluster, "_adaptive", None) is None
+    last_seen = asked = time.monotonic()
     while not future.done():
         still_wanted()
         time.sleep(_WAKE_SECONDS)
-    if future.status != "finished":
-        _result(future)
+        now = time.monotonic()
+        if is_fixed and now - asked > _ASK_SECONDS:
+            asked = now
+            if future.client.nthreads():
+                last_seen = now
+            elif now - last_seen > _ALONE_SECONDS:
+                raise EngineError(
+                    f"expected workers in the Dask cluster, got none for {now - last_seen:.0f} seconds; make "
+                    "a new cluster (Ctrl-C in a terminal ends the workers of a LocalCluster too)"
+                )
 
 
 def _result(future: Any) -> Any:  # noqa: ANN401 - of Dask
@@ -512,9 +539,7 @@ def _result(future: Any) -> Any:  # noqa: ANN401 - of Dask
     from distributed import KilledWorker
     from distributed.comm.core import CommClosedError
 
-    while not future.done():
-        still_wanted()
-        time.sleep(_WAKE_SECONDS)
+    _wait_until_done(future)
     try:
         return future.result()
     except (KilledWorker, CancelledError, CommClosedError, TimeoutError) as error:

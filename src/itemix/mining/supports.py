@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ from itemix.core.display import format_set, plural
 from itemix.core.sets import Sets, readonly
 from itemix.core.transactions import weights_of
 from itemix.errors import InvalidInputError
+from itemix.io.partitions import Partitions
 from itemix.kernels import lattice
 from itemix.kernels.mining import candidates
 from itemix.kernels.mining.rules import KnownSupports
@@ -30,7 +32,7 @@ class Supports:
     ----------
     itemsets : Itemsets
         The itemsets with the first supports.
-    data : Transactions, optional
+    data : Transactions or Partitions, optional
         The data in which others are counted; the itemsets must have been mined from it.
 
     Attributes
@@ -44,7 +46,7 @@ class Supports:
         If the data is not what the itemsets were mined from.
     """
 
-    def __init__(self, itemsets: Itemsets, data: Transactions | None) -> None:
+    def __init__(self, itemsets: Itemsets, data: Transactions | Partitions | None) -> None:
         self._itemsets = itemsets
         self._sets = itemsets.sets
         self._support = itemsets.support
@@ -114,7 +116,7 @@ class Supports:
                     f"got {plural(n, 'transaction')} with the same supports; try tx.split(0.5)"
                 )
 
-    def _check_data(self, data: Transactions) -> None:
+    def _check_data(self, data: Transactions | Partitions) -> None:
         n = self._itemsets.n_transactions
         if n is not None and n != data.n_transactions:
             raise InvalidInputError(
@@ -134,7 +136,7 @@ class Supports:
         self.n_transactions = data.n_transactions
 
 
-def count(sets: Sets, data: Transactions, *, may_lack: bool = False) -> Ints:
+def count(sets: Sets, data: Transactions | Partitions, *, may_lack: bool = False) -> Ints:
     """Count how many transactions hold each set; items are matched by name.
 
     Sets with an item that the data does not have are counted as 0 if it `may_lack` items.
@@ -144,6 +146,9 @@ def count(sets: Sets, data: Transactions, *, may_lack: bool = False) -> Ints:
     UnknownItemError
         If the data does not have an item of the sets, and may not lack any.
     """
+    if isinstance(data, Partitions):
+        of_part = partial(count, sets, may_lack=may_lack)
+        return sum(data.map(of_part), start=np.zeros(len(sets), dtype=np.int64))
     code_in_data = np.arange(len(sets.items), dtype=np.int32)
     if sets.items != data.items:
         used = np.unique(sets.codes)
