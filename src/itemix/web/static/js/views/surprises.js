@@ -16,6 +16,7 @@ export const title = "Surprises";
 const PAGE = 50;
 const POINTS = 1000;
 const LEVEL = 0.05;
+const WORDS = { more: "more often than expected", less: "less often", onLine: "On the line are sets that are as frequent as expected." };
 
 function questionOf(params, about) {
   return {
@@ -67,7 +68,7 @@ export function create(page) {
   };
   const surprises = surprisesTable(page, choose);
   const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
-  const picture = contrast({ across: "expected support", up: "support in the data", noun: "set" });
+  const picture = contrast({ across: "expected support", up: "support in the data", noun: "set", ...WORDS });
   const files = downloads(page, "surprises");
   const results = h(
     "div",
