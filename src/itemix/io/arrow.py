@@ -119,7 +119,12 @@ def arrow_pieces(
         layout = layout or _layout_of(schema, options)
         if layout == "long":
             return None, iter(()), layout
-        nothing = _READERS[layout](schema, _only(), replace(options, may_be_lists=False))
+        for key in as_columns(options.transaction):
+            check_column(key, schema.names, "transaction")
+        # Chunks have no ids, so a column of ids need not be one that can be read.
+        own = replace(options, may_be_lists=False)
+        own = own if layout == "onehot" else replace(own, transaction=None)
+        nothing = _READERS[layout](schema, _only(), own)
         declared = nothing.items if len(nothing.items) else None
         return declared, _pieces(source, schema, batches, options, parquet=parquet, layout=layout), layout
 
