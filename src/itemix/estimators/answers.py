@@ -353,13 +353,19 @@ class Answers(Saved, ABC):
         return self._fitted().recommend(basket, n, absent=absent, complete=complete)
 
     def recommend_many(
-        self, baskets: Transactions | Iterable[Names], n: int = 5, *, complete: bool = True
+        self,
+        baskets: Transactions | Iterable[Names],
+        n: int = 5,
+        *,
+        complete: bool = True,
+        progress: bool = False,
     ) -> query.ManyOffers:
         """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each.
 
         What is returned also has the ids of the baskets, and ``to_pandas()``.
+        `progress` says whether to show how far it is.
         """
-        return self._fitted().recommend_many(baskets, n, complete=complete)
+        return self._fitted().recommend_many(baskets, n, complete=complete, progress=progress)
 
 
 class Climb:

@@ -139,7 +139,7 @@ export function create(page) {
 function introduction(about) {
   const where = about.n_test === null ? "data that the model has not seen" : `the ${count(about.n_test)} transactions of the test data`;
   return (
-    `Sets of items that ${where} hold more often, or less often, than the model allows, by more than chance and its ` +
+    `Sets of items that come more often, or less often, in ${where} than the model allows, by more than chance and its ` +
     "own uncertainty explain. Of all finds, at most the share q is false."
   );
 }
