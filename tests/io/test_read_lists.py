@@ -111,3 +111,15 @@ def test_the_writer_warns_where_names_would_be_taken_for_lists(tmp_path):
         with pytest.warns(UserWarning, match="taken for lists"):
             itemix.write_transactions(single, tmp_path / "single.csv", format=kind)
         assert itemix.read_transactions(tmp_path / "single.csv", format=kind) == single
+
+
+def test_lines_of_json_keep_their_ids():
+    """The field that is named is the id of each line; where one is missing there are none."""
+    lines = '{"user": "u", "pages": ["a", "b"]}\n{"user": "v", "pages": []}\n'
+    assert read(lines, transaction="user").ids.to_pylist() == ["u", "v"]
+    assert read(lines).ids is None
+    assert read(lines + '{"user": null, "pages": ["a"]}\n', transaction="user").ids is None
+    assert read(lines + '{"user": "\\ud800", "pages": ["a"]}\n', transaction="user").ids is None
+    lines = '{"user": 3, "day": "mo", "pages": ["a"]}\n{"user": 3, "day": "tu", "pages": ["a"]}\n'
+    found = read(lines, transaction=["user", "day"])
+    assert found.ids.to_pylist() == [{"user": 3, "day": "mo"}, {"user": 3, "day": "tu"}]

@@ -23,7 +23,7 @@ from itemix.core.encoding import (
     sorted_by_label,
 )
 from itemix.core.items import Items, labels_from_text
-from itemix.core.rows import LongRows, as_columns, long_rows
+from itemix.core.rows import LongRows, as_columns, ids_of_rows, long_rows
 from itemix.errors import InvalidInputError
 from itemix.io.detect import LIST_NAMES, find_column, pair_of_columns
 from itemix.io.source import Utf8Stream, csv_parts, line_blocks, text_lines
@@ -336,7 +336,30 @@ def read_jsonl(source: Source, options: ReadOptions) -> Encoded:
     InvalidInputError
         If a line is not JSON, or holds no list of names; the message names the line.
     """
-    return encode_lists(_lists(source, options))
+    keys = as_columns(options.transaction)
+    found: list[list[Any]] = []
+    encoded = encode_lists(_lists(source, options, found if keys else None))
+    return encoded._replace(ids=_ids_of_values(keys, found, len(encoded.indptr) - 1))
+
+
+def _ids_of_values(keys: Sequence[str], found: Sequence[Sequence[Any]], n_rows: int) -> pa.Array | None:
+    """Return the ids in fields of JSON; None if one is missing, or is neither a name nor a whole number."""
+    import pyarrow as pa
+
+    if not keys or len(found) != n_rows:
+        return None
+    columns = {}
+    for key, values in zip(keys, zip(*found, strict=True), strict=True):
+        kinds = set(map(type, values))
+        if kinds != {str} and (kinds != {int} or max(map(abs, values)) >= 1 << 63):
+            return None
+        if kinds == {str} and not all(value.strip() for value in values):
+            return None
+        try:
+            columns[key] = pa.chunked_array([pa.array(values)])
+        except UnicodeEncodeError:  # half of a surrogate pair
+            return None
+    return ids_of_rows(columns, is_text=False)
 
 
 def jsonl_pieces(source: Source, options: ReadOptions) -> Iterator[Encoded]:
@@ -350,7 +373,10 @@ def jsonl_pieces(source: Source, options: ReadOptions) -> Iterator[Encoded]:
     return map(encode_lists, in_batches(_lists(source, options)))
 
 
-def _lists(source: Source, options: ReadOptions) -> Iterator[list[Label]]:
+def _lists(
+    source: Source, options: ReadOptions, found: list[list[Any]] | None = None
+) -> Iterator[list[Label]]:
+    """Yield the lists in the lines, and note what is in the fields of the ids."""
     field = options.item
     kinds: set[type] = set()
     checked = False
@@ -370,6 +396,8 @@ def _lists(source: Source, options: ReadOptions) -> Iterator[list[Label]]:
             checked = True
         if isinstance(value, dict):
             field = field or _list_field(value, number, source.label)
+            if found is not None:
+                found.append([value.get(key) for key in as_columns(options.transaction)])
             value = value.get(field)
         new = set(map(type, value)) if isinstance(value, list) else {object}
         if not new <= {str, int}:
