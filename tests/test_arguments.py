@@ -47,16 +47,19 @@ def refused(call, message):
     [
         (
             np.array([[0, 1], [np.nan, 1]]),
-            r"only 0 and 1 .*, got a missing value \(NaN\) or inf; try 0 in its",
+            r"only 0 and 1 .*, got a missing value \(NaN\) or inf; .* or Transactions.from_table",
         ),
         (np.array([[0, 1], [np.inf, 1]]), r"got a missing value \(NaN\) or inf"),
         (sparse.csr_array(np.array([[0, np.nan]])), r"got a missing value \(NaN\) or inf"),
         (pd.DataFrame({"milk": [1, None]}), "only 0 and 1 .*, got a missing value in column 'milk'; try 0"),
         (np.array([[0, 2]]), r"only 0 and 1 .*, got 2; try Transactions.from_table"),
-        (np.array([[0j, 1]]), r"only 0 and 1 .*, got complex numbers .*; try X.real"),
+        (
+            np.array([[0j, 1]]),
+            r"only 0 and 1 .*, got complex numbers .*; try X.real, or Transactions.from_table",
+        ),
         (
             np.array([["milk", "bread"]], dtype=object),
-            "only 0 and 1 .*, got 'milk'; .* Transactions.from_lists",
+            "only 0 and 1 .*, got 'milk'; .* Transactions.from_table .*, from_lists",
         ),
         (np.array([["milk", "bread"]]), "only 0 and 1 .*, got 'milk'; try Transactions.from_table"),
         (np.zeros((0, 3)), r"at least one transaction, got 0 sample\(s\) \(shape=\(0, 3\)\)"),

@@ -469,13 +469,21 @@ class FittedModel(Immutable):
         )
 
     def recommend_many(
-        self, baskets: Transactions | Iterable[Names], n: int = 5, *, complete: bool = True
+        self,
+        baskets: Transactions | Iterable[Names],
+        n: int = 5,
+        *,
+        complete: bool = True,
+        progress: bool = False,
     ) -> query.ManyOffers:
         """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each.
 
         What is returned also has the ids of the baskets, and ``to_pandas()``.
+        `progress` says whether to show how far it is.
         """
-        return query.recommend_many(self.model, baskets, n, complete=complete, affinity=self.affinity)
+        return query.recommend_many(
+            self.model, baskets, n, complete=complete, affinity=self.affinity, progress=progress
+        )
 
     def unusual(
         self,

@@ -33,7 +33,10 @@ def test_short_work_says_nothing_in_a_pipe(capsys):
     with progress_of("mining", shown=False) as line:
         assert line is None
     itemix.mine(LISTS, 1, progress=True)
-    itemix.BernoulliMixture(2, random_state=0).fit(LISTS, progress=True)
+    model = itemix.BernoulliMixture(2, random_state=0).fit(LISTS, progress=True)
+    itemix.rules(itemix.mine(LISTS, 1), significance="fisher", progress=True)
+    itemix.evaluate(model, LISTS, 1, train=LISTS, progress=True)
+    model.recommend_many(LISTS, progress=True)
     assert capsys.readouterr().err == ""
 
 
@@ -46,6 +49,48 @@ def test_long_work_writes_lines_in_a_pipe(capsys, monkeypatch):
     assert capsys.readouterr().err == "fit: iteration 3 (25%), 0 s\n"
     time.sleep(0.05)
     assert capsys.readouterr().err == ""
+
+
+def test_what_long_work_tells(monkeypatch):
+    """Rules, evaluations and recommendations say what they do, and are the same as without."""
+    told = []
+    monkeypatch.setattr(progress.Progress, "tell", lambda self, *words: told.append((self.name, *words)))
+    model = itemix.Mixture([1.0], [[0.6, 0.5, 0.5]], ["a", "b", "c"])
+    found = itemix.mine(LISTS, 1, max_len=2).filter(min_len=2)
+    made = itemix.rules(found, data=LISTS, significance="fisher", progress=True)
+    assert list(made) == list(itemix.rules(found, data=LISTS, significance="fisher"))
+    assert told[0] == ("rules", "0/3 itemsets", 0, 3)
+    assert ("rules", "counting 3 sets") in told
+    assert told[-1][1].startswith("testing ")
+    told.clear()
+    evaluation = itemix.evaluate(model, LISTS, 1, train=LISTS, progress=True)
+    assert evaluation == itemix.evaluate(model, LISTS, 1, train=LISTS)
+    assert [words for _, words in told] == [
+        "mining the test set",
+        "mining the model",
+        "the supports of 7 itemsets",
+        "mining the training set",
+        "the likelihood of 20 transactions",
+    ]
+    told.clear()
+    fitted = itemix.IndependentModel().fit(LISTS)
+    offers = fitted.recommend_many(LISTS, 2, progress=True)
+    assert [a.tolist() for a in offers] == [a.tolist() for a in fitted.recommend_many(LISTS, 2)]
+    assert told == [("recommending", "0/20 baskets", 0, 20)]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda wrong: itemix.rules(itemix.mine(LISTS, 1), progress=wrong),
+        lambda wrong: itemix.evaluate(itemix.mine(LISTS, 1), LISTS, 1, progress=wrong),
+        lambda wrong: itemix.IndependentModel().fit(LISTS).recommend_many(LISTS, progress=wrong),
+    ],
+)
+def test_progress_is_true_or_false(ask):
+    """Anything else is refused by name."""
+    with pytest.raises(itemix.errors.InvalidInputError, match="progress"):
+        ask("yes")
 
 
 class Shown:

@@ -370,3 +370,14 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     assert n_transactions == 50_000 * n_copies
     assert n_chunks >= 30
     assert peak < 150e6, peak
+
+
+def test_ids_beside_lists_need_not_be_readable(tmp_path):
+    """Chunks have no ids: a column of half-precision numbers that names the rows is no trouble."""
+    path = tmp_path / "x.parquet"
+    ids = pa.array(np.arange(2, dtype=np.float16))
+    pq.write_table(pa.table({"id": ids, "items": [["x", "y"], ["x"]]}), path)
+    (chunk,) = read_chunks(path, transaction="id")
+    assert chunk.to_lists() == itemix.read_transactions(path, transaction="id").to_lists()
+    with pytest.raises(InvalidInputError, match="'none'"):
+        list(read_chunks(path, transaction="none"))

@@ -375,7 +375,7 @@ def test_data_in_any_form():
     expected = rules(longest, data=tx, min_threshold=0.5)
     assert rules(longest, data=BASKETS, min_threshold=0.5) == expected
     assert rules(longest, data=tx.to_dataframe(), min_threshold=0.5) == expected
-    with pytest.raises(InvalidInputError, match=r"expected transactions, got the name 'baskets.csv'"):
+    with pytest.raises(InvalidInputError, match=r"expected a file to read, got no such file 'baskets.csv'"):
         rules(longest, data="baskets.csv")
 
 

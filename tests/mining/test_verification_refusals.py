@@ -56,7 +56,7 @@ BASKETS = [["a", "b"], ["a"]]
             InvalidInputError,
             "expected different items .* got 'a' in both",
         ),
-        ({"include": "bb"}, UnknownItemError, "expected one of 2 known items, got 'bb'; did you mean 'b'"),
+        ({"include": "bb"}, UnknownItemError, "expected one of 2 known items, got 'bb'; the first are"),
         ({"exclude": ["c"]}, UnknownItemError, "expected one of 2 known items, got 'c'"),
         (
             {"max_itemsets": 1},

@@ -21,8 +21,9 @@ EXAMPLES = {
     "/recommend": {"basket": ["salsa"]},
     "/rules": {"min_support": 0.05, "points": 3},
     "/surprises": {"min_support": 0.05, "points": 3},
+    "/compare": {"min_support": 0.02},
 }
-NEED_DATA = ("/surprises",)
+NEED_DATA = ("/surprises", "/compare")
 
 
 def parameters_of(path):

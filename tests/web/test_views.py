@@ -258,6 +258,34 @@ def test_surprises_need_other_data(client, model, data):
     assert "posterior" in lines[2]
 
 
+def test_comparisons_are_the_librarys(model, data):
+    """What differs between the data and the test data, with or without sets that a part of them explains.
+
+    New items are news, too, but nothing can be asked of them. With one data set there is a line that says so.
+    """
+    new = itemix.Transactions.from_lists([*list(data)[:700], *[["caviar", "beer"]] * 150])
+    found = itemix.compare(data, new, min_support=0.02)
+    models = [Served("two", model, data=data, test=new), Served("one", model, data=data)]
+    with TestClient(make_app(models), base_url="http://127.0.0.1") as asking:
+        answer = ask(asking, "/compare", min_support=0.02, explained=True, limit=1000)
+        own = ask(asking, "/compare", min_support=0.02, side="more", sort="support_b")["differences"]
+        refused = asking.get("/compare", params={"min_support": 0.02, "model": "one"})
+    assert (answer["n_a"], answer["n_b"], answer["n_tested"]) == (1500, 850, found.n_tested)
+    rows = {tuple(row["items"]): row for row in answer["differences"]}
+    assert len(rows) == len(found) > len(found.own()) > 0
+    for at, names in enumerate(found.sets):
+        row = rows[names]
+        assert (row["count_a"], row["count_b"]) == (found.count_a[at], found.count_b[at])
+        assert (row["q_value"], row["change"]) == (found.q_value[at], found.change[at])
+        assert tuple(row["explained_by"]) == found.explained_by[at]
+        assert row["is_known"] == ("caviar" not in names)
+    assert rows["caviar",]["ratio"] is None
+    assert {tuple(row["items"]) for row in own} == set(found.own().more().sets)
+    assert [row["support_b"] for row in own] == sorted((row["support_b"] for row in own), reverse=True)
+    assert refused.status_code == 400
+    assert "start itemix explore with --data and --test" in refused.json()["error"]["message"]
+
+
 def test_too_many_sets_to_test_are_refused(model, data, unseen):
     """Neither the model nor the data may hold more sets than an answer may cost."""
     same = itemix.Transactions.from_lists([list(data.items)[:12]] * 9)

@@ -248,7 +248,13 @@ def rules(
     from itemix.mining.rules import rules as split_itemsets
 
     tested_in = None if holdout is None else read_source(holdout, reading, quiet=output.quiet)
-    found = split_itemsets(itemsets, data=transactions, holdout=tested_in, **split.as_arguments())
+    found = split_itemsets(
+        itemsets,
+        data=transactions,
+        holdout=tested_in,
+        **split.as_arguments(),
+        progress=not output.quiet,
+    )
     if where:
         found = found.where(*where)
     hint = "" if len(found) else "; try a lower --min-threshold or --min-support"

@@ -103,17 +103,33 @@ def cells_as_lists(transactions: Any) -> Any:  # noqa: ANN401 - whatever users h
         return transactions
     if not all(isinstance(cell, str) for cell in transactions):
         return transactions
-    if not any("," in cell or _is_braced(cell) for cell in transactions):
+    if not any("," in cell or is_braced(cell) for cell in transactions):
         return transactions
-    return [_names_in(cell) for cell in transactions]
+    return [names_in_cell(cell) for cell in transactions]
 
 
-def _is_braced(cell: str) -> bool:
+def share_of_lists(cells: Iterable[str], counts: npt.ArrayLike | None = None) -> float:
+    """Return the share of the cells that hold lists, one if all of them are in braces.
+
+    `counts` has how often each cell occurs. An empty cell may be a list.
+    """
+    texts = list(cells)
+    if not texts:
+        return 0.0
+    if all(map(is_braced, texts)):
+        return 1.0
+    weights = np.ones(len(texts)) if counts is None else np.asarray(counts, dtype=np.float64)
+    return float(weights @ [("," in text) for text in texts] / weights.sum())
+
+
+def is_braced(cell: str) -> bool:
+    """Whether a cell is a set as arules writes it, such as ``{milk,bread}``."""
     return cell.strip().startswith("{") and cell.strip().endswith("}")
 
 
-def _names_in(cell: str) -> list[str]:
-    inside = cell.strip()[1:-1] if _is_braced(cell) else cell
+def names_in_cell(cell: str) -> list[str]:
+    """Return the names between the commas of a cell, with or without braces around them."""
+    inside = cell.strip()[1:-1] if is_braced(cell) else cell
     return [name for part in inside.split(",") if (name := part.strip())]
 
 
@@ -292,6 +308,31 @@ def encode_onehot_frame(frame: Any) -> Encoded:  # noqa: ANN401 - pandas, polars
     rows = np.concatenate([np.empty(0, dtype=np.int64), *columns])
     codes = np.repeat(np.arange(len(items), dtype=np.int32), lengths)
     return Encoded(*csr.rows_of_pairs(rows, codes, table.shape[0]), items)
+
+
+def lists_of_frame(frame: Any) -> list[Any] | None:  # noqa: ANN401 - as above
+    """Return the lists in a data frame of one column, also in cells such as "milk,bread"; None for others.
+
+    A missing cell is an empty list.
+    """
+    names = _names_of(frame)
+    if len(names) != 1:
+        return None
+    column = _as_narwhals(frame).get_column(names[0])
+    if column.dtype.is_numeric() or str(column.dtype) == "Boolean":
+        return None
+    missing = column.is_null().to_list()
+    cells = ["" if gone else _as_list(cell) for cell, gone in zip(column.to_list(), missing, strict=True)]
+    if any(isinstance(cell, list) for cell in cells):
+        return [cell or [] for cell in cells]
+    lists = cells_as_lists(cells)
+    return None if lists is cells else list(lists)
+
+
+def _as_list(cell: Any) -> Any:  # noqa: ANN401 - whatever a column holds
+    """Return a list for what data frames have for one."""
+    is_list = isinstance(cell, tuple | set | frozenset | np.ndarray) or hasattr(cell, "to_list")
+    return list(cell) if is_list else cell
 
 
 def check_column(name: Label, columns: Sequence[str], role: str) -> None:

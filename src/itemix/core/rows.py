@@ -11,7 +11,15 @@ import numpy as np
 
 from itemix._checks import check_flag
 from itemix.core.conditions import Condition, parsed
-from itemix.core.encoding import Encoded, check_column, labels_of, number_values, sorted_by_label
+from itemix.core.encoding import (
+    Encoded,
+    check_column,
+    labels_of,
+    names_in_cell,
+    number_values,
+    share_of_lists,
+    sorted_by_label,
+)
 from itemix.core.items import labels_from_text
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
@@ -26,6 +34,9 @@ if TYPE_CHECKING:
 
     Columns = Mapping[str, Callable[[], pa.ChunkedArray]]
     Key = Label | Sequence[Label] | None
+
+LEAST_LISTS = 0.25
+"""Cells of text in a file are lists if at least this share of them has a comma, or all are in braces."""
 
 _MOST_WEIGHT = 2.0**53
 _WHOLE = r"^(0|[1-9][0-9]{0,17})$"
@@ -189,7 +200,13 @@ class LongRows(NamedTuple):
 
 
 def long_rows(
-    columns: Columns, transaction: Key, item: Label, rows: RowOptions, *, is_text: bool = False
+    columns: Columns,
+    transaction: Key,
+    item: Label,
+    rows: RowOptions,
+    *,
+    is_text: bool = False,
+    may_be_lists: bool = False,
 ) -> LongRows:
     """Group the rows of a long table; transactions come in the order of their first appearance.
 
@@ -205,6 +222,8 @@ def long_rows(
         Which rows remain, and how often a transaction counts.
     is_text : bool
         Whether whole numbers are written as text.
+    may_be_lists : bool
+        Whether cells such as "milk,bread" are lists, if each row is a transaction of its own.
 
     Raises
     ------
@@ -220,8 +239,33 @@ def long_rows(
     if rows.weight is not None:
         values = kept_of(columns[rows.weight](), marks)
         weights = weights_of_groups(values, rows, of_rows, len(ids))
+    if may_be_lists and len(of_rows) == len(ids) and hold_lists(codes, names):
+        said = ", ".join(part for part in (f"lists in the cells of {name!r}", said) if part)
+        return LongRows(*_listed(codes, names), weights, ids, said)
     indptr, indices = csr.rows_of_pairs(of_rows.astype(np.int64), codes, len(ids))
     return LongRows(indptr, indices, names, weights, ids, said)
+
+
+def hold_lists(codes: Codes, names: pa.Array) -> bool:
+    """Whether enough cells of a column hold lists, given the distinct cells and the number of each row's."""
+    if not len(names) or not _is_text(names.type):
+        return False
+    counts = np.bincount(codes, minlength=len(names))
+    return share_of_lists(names.to_pylist(), counts) >= LEAST_LISTS
+
+
+def _listed(codes: Codes, cells: pa.Array) -> tuple[Ints, Codes, pa.Array]:
+    """Return the rows of the names in cells that hold lists, and the names."""
+    import pyarrow as pa
+
+    code_of: dict[str, int] = {}
+    lists = [
+        [code_of.setdefault(name, len(code_of)) for name in names_in_cell(cell)] for cell in cells.to_pylist()
+    ]
+    rows = [lists[code] for code in codes.tolist()]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
+    indices = np.array([code for row in rows for code in row], dtype=np.int32)
+    return indptr, indices, pa.array(list(code_of), pa.string())
 
 
 def encode_arrow_values(

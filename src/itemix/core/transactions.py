@@ -926,6 +926,9 @@ def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever use
             f"expected transactions or a fitted model, got {type(source).__name__} before fit; fit it first"
         )
     if hasattr(source, "columns"):
+        lists = encoding.lists_of_frame(source)
+        if lists is not None:
+            return Transactions.from_lists(lists)
         return Transactions.from_dataframe(source)
     if isinstance(source, Mapping):
         return Transactions.from_lists(source)

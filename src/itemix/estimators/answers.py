@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from itemix.core.encoding import as_array
+from itemix.core.encoding import as_array, lists_of_frame
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
 from itemix.mining import intervals as credible
@@ -69,8 +69,9 @@ def read_input(
     items : Items, optional
         The fitted model's items, which name the columns of a matrix.
     """
-    if _is_lists_of_names(X):
-        lists = Transactions.from_lists(X)
+    names = _lists_of_names(X)
+    if names is not None:
+        lists = Transactions.from_lists(names)
         X = lists if items is None else lists.align_items(items)
     if isinstance(X, Transactions):
         if items is None:
@@ -124,11 +125,14 @@ def _check_features(estimator: BaseEstimator, X: TransactionsLike, *, reset: boo
         raise InvalidInputError(f"{error}; give the columns that the model was fitted to") from None
 
 
-def _is_lists_of_names(X: object) -> bool:
+def _lists_of_names(X: Any) -> Any:  # noqa: ANN401 - whatever users have
+    """Return lists of names, also those of a data frame with one column; None for other data."""
+    if hasattr(X, "columns"):
+        return lists_of_frame(X)
     if not isinstance(X, list | tuple) or not X:
-        return False
+        return None
     first = next((row for row in X if isinstance(row, list | tuple | set | frozenset) and row), None)
-    return first is not None and isinstance(next(iter(first)), str)
+    return X if first is not None and isinstance(next(iter(first)), str) else None
 
 
 class _NotNumbersError(InvalidInputError, TypeError):
@@ -153,21 +157,22 @@ def _as_matrix(X: TransactionsLike) -> Any:  # noqa: ANN401 - an array or a spar
     if matrix.dtype.kind == "c":
         raise InvalidInputError(
             "expected only 0 and 1 (or False and True), got complex numbers (Complex data not supported); "
-            "try X.real"
+            "try X.real, or Transactions.from_table for columns of numbers"
         )
     if matrix.dtype.kind == "O":
         odd = next((value for value in matrix.flat if not isinstance(value, Number | np.bool_ | None)), 0)
         if not isinstance(odd, Number):
             raise _NotNumbersError(
                 f"expected only 0 and 1 (or False and True), got {odd!r}; every argument must be no string "
-                "but a number: try Transactions.from_lists for lists of names"
+                "but a number: try Transactions.from_table for a table of categories, from_lists for lists "
+                "of names"
             )
         matrix = matrix.astype(np.float64)
     values = np.asarray(matrix.data if hasattr(matrix, "tocsr") else matrix)
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise InvalidInputError(
             "expected only 0 and 1 (or False and True), got a missing value (NaN) or inf; try 0 in its "
-            "place, if the item was absent"
+            "place, if the item was absent, or Transactions.from_table for a table with gaps"
         )
     return matrix
 
@@ -348,13 +353,19 @@ class Answers(Saved, ABC):
         return self._fitted().recommend(basket, n, absent=absent, complete=complete)
 
     def recommend_many(
-        self, baskets: Transactions | Iterable[Names], n: int = 5, *, complete: bool = True
+        self,
+        baskets: Transactions | Iterable[Names],
+        n: int = 5,
+        *,
+        complete: bool = True,
+        progress: bool = False,
     ) -> query.ManyOffers:
         """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each.
 
         What is returned also has the ids of the baskets, and ``to_pandas()``.
+        `progress` says whether to show how far it is.
         """
-        return self._fitted().recommend_many(baskets, n, complete=complete)
+        return self._fitted().recommend_many(baskets, n, complete=complete, progress=progress)
 
 
 class Climb:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from itemix._checks import check_flag
 from itemix.core import display
 from itemix.core.display import format_name, format_percent, format_set, plural
 from itemix.core.itemsets import Itemsets
+from itemix.core.progress import progress_of
 from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
@@ -458,6 +460,7 @@ def evaluate(
     *,
     train: Any = None,  # noqa: ANN401 - as above
     n_jobs: int | None = -1,
+    progress: bool = False,
 ) -> Evaluation:
     """Evaluate how well a model, or mined itemsets, predict the frequent itemsets of unseen data.
 
@@ -481,6 +484,8 @@ def evaluate(
         data.
     n_jobs : int, default -1
         The number of threads; -1 uses all processors.
+    progress : bool, default False
+        Whether to show what is being done: on standard error, or in a notebook.
 
     Returns
     -------
@@ -509,14 +514,23 @@ def evaluate(
     data = _one_or_parts(test)
     trained_on = None if train is None else _one_or_parts(train)
     n = data.n_transactions
-    truth = _true_itemsets(data, min_support, n_jobs)
-    threshold = as_fraction(min_support, n)
-    prediction = predict(model, threshold, trained_on, n_jobs)
-    own, by_length = _compare(truth, prediction)
-    floor = None
-    if trained_on is not None:
-        floor = Evaluation(threshold, n, *_compare(truth, predict(trained_on, threshold, None, n_jobs)))
-    return Evaluation(threshold, n, own, by_length, _mean_log_likelihood(prediction, data), floor)
+    with progress_of("evaluating", shown=check_flag("progress", progress)) as shown:
+        tell = (lambda text: None) if shown is None else shown.tell
+        tell("mining the test set")
+        truth = _true_itemsets(data, min_support, n_jobs)
+        threshold = as_fraction(min_support, n)
+        tell("mining the model")
+        prediction = predict(model, threshold, trained_on, n_jobs)
+        tell(f"the supports of {plural(len(truth), 'itemset')}")
+        own, by_length = _compare(truth, prediction)
+        floor = None
+        if trained_on is not None:
+            tell("mining the training set")
+            exact = predict(trained_on, threshold, None, n_jobs)
+            floor = Evaluation(threshold, n, *_compare(truth, exact))
+        tell(f"the likelihood of {plural(n, 'transaction')}")
+        likelihood = _mean_log_likelihood(prediction, data)
+    return Evaluation(threshold, n, own, by_length, likelihood, floor)
 
 
 def _true_itemsets(test: Transactions | Partitions, min_support: float, n_jobs: int | None) -> Itemsets:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -18,9 +19,21 @@ from itemix.core.encoding import (
     columns_shown,
     concatenated,
     encode_onehot_frame,
+    is_braced,
+    names_in_cell,
+    number_values,
+    share_of_lists,
 )
 from itemix.core.items import Items
-from itemix.core.rows import RowOptions, as_columns, encode_arrow_values, ids_of_rows, long_rows
+from itemix.core.rows import (
+    LEAST_LISTS,
+    RowOptions,
+    as_columns,
+    encode_arrow_values,
+    hold_lists,
+    ids_of_rows,
+    long_rows,
+)
 from itemix.core.tables import in_arrow_memory
 from itemix.errors import InvalidInputError, NotEnoughMemoryError
 from itemix.io.detect import LIST_NAMES, find_column, looks_long, pair_of_columns, said_of_columns
@@ -106,7 +119,12 @@ def arrow_pieces(
         layout = layout or _layout_of(schema, options)
         if layout == "long":
             return None, iter(()), layout
-        nothing = _READERS[layout](schema, _only(), options)
+        for key in as_columns(options.transaction):
+            check_column(key, schema.names, "transaction")
+        # Chunks have no ids, so a column of ids need not be one that can be read.
+        own = replace(options, may_be_lists=False)
+        own = own if layout == "onehot" else replace(own, transaction=None)
+        nothing = _READERS[layout](schema, _only(), own)
         declared = nothing.items if len(nothing.items) else None
         return declared, _pieces(source, schema, batches, options, parquet=parquet, layout=layout), layout
 
@@ -115,12 +133,25 @@ def _pieces(
     source: Source, schema: pa.Schema, batches: Batches, options: ReadOptions, *, parquet: bool, layout: str
 ) -> Iterator[Encoded]:
     columns = _item_columns(schema, options) if layout == "onehot" else [options.item or _list_column(schema)]
-    options = options if layout == "onehot" else replace(options, transaction=None)
+    options = options if layout == "onehot" else replace(options, transaction=None, may_be_lists=False)
     n_rows = _rows_at_once(columns)
+    is_text = layout == "list" and _is_text(schema.field(columns[0]).type)
+    seen: Counter[str] = Counter()
     with _explained(source, parquet=parquet):
         for batch in batches(columns):
             for start in range(0, batch.num_rows, n_rows):
+                if is_text:
+                    cells = batch.column(0).slice(start, n_rows).drop_null().to_pylist()
+                    seen.update(_kind_of_cell(cell) for cell in cells)
                 yield _READERS[layout](schema, _only(batch.slice(start, n_rows)), options)
+        if is_text and share_of_lists(seen, list(seen.values())) < LEAST_LISTS:
+            raise _unknown_layout(schema)
+
+
+def _kind_of_cell(cell: str) -> str:
+    """Return a cell of the same kind: a set in braces, names between commas, or one name."""
+    inside = "," if "," in cell else ""
+    return f"{{{inside}}}" if is_braced(cell) else inside
 
 
 def _only(*batches: pa.RecordBatch) -> Batches:
@@ -204,18 +235,25 @@ def _layout_of(schema: pa.Schema, options: ReadOptions) -> str:
 
     if options.item is not None:
         check_column(options.item, schema.names, "item")
-        return "list" if _is_list(schema.field(options.item).type) else "long"
+        is_alone = options.may_be_lists and len(schema.names) == 1
+        return "list" if is_alone or _is_list(schema.field(options.item).type) else "long"
     if any(_is_list(field.type) for field in schema):
         return "list"
     if looks_long(schema.names):
         return "long"
     items = [field for field in schema if field.name in _item_columns(schema, options)]
+    if options.may_be_lists and len(items) == 1 and _is_text(items[0].type):
+        return "list" if options.transaction is None else "long"
     if items and all(
         pa.types.is_boolean(f.type) or pa.types.is_integer(f.type) or pa.types.is_floating(f.type)
         for f in items
     ):
         return "onehot"
-    raise InvalidInputError(
+    raise _unknown_layout(schema)
+
+
+def _unknown_layout(schema: pa.Schema) -> InvalidInputError:
+    return InvalidInputError(
         f"expected a list column, a long table or columns of 0 and 1, got {columns_shown(schema.names)}; "
         "try format='table' if each row is a transaction, or name the columns with transaction= and item="
     )
@@ -231,13 +269,24 @@ def _read_lists(schema: pa.Schema, batches: Batches, options: ReadOptions) -> En
     lengths, values = [np.empty(0, dtype=np.int64)], []
     keys = [key for key in as_columns(options.transaction) if key != name]
     key_chunks: dict[str, list[pa.Array]] = {key: [] for key in keys}
+    cells: list[pa.Array] = []
+    is_text = _is_text(schema.field(name).type)
     for batch in batches([name, *keys]):
         column = batch.column(0)
+        if is_text:
+            cells.append(column)
+            column = _lists_in(column)
         for key in keys:
             key_chunks[key].append(batch.column(key))
         lengths.append(pc.fill_null(pc.list_value_length(column), 0).cast(pa.int64()).to_numpy())
         values.append(_dictionary(pc.list_flatten(column)))
-    kind = schema.field(name).type.value_type
+    if (
+        is_text
+        and options.may_be_lists
+        and not hold_lists(*number_values(_joined(cells, pa.string()).drop_null()))
+    ):
+        raise _unknown_layout(schema)
+    kind = pa.string() if is_text else schema.field(name).type.value_type
     declared = (schema.field(name).metadata or {}).get(ITEMS_KEY)
     clean = RowOptions(strip=False) if declared is not None else options.rows
     encoded = encode_arrow_values(np.concatenate(lengths), _joined(values, kind), clean)
@@ -265,7 +314,7 @@ def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> tu
         for name, column in zip(wanted, batch.columns, strict=True):
             chunks[name].append(_dictionary(column) if name in (*transaction, item) else column)
     columns = {name: partial(_joined, chunks[name], schema.field(name).type) for name in wanted}
-    found = long_rows(columns, transaction, item, options.rows)
+    found = long_rows(columns, transaction, item, options.rows, may_be_lists=options.may_be_lists)
     return found.encoded(), found.said
 
 
@@ -326,12 +375,28 @@ def _item_columns(schema: pa.Schema, options: ReadOptions) -> list[str]:
 
 def _list_column(schema: pa.Schema) -> str:
     names = [field.name for field in schema if _is_list(field.type)]
+    if not names:  # one column of text, with lists in its cells
+        names = [field.name for field in schema if _is_text(field.type)]
     found = names[0] if len(names) == 1 else find_column(names, LIST_NAMES)
     if found is None:
         raise InvalidInputError(
             f"expected one list column, got {columns_shown(names) if names else 'none'}; name it with item="
         )
     return found
+
+
+def _lists_in(column: pa.Array) -> pa.Array:
+    """Return the lists that cells of text hold; a missing cell is an empty one."""
+    import pyarrow as pa
+
+    return pa.array([names_in_cell(cell or "") for cell in column.to_pylist()], pa.list_(pa.string()))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)  # type: ignore[no-any-return]
 
 
 def _is_list(kind: pa.DataType) -> bool:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from itemix.core.binning import TableOptions
-from itemix.core.encoding import check_column, check_different, columns_shown
-from itemix.core.rows import RowOptions, as_columns
+from itemix.core.encoding import check_column, check_different, columns_shown, is_braced, share_of_lists
+from itemix.core.rows import LEAST_LISTS, RowOptions, as_columns
 from itemix.errors import InvalidInputError
 from itemix.io.source import HEAD_SIZE, decoder_of
 from itemix.kernels.text import FALSE_WORDS, TRUE_WORDS
@@ -104,6 +104,8 @@ class ReadOptions:
         How a table of categories and numbers becomes items.
     rows : RowOptions
         Which rows of a long table, or one of categories, remain, and how often they count.
+    may_be_lists : bool
+        Whether cells such as "milk,bread" may be recognised as lists: not where the layout was named.
     """
 
     encoding: str = "utf-8"
@@ -113,6 +115,7 @@ class ReadOptions:
     item: str | None = None
     table: TableOptions = field(default_factory=TableOptions)
     rows: RowOptions = field(default_factory=RowOptions)
+    may_be_lists: bool = False
 
 
 class Recognised(NamedTuple):
@@ -128,12 +131,15 @@ class Recognised(NamedTuple):
         How many lines the header of CSV takes: none, one, or more if a name has several lines.
     columns : tuple of str
         The names of the columns of CSV; their numbers where it has no header.
+    has_lists : bool
+        Whether the cells of a basket CSV hold lists, such as "milk,bread" in quotes, or sets in braces.
     """
 
     format: str
     delimiter: str | None = None
     header_lines: int = 0
     columns: tuple[str, ...] = ()
+    has_lists: bool = False
 
 
 def recognise(
@@ -182,11 +188,19 @@ def recognise(
     layout = name or _layout_of(rows, options)
     if name is None and options.header is None and layout == "basket":
         _refuse_table(source, rows)
-    header = options.header
-    if header is None:
-        header = layout in ("long", "table") or (layout == "onehot" and _share_of_yes_or_no(rows[0]) < _MOST)
+    header = _has_header(layout, rows, options)
     columns = rows[0] if header else [str(j) for j in range(len(rows[0]))]
-    return Recognised(layout, delimiter, first_lines if header else 0, tuple(columns))
+    is_lists = layout == "lists"
+    kind = "basket" if is_lists else layout
+    return Recognised(kind, delimiter, first_lines if header else 0, tuple(columns), is_lists)
+
+
+def _has_header(layout: str, rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
+    if options.header is not None:
+        return options.header
+    if layout == "lists":
+        return _names_lists(rows[0], options)
+    return layout in ("long", "table") or (layout == "onehot" and _share_of_yes_or_no(rows[0]) < _MOST)
 
 
 def _format_of(source: Source, lines: Sequence[str], options: ReadOptions) -> str | None:
@@ -222,7 +236,9 @@ def _is_plainly_basket(
 def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
     """Return the layout that most rows have: a few wrong rows should give an error, not another layout."""
     first, body = rows[0], rows[1 : 1 + _ROWS_LOOKED_AT] or rows
-    if options.item is not None:
+    if options.may_be_lists and _are_lists(rows, options):
+        return "lists"
+    if options.item is not None or (options.may_be_lists and _are_ids_and_lists(rows, options)):
         return "long"
     without_columns = "basket" if options.transaction is None else "long"
     if len(first) == 1 and len(rows) > 1 and _is_one_item(first[0], body):
@@ -234,6 +250,41 @@ def _layout_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> str:
     if share < 1 and options.header is not False and looks_long(first):
         return "long"
     return "onehot" if share >= _MOST else without_columns
+
+
+def _are_lists(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
+    """Whether each row is one cell that holds a list, or a set in braces which the delimiter cuts."""
+    body = rows[1:] if _names_lists(rows[0], options) else rows
+    if options.transaction is not None or not body:
+        return False
+    if options.item is not None and body is rows:
+        return False
+    if all(len(row) == 1 for row in body):
+        return share_of_lists([row[0] for row in body]) >= LEAST_LISTS
+    return options.item is None and all(is_braced(",".join(row)) for row in body)
+
+
+def _names_lists(first: Sequence[str], options: ReadOptions) -> bool:
+    """Whether the first row is the name of a column of lists."""
+    if len(first) != 1 or "," in first[0] or is_braced(first[0]):
+        return False
+    return first[0] == options.item or find_column(first, (*LIST_NAMES, *ITEM_NAMES)) is not None
+
+
+def _are_ids_and_lists(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
+    """Whether a table has two columns, of distinct numbers and of lists."""
+    first, body = rows[0], rows[1:]
+    if (
+        options.header is False
+        or not body
+        or any(len(row) != 2 for row in rows)
+        or _NUMBER_OR_DATE.fullmatch(first[0])
+    ):
+        return False
+    ids = [row[0] for row in body]
+    if len(set(ids)) < len(ids) or not all(_NUMBER_OR_DATE.fullmatch(cell) for cell in ids):
+        return False
+    return share_of_lists([row[1] for row in body]) >= LEAST_LISTS
 
 
 def _is_one_item(name: str, body: Sequence[Sequence[str]]) -> bool:

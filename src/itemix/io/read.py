@@ -207,7 +207,9 @@ def checked_options(
     key = transaction[0] if isinstance(transaction, list | tuple) and len(transaction) == 1 else transaction
     table = table._replace(transaction=key)
     mark = checked_delimiter(delimiter)
-    return ReadOptions(encoding_of(path, encoding), mark, header, key, item, table, rows)
+    return ReadOptions(
+        encoding_of(path, encoding), mark, header, key, item, table, rows, format not in LAYOUTS
+    )
 
 
 def description_of(
@@ -216,6 +218,7 @@ def description_of(
     """Return the name of a file, and in brackets its format, layout and columns."""
     parts = (
         FORMATS[found.format],
+        "lists in cells" if found.has_lists else None,
         LAYOUTS[layout] if layout else None,
         columns,
         "gzip" if source.gzipped else None,

@@ -19,6 +19,7 @@ from itemix.core.encoding import (
     columns_shown,
     concatenated,
     encode_lists,
+    names_in_cell,
     sorted_by_label,
 )
 from itemix.core.items import Items, labels_from_text
@@ -94,7 +95,18 @@ def _parts(source: Source, found: Recognised, encoding: str) -> Iterator[Part]:
     parts = csv_parts(source, encoding, found.delimiter or ",")
     if found.header_lines:
         next((is_whole for _, is_whole in parts if is_whole), None)
-    return parts
+    return _listed(parts) if found.has_lists else parts
+
+
+def _listed(parts: Iterable[Part]) -> Iterator[Part]:
+    """Yield the names in cells that hold lists; a set in braces may have been cut at its commas."""
+    for cells, is_whole in parts:
+        names: list[str] = []
+        for cell in map(str.strip, cells):
+            inside = cell[1:] if cell.startswith("{") and "}" not in cell else cell
+            inside = cell[:-1] if cell.endswith("}") and "{" not in cell else inside
+            names += names_in_cell(inside)
+        yield names, is_whole
 
 
 def _encoded(parts: Iterable[Part]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], list[str]]:
@@ -167,7 +179,9 @@ def _long_rows(source: Source, found: Recognised, options: ReadOptions) -> LongR
     table = _read_columns(source, found, names, options.encoding, "a long CSV table")
     columns = {name: partial(table.column, name) for name in names}
     try:
-        return long_rows(columns, transaction, item, options.rows, is_text=True)
+        return long_rows(
+            columns, transaction, item, options.rows, is_text=True, may_be_lists=options.may_be_lists
+        )
     except InvalidInputError as error:
         raise InvalidInputError(f"{source.label}: {error}") from None
 

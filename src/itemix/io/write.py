@@ -14,7 +14,9 @@ import numpy as np
 
 from itemix._files import as_path, checked_target, is_regular, replacing
 from itemix._runtime import interruptible
+from itemix.core.encoding import share_of_lists
 from itemix.core.items import MOST_DIGITS, labels_from_text
+from itemix.core.rows import LEAST_LISTS
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.io.arrow import ITEMS_KEY
@@ -121,7 +123,7 @@ def _unlike(path: Path, transactions: Transactions, kind: str, delimiter: str) -
         return "whose names would be taken for whole numbers; write .parquet"
     try:
         with open_source(path) as source:
-            found = recognise(source, ReadOptions())
+            found = recognise(source, ReadOptions(may_be_lists=True))
     except InvalidInputError:
         return f"which is not recognised; read it with format={kind!r}"
     problem = None
@@ -130,11 +132,21 @@ def _unlike(path: Path, transactions: Transactions, kind: str, delimiter: str) -
     is_same = is_same and transactions.lengths().max() <= 1
     if found.format != kind and not is_same:
         problem = f"which is taken for {found.format}; read it with format={kind!r}"
+    elif found.has_lists or _seems_listed(transactions, kind):
+        problem = f"whose names are taken for lists; read it with format={kind!r}"
     elif kind == "onehot" and found.header_lines == 0:
         problem = f"whose names are taken for cells; read it with format={kind!r} and header=True"
     elif kind != "fimi" and found.delimiter not in (None, delimiter) and len(labels) > 1:
         problem = f"which is split at {found.delimiter!r}; read it with delimiter={delimiter!r}"
     return problem
+
+
+def _seems_listed(transactions: Transactions, kind: str) -> bool:
+    """Whether a long file has one item in each transaction, whose names may be taken for lists."""
+    if kind != "long" or transactions.lengths().max(initial=0) > 1:
+        return False
+    names = [str(transactions.items[code]) for code in transactions.indices.tolist()]
+    return share_of_lists(names) >= LEAST_LISTS
 
 
 def check_path(path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002 - as above

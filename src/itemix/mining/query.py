@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix._arrays import ranked_part
-from itemix._checks import check_choice, check_whole
+from itemix._checks import check_choice, check_flag, check_whole
 from itemix._runtime import still_wanted
 from itemix.core import display
+from itemix.core.progress import progress_of
 from itemix.core.results import NamedRows
 from itemix.core.transactions import Transactions, each_transaction
 from itemix.errors import InvalidInputError
@@ -285,28 +286,32 @@ def recommend_many(
     *,
     complete: bool = True,
     affinity: Affinity | None = None,
+    progress: bool = False,
 ) -> ManyOffers:
     """Return the codes and probabilities of the n best items for each of many baskets, shape (m, n) each.
 
     If a basket leaves fewer than n items, the last codes are -1 and their probabilities 0. See `recommend`
-    for the parameters.
+    for the parameters. `progress` says whether to show how far it is: on standard error, or in a notebook.
     """
     n = min(check_whole("n", n, 5, least=0), model.n_items)
     offsets, codes = _encode_baskets(model, baskets)
     m = len(offsets) - 1
     out = np.full((m, n), -1, dtype=np.int32), np.zeros((m, n))
     step = max(1, min(_BASKETS_AT_A_TIME, _CELLS_AT_A_TIME // max(model.n_items, 1)))
-    for first in range(0, m, step):
-        still_wanted()
-        last = min(first + step, m)
-        own = codes[offsets[first] : offsets[last]]
-        part = offsets[first : last + 1] - offsets[first]
-        found = chances_of_items(model, part, own, complete=complete, affinity=affinity)
-        found[np.repeat(np.arange(last - first), np.diff(part)), own] = -1.0
-        top = best_columns(found, n)
-        chance = np.take_along_axis(found, top, axis=1)
-        out[0][first:last] = np.where(chance >= 0, top, -1)
-        out[1][first:last] = np.maximum(chance, 0.0)
+    with progress_of("recommending", shown=check_flag("progress", progress)) as shown:
+        for first in range(0, m, step):
+            still_wanted()
+            if shown is not None:
+                shown.tell(f"{first:,}/{m:,} baskets", first, m)
+            last = min(first + step, m)
+            own = codes[offsets[first] : offsets[last]]
+            part = offsets[first : last + 1] - offsets[first]
+            found = chances_of_items(model, part, own, complete=complete, affinity=affinity)
+            found[np.repeat(np.arange(last - first), np.diff(part)), own] = -1.0
+            top = best_columns(found, n)
+            chance = np.take_along_axis(found, top, axis=1)
+            out[0][first:last] = np.where(chance >= 0, top, -1)
+            out[1][first:last] = np.maximum(chance, 0.0)
     return ManyOffers(*out, model.items, baskets.id_columns() if isinstance(baskets, Transactions) else None)
 
 

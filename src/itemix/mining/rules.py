@@ -17,6 +17,7 @@ from itemix._checks import as_written, check_bounds, check_choice, check_flag, c
 from itemix._runtime import interruptible, still_wanted
 from itemix.core.display import plural
 from itemix.core.itemsets import Itemsets
+from itemix.core.progress import progress_of
 from itemix.core.sets import Sets
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError, TooManyItemsetsError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from itemix._typing import Floats, Ints, TransactionsLike
     from itemix.core.items import Items, Label
+    from itemix.core.progress import Progress
     from itemix.core.transactions import Transactions
 
 __all__ = ["Rule", "Rules", "rules"]
@@ -70,6 +72,7 @@ def rules(
     holdout: TransactionsLike | None = None,
     support_only: bool = False,
     max_rules: int = 10_000_000,
+    progress: bool = False,
 ) -> Rules:
     """Make all association rules A -> C where A with C is one of the itemsets, and neither is empty.
 
@@ -118,6 +121,8 @@ def rules(
         Select by support and leave all other measures NaN, so that no support of a part is needed.
     max_rules : int, default 10,000,000
         The most rules (or missing supports) to hold; if there are more, the search stops with an error.
+    progress : bool, default False
+        Whether to show how far it is: on standard error, or in a notebook.
 
     Returns
     -------
@@ -182,10 +187,13 @@ def rules(
         support_only=options.support_only,
         redundant=options.redundant,
     )
-    parts, missing, n_tests = _split(itemsets, supports, wanted, options)
-    while len(missing):
-        supports.add(missing)
-        parts, missing, n_tests = _split(itemsets, supports, wanted, options)
+    with progress_of("rules", shown=check_flag("progress", progress)) as shown:
+        parts, missing, n_tests = _split(itemsets, supports, wanted, options, shown)
+        while len(missing):
+            if shown is not None:
+                shown.tell(f"counting {plural(len(missing), 'set')}")
+            supports.add(missing)
+            parts, missing, n_tests = _split(itemsets, supports, wanted, options, shown)
     itemset = np.concatenate([part.itemset for part in parts])
     found = Rules(
         Sets.concatenate([part.antecedents for part in parts]),
@@ -201,7 +209,10 @@ def rules(
     if options.significance is None:
         return found
     test = RuleTest(options.significance, options.level, options.adjust, productive=options.productive)
-    return test.select(found, supports, None if holdout is None else _read(holdout), n_tests)
+    with progress_of("rules", shown=progress) as shown:
+        if shown is not None:
+            shown.tell(f"testing {plural(len(found), 'rule')}")
+        return test.select(found, supports, None if holdout is None else _read(holdout), n_tests)
 
 
 def _read(data: TransactionsLike) -> Transactions:
@@ -458,7 +469,11 @@ class _Part(NamedTuple):
 
 
 def _split(
-    itemsets: Itemsets, supports: Supports, wanted: kernels.Wanted, options: RuleOptions
+    itemsets: Itemsets,
+    supports: Supports,
+    wanted: kernels.Wanted,
+    options: RuleOptions,
+    shown: Progress | None,
 ) -> tuple[list[_Part], Sets, int]:
     """Split all itemsets.
 
@@ -474,6 +489,9 @@ def _split(
     is_done = False
     while not is_done:
         still_wanted()
+        if shown is not None:
+            done = int(place[kernels.PLACE_SET])
+            shown.tell(f"{done:,}/{len(itemsets):,} itemsets", done, len(itemsets))
         found.sizes[:] = 0
         is_done = kernels.split_sets(
             supports.known(),

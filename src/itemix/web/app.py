@@ -321,11 +321,13 @@ VIEWS = (
     View("/dependencies", patterns.DependenciesQuestion, patterns.dependencies, patterns.Dependencies),
     View("/rules", patterns.RulesQuestion, patterns.rules, patterns.RulesAnswer),
     View("/surprises", patterns.SurprisesQuestion, patterns.surprises, patterns.SurprisesAnswer),
+    View("/compare", patterns.CompareQuestion, patterns.compare, patterns.CompareAnswer),
 )
 FILES = (
     File("itemsets", patterns.ItemsetsChosen, patterns.write_itemsets),
     File("rules", patterns.RulesChosen, patterns.write_rules),
     File("surprises", patterns.SurprisesChosen, patterns.write_surprises),
+    File("compare", patterns.CompareChosen, patterns.write_comparison),
 )
 
 

@@ -310,6 +310,7 @@ class Served:
         self.model: Model = model
         self.data = None if data is None else _with_items_of(model, data)
         self.test = None if test is None else _with_items_of(model, test)
+        self.compared = None if data is None or test is None else (data, test)
         self.limits = limits or Limits()
         self.searches = Searches(model, self.limits)
         self._remembered: OrderedDict[Hashable, Any] = OrderedDict()

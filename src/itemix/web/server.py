@@ -283,6 +283,8 @@ def warm_up(served: Served) -> None:
         # A model without a posterior, or data that it was fitted to, is refused: the page says so.
         with contextlib.suppress(ItemixError):
             patterns.surprises(served, patterns.SurprisesQuestion(min_support=threshold))
+        with contextlib.suppress(ItemixError):
+            patterns.compare(served, patterns.CompareQuestion(min_support=threshold))
     if served.components is not None:
         model.components(served, model.ComponentsQuestion())
         model.component(served, model.ComponentQuestion())

@@ -12,6 +12,7 @@ VIEWS = {
     "dependencies": "dependencies&item=charcoal",
     "rules": "rules&min_support=0.05",
     "surprises": "surprises&min_support=0.02",
+    "compare": "compare&min_support=0.01",
     "ask": "ask&present=whole+milk&given=salsa",
 }
 

@@ -14,6 +14,7 @@ VIEWS_WITH_A_NAME = {
     "dependencies": {"item": "NAME"},
     "rules": {"left": "NAME"},
     "surprises": {"include": "NAME"},
+    "compare": {},
     "ask": {"present": "NAME"},
 }
 

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from itemix._arrays import ranked_part
 from itemix.core.tables import TableColumns, write
 from itemix.errors import InvalidInputError, TooManyItemsetsError
-from itemix.mining import query
+from itemix.mining import comparison, query
 from itemix.mining.mine import mine
 from itemix.mining.rules import rules as make_rules
 from itemix.web.questions import MAX_ROWS, Answer, ItemName, ItemNames, Probability, Question, Text
@@ -599,6 +599,136 @@ def _surprise_rows(chosen: Surprises) -> list[dict[str, Any]]:
     return rows_of(columns)
 
 
+class CompareChosen(Question):
+    """Which itemsets are compared, which of them differ, and in which order they come."""
+
+    min_support: float = Field(
+        gt=0, le=1, description="The least support, in one of the two, of the sets that are compared."
+    )
+    level: float = Field(default=0.05, gt=0, le=0.999, description="The most that a q value may be.")
+    side: Side = Field(
+        default="both", description="Sets that are more frequent in the test data, less frequent, or both."
+    )
+    explained: bool = Field(
+        default=False, description="Whether to have sets, too, whose difference a part of them explains."
+    )
+    max_len: int | None = Field(default=None, ge=1, le=_LONGEST, description="The most items of a set.")
+    sort: Literal["q_value", "ratio", "support_a", "support_b"] = Field(
+        default="q_value", description="What to sort by."
+    )
+    order: Order | None = Field(
+        default=None, description="The direction; by default, q values rise and all others fall."
+    )
+
+
+class CompareQuestion(CompareChosen):
+    """A page of differences."""
+
+    offset: int = Field(default=0, ge=0, le=10**9, description="How many rows to skip.")
+    limit: int = Field(default=50, ge=0, le=MAX_ROWS, description="The most rows to return.")
+
+
+class DifferenceRow(Answer):
+    """One itemset that differs between the data (a) and the test data (b)."""
+
+    items: list[ItemName]
+    count_a: int
+    count_b: int
+    support_a: Probability
+    support_b: Probability
+    ratio: Annotated[float | None, Field(description="The support in b over that in a. None is infinite.")]
+    lower: Annotated[float, Field(description="The lower end of the 95% interval of the ratio.")]
+    upper: Annotated[float | None, Field(description="Its upper end. None is infinite.")]
+    p_value: Probability
+    q_value: Probability
+    change: Literal["new", "lost", "more", "less"]
+    explained_by: Annotated[list[ItemName], Field(description="The part that explains it; empty if none.")]
+    is_known: Annotated[bool, Field(description="Whether the model knows all of the items.")]
+
+
+class CompareAnswer(Answer):
+    """Itemsets that differ between the data and the test data."""
+
+    min_support: Probability
+    level: Probability
+    n_a: int
+    n_b: int
+    n_tested: int
+    n_differences: int
+    offset: int
+    differences: list[DifferenceRow]
+
+
+def compare(served: Served, asked: CompareQuestion) -> dict[str, Any]:
+    """Return how many itemsets are more frequent in one of two data sets, and some of them."""
+    found, positions = choose_differences(served, asked)
+    page = found.take(_ranked_differences(found, positions, asked, asked.offset, asked.offset + asked.limit))
+    names = ("count_a", "count_b", "support_a", "support_b", "ratio", "lower", "upper", "p_value", "q_value")
+    columns: dict[str, list[Any]] = {"items": [list(members) for members in page.sets]}
+    columns |= {name: as_list(getattr(page, name)) for name in names}
+    columns |= {
+        "change": page.change,
+        "explained_by": [list(members) for members in page.explained_by],
+        "is_known": [all(name in served.model.items for name in members) for members in page.sets],
+    }
+    return {
+        "min_support": asked.min_support,
+        "level": asked.level,
+        "n_a": found.n_a,
+        "n_b": found.n_b,
+        "n_tested": found.n_tested,
+        "n_differences": len(positions),
+        "offset": asked.offset,
+        "differences": rows_of(columns),
+    }
+
+
+def choose_differences(
+    served: Served, asked: CompareChosen
+) -> tuple[comparison.Comparison, npt.NDArray[np.int64]]:
+    """Return all differences, and the positions of those that meet the conditions of a question.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are not two data sets.
+    """
+    if served.compared is None:
+        raise InvalidInputError(
+            "expected two data sets to compare, got at most one; start itemix explore with --data and --test"
+        )
+    a, b = served.compared
+    found = served.remember(
+        ("compare", asked.min_support, asked.level, asked.max_len),
+        lambda: comparison.compare(
+            a,
+            b,
+            min_support=asked.min_support,
+            level=asked.level,
+            max_len=asked.max_len,
+            max_itemsets=served.limits.max_itemsets,
+        ),
+    )
+    kept = np.ones(len(found), dtype=bool)
+    if asked.side != "both":
+        kept = found.ratio > 1 if asked.side == "more" else found.ratio < 1
+    if not asked.explained:
+        kept &= found.explained_by.lengths == 0
+    return found, np.flatnonzero(kept)
+
+
+def _ranked_differences(
+    found: comparison.Comparison,
+    positions: npt.NDArray[np.int64],
+    asked: CompareChosen,
+    start: int,
+    stop: int,
+) -> npt.NDArray[np.int64]:
+    keys = getattr(found, asked.sort)[positions]
+    order = asked.order or ("ascending" if asked.sort == "q_value" else "descending")
+    return positions[ranked_part(keys, start, stop, descending=order == "descending")]
+
+
 # The same as files: all rows, in the order of the table.
 
 
@@ -633,3 +763,9 @@ def write_surprises(served: Served, asked: SurprisesChosen, path: Path) -> None:
     """Write the surprises in the order of the table, each with its sentence."""
     tested, positions = choose_surprises(served, asked)
     tested.take(ranked_surprises(tested, positions, asked, 0, len(positions))).save(path)
+
+
+def write_comparison(served: Served, asked: CompareChosen, path: Path) -> None:
+    """Write the differences in the order of the table."""
+    found, positions = choose_differences(served, asked)
+    found.take(_ranked_differences(found, positions, asked, 0, len(positions))).save(path)

@@ -5,17 +5,19 @@ import { h, refill } from "./dom.js";
 import { startTheme } from "./theme.js";
 import * as askView from "./views/ask.js";
 import * as components from "./views/components.js";
+import * as compare from "./views/compare.js";
 import * as dependencies from "./views/dependencies.js";
 import * as itemsets from "./views/itemsets.js";
 import * as rules from "./views/rules.js";
 import * as surprises from "./views/surprises.js";
 
-const VIEWS = { itemsets, components, dependencies, rules, surprises, ask: askView };
+const VIEWS = { itemsets, components, dependencies, rules, surprises, compare, ask: askView };
 const FIRST = "itemsets";
 // Views that are left out where they would have nothing to show.
 const IS_EMPTY = {
   components: (about) => about.n_components === null,
   surprises: (about) => about.n_transactions === null && about.n_test === null,
+  compare: (about) => about.n_transactions === null || about.n_test === null,
 };
 
 const main = document.getElementById("main");

@@ -12,7 +12,7 @@ const LEAST_DECADES = 2; // the warmest colour is at least so far below the leve
  * Make the picture; `across` and `up` name the axes. `draw` gets points of { names, x, y, q, text, href }, the most
  * significant first, how many there are in all, and the level up to which a q value makes a find.
  */
-export function contrast({ across, up, noun }) {
+export function contrast({ across, up, noun, more, less, onLine }) {
   const place = h("div");
   const key = h("div", { class: "small soft" });
   const chosen = h("div", { class: "chosen", role: "status" });
@@ -88,15 +88,15 @@ export function contrast({ across, up, noun }) {
     const marks = h(
       "p",
       { class: "key plain-key" },
-      sample("find", triangle(7, 7, true), "more often than expected"),
-      sample("find", triangle(7, 7, false), "less often"),
-      sample("other", null, `q above ${written(level)}: no find`),
+      sample("find", triangle(7, 7, true), more),
+      sample("find", triangle(7, 7, false), less),
+      points.some(({ q }) => q > level) ? sample("other", null, `q above ${written(level)}: no find`) : null,
     );
-    const which = points.length < total ? `The ${count(points.length)} most significant of ${plural(total, noun)} that were tested. ` : "";
+    const which = points.length < total ? `The ${count(points.length)} most significant of ${plural(total, noun)}. ` : "";
     const colour = points.some(({ q }) => q <= level)
       ? h("div", { class: "short-scale" }, h("div", { class: "scale-bar" }), h("div", { class: "intro" }, h("span", {}, `q = ${written(level)}`), h("span", {}, "smaller q")))
       : null;
-    refill(key, points.length ? [marks, colour, h("p", {}, `${which}On the line, both are alike. Choose a triangle to read about it.`)] : []);
+    refill(key, points.length ? [marks, colour, h("p", {}, `${which}${onLine} Choose a triangle to read about it.`)] : []);
   }
 
   fitted(place, paint);

@@ -16,6 +16,7 @@ export const title = "Surprises";
 const PAGE = 50;
 const POINTS = 1000;
 const LEVEL = 0.05;
+const WORDS = { more: "more often than expected", less: "less often", onLine: "On the line are sets that are as frequent as expected." };
 
 function questionOf(params, about) {
   return {
@@ -67,7 +68,7 @@ export function create(page) {
   };
   const surprises = surprisesTable(page, choose);
   const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
-  const picture = contrast({ across: "expected support", up: "support in the data", noun: "set" });
+  const picture = contrast({ across: "expected support", up: "support in the data", noun: "set", ...WORDS });
   const files = downloads(page, "surprises");
   const results = h(
     "div",
@@ -138,7 +139,7 @@ export function create(page) {
 function introduction(about) {
   const where = about.n_test === null ? "data that the model has not seen" : `the ${count(about.n_test)} transactions of the test data`;
   return (
-    `Sets of items that ${where} hold more often, or less often, than the model allows, by more than chance and its ` +
+    `Sets of items that come more often, or less often, in ${where} than the model allows, by more than chance and its ` +
     "own uncertainty explain. Of all finds, at most the share q is false."
   );
 }

@@ -1,0 +1,175 @@
+// Compare: which sets are more frequent in one of two data sets.
+import { latest } from "../api.js";
+import { h } from "../dom.js";
+import { columnDecimals, count, percent, plural, times } from "../format.js";
+import { contrast } from "../parts/contrast.js";
+import { downloads } from "../parts/downloads.js";
+import { segments } from "../parts/fields.js";
+import { noticePlace, shownWork } from "../parts/notice.js";
+import { itemset } from "../parts/sets.js";
+import { logSlider } from "../parts/slider.js";
+import { pager, table } from "../parts/table.js";
+
+export const title = "Compare";
+
+const PAGE = 50;
+const POINTS = 1000;
+const LEVEL = 0.05;
+const WORDS = {
+  more: "more often in the test data",
+  less: "less often",
+  onLine: "On the line are sets that are as frequent in both; what one of the two does not hold lies on the edge.",
+};
+
+function questionOf(params, about) {
+  return {
+    min_support: params.get("min_support") ?? about.first_min_support,
+    side: params.get("side"),
+    explained: params.get("explained"),
+    sort: params.get("sort"),
+    order: params.get("order"),
+  };
+}
+
+export function create(page) {
+  const { about } = page;
+  const choose = (changes) => page.change({ ...changes, offset: null });
+  const total = h("p", { class: "count" });
+  const tested = h("p", { class: "soft" });
+  const notice = noticePlace();
+  const controls = {
+    threshold: logSlider({
+      label: "Least support in one of the two",
+      low: about.lowest_min_support,
+      high: 1,
+      unit: "%",
+      factor: 100,
+      onChange: (value) => choose({ min_support: value }),
+    }),
+    side: segments({
+      label: "Which",
+      options: [
+        ["both", "Both"],
+        ["more", "More often"],
+        ["less", "Less often"],
+      ],
+      onChange: (side) => choose({ side: side === "both" ? null : side }),
+    }),
+    explained: segments({
+      label: "Sets that a part of them explains",
+      options: [
+        ["false", "Leave out"],
+        ["true", "Show"],
+      ],
+      onChange: (explained) => choose({ explained: explained === "true" ? explained : null }),
+    }),
+  };
+  const differences = differencesTable(page, choose);
+  const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
+  const picture = contrast({ across: "support in the data", up: "support in the test data", noun: "set", ...WORDS });
+  const files = downloads(page, "compare");
+  const results = h(
+    "div",
+    { class: "view" },
+    h("section", { class: "card" }, h("h2", {}, "The two supports"), picture.element),
+    h("section", { class: "card", "aria-label": "Differences" }, differences.element, pages.element),
+  );
+  const element = h(
+    "div",
+    { class: "view" },
+    h("div", { class: "intro" }, h("div", {}, h("h1", {}, title), h("p", {}, introduction(about))), files.element),
+    h(
+      "section",
+      { class: "card view", "aria-label": "Which differences" },
+      h("div", {}, total, tested),
+      controls.threshold.element,
+      h("div", { class: "filters" }, controls.side.element, controls.explained.element),
+    ),
+    notice.element,
+    results,
+  );
+
+  const refresh = latest((params) =>
+    shownWork(
+      notice,
+      results,
+      async () => {
+        const question = questionOf(params, about);
+        const offset = Number(params.get("offset") ?? 0);
+        const most = { ...question, sort: null, order: null, limit: POINTS };
+        const answer = await page.ask("compare", { ...question, offset, limit: PAGE });
+        const drawn = await page.ask("compare", most);
+        total.textContent = plural(answer.n_differences, "difference");
+        tested.textContent = `of ${plural(answer.n_tested, "set")} that were tested`;
+        page.announce(`${total.textContent} ${tested.textContent}`);
+        differences.draw(answer, question);
+        pages.draw(offset, PAGE, answer.n_differences);
+        picture.draw(drawn.differences.map((row) => pointOf(page, row)), answer.n_differences, LEVEL);
+      },
+      [total, tested, files.element],
+    ),
+  );
+
+  return {
+    element,
+    update: (params) => {
+      const question = questionOf(params, about);
+      controls.threshold.set(Number(question.min_support));
+      controls.side.set(question.side ?? "both");
+      controls.explained.set(question.explained ?? "false");
+      files.set(question);
+      refresh(params);
+    },
+  };
+}
+
+function introduction(about) {
+  const sizes = about.n_test === null || about.n_transactions === null ? "" : `, ${count(about.n_transactions)} and ${count(about.n_test)} transactions`;
+  return `Sets of items that are more frequent in one of two data sets, the data and the test data${sizes}. Of all finds, at most 5% are false.`;
+}
+
+/** A set with an item that the model does not know has no address to go to. */
+function hrefOf(page, row) {
+  return row.is_known ? page.href("ask", { present: row.items }) : null;
+}
+
+function pointOf(page, row) {
+  return {
+    names: row.items,
+    x: row.support_a,
+    y: row.support_b,
+    q: row.q_value,
+    text: `${percent(row.support_a)} in the data, ${percent(row.support_b)} in the test data, q = ${percent(row.q_value)}`,
+    href: hrefOf(page, row),
+  };
+}
+
+function ratioText({ change, ratio }) {
+  if (change === "new" || change === "lost") return `${change === "new" ? "▲" : "▼"} ${change}`;
+  return `${change === "more" ? "▲" : "▼"} ${times(ratio)}`;
+}
+
+function differencesTable(page, choose) {
+  let decimals = 2;
+  const columns = [
+    { label: "Itemset", class: "wide", cell: (row) => itemset(row.items, hrefOf(page, row)) },
+    { label: "Data", sort: "support_a", class: "number", cell: (row) => percent(row.support_a, decimals) },
+    { label: "Test data", sort: "support_b", class: "number", cell: (row) => percent(row.support_b, decimals) },
+    { label: "Ratio", sort: "ratio", class: "number", cell: ratioText },
+    { label: "q", sort: "q_value", class: "number", cell: (row) => percent(row.q_value) },
+  ];
+  const drawn = table({
+    caption: "Sets with their support in both",
+    columns: () => columns,
+    onSort: (sort, order) => choose({ sort, order }),
+    empty: "Nothing differs by more than chance. Lower the least support to test more sets.",
+  });
+  return {
+    element: drawn.element,
+    draw: (answer, question) => {
+      decimals = columnDecimals(answer.min_support);
+      const sort = question.sort ?? "q_value";
+      drawn.draw(answer.differences, { sort, order: question.order ?? (sort === "q_value" ? "ascending" : "descending") });
+    },
+  };
+}
