@@ -1,21 +1,17 @@
-"""Parts on real engines: two processes of Dask, and Spark. Each engine is started once for this file."""
+"""Parts on a Dask cluster of two processes, which is started once for this file."""
 
 import os
-import shutil
 import signal
-import sys
+import threading
 import time
 
-import numpy as np
 import pytest
+from sorted_baskets import LISTS, WHOLE, check
 
 import itemix
-from itemix import EngineError, InvalidInputError, Transactions, mine
-from itemix._runtime import deadline
-
-TX = itemix.datasets.load("grocery_store").sample(900, random_state=0)
-LISTS = sorted(TX.to_lists())  # sorted: each part has its own kind of baskets
-WHOLE = Transactions.from_lists(LISTS)
+from itemix import EngineError, InvalidInputError, mine
+from itemix._runtime import interruptible
+from itemix.io import partitions as module
 
 
 @pytest.fixture(scope="module")
@@ -27,50 +23,18 @@ def dask_client():
     with (
         dask.config.set({**quiet, "logging.distributed": "critical"}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
 
 
-@pytest.fixture(scope="module")
-def spark():
-    """Spark with two threads, each of which starts a Python process."""
-    if shutil.which("java") is None:
-        pytest.skip("NOT TESTED: there is no Java for Spark")
-    sql = pytest.importorskip("pyspark.sql", reason="NOT TESTED: Spark is not installed")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.task.maxFailures": "1",
-    }
-    builder = sql.SparkSession.builder.master("local[2]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
-
-
 def broken(part):
     """Fail for a part that has more transactions than some."""
-    if part.n_transactions > 200:
+    if part.n_transactions > 100:
         raise KeyError("a part that fails")
     return part
-
-
-def check(parts):
-    """Check that parts give what all transactions at once give, in the second pass as well."""
-    assert (parts.items, parts.n_transactions) == (WHOLE.items, WHOLE.n_transactions)
-    assert mine(parts, 0.02) == mine(WHOLE, 0.02)
-    assert mine(parts, 0.05, target="closed", n_jobs=2) == mine(WHOLE, 0.05, target="closed")
-    np.testing.assert_array_equal(parts.item_counts(), WHOLE.item_counts())
 
 
 def test_dask(dask_client, tmp_path):
@@ -124,33 +88,27 @@ def test_dask_workers_that_are_lost(dask_client, tmp_path):
 
 
 def test_ctrl_c_ends_a_pass(dask_client):
-    """Ctrl-C ends a pass at once, and the cluster does not go on with it."""
+    """A signal ends a pass at once, the cluster does not go on with it, and can be used again."""
     import dask.bag
 
     parts = itemix.from_dask(dask.bag.from_sequence(LISTS, npartitions=2), client=dask_client)
-
-    def interrupt():
-        raise KeyboardInterrupt
-
     began = time.monotonic()
-    with deadline(interrupt), pytest.raises(KeyboardInterrupt):
-        list(parts.map(slow))
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        interruptible()(list)(parts.map(slow))
     assert time.monotonic() - began < 2
+    assert mine(parts, 0.05) == mine(WHOLE, 0.05)
 
 
-@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_spark(spark):
-    """Columns of lists and long tables are mined where they lie; errors of a part are raised as they are."""
-    frame = spark.createDataFrame([(row,) for row in LISTS], "items array<string>").repartition(3)
-    parts = itemix.from_spark(frame)
-    assert len(parts.sizes) == 3
-    check(parts)
-    pairs = [(number, name) for number, row in enumerate(LISTS) for name in row]
-    long = spark.createDataFrame(pairs, "basket long, name string")
-    grouped = itemix.from_spark(long, transaction="basket", item="name")
-    assert mine(grouped, 50) == mine(WHOLE, 50)
-    with pytest.raises(KeyError, match="a part that fails"):
-        list(parts.map(broken))
-    with pytest.raises(InvalidInputError, match="expected a Spark data frame, got list"):
-        itemix.from_spark([["a"]])
+def test_a_cluster_without_workers(dask_client, monkeypatch):
+    """A cluster whose workers have all ended is a clear error, not a wait without end."""
+    import distributed
+
+    monkeypatch.setattr(module, "_ALONE_SECONDS", 0.2)
+    monkeypatch.setattr(module, "_ASK_SECONDS", 0.05)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        pytest.raises(EngineError, match="expected workers in the Dask cluster, got none for"),
+    ):
+        itemix.partitions(["a.csv"], client=client)
