@@ -24,10 +24,10 @@ def offered(run, monkeypatch, *words):
     ("words", "expected"),
     [
         (["mi"], ["mine"]),
-        (["mine", "--target", ""], ["all", "closed", "maximal"]),
+        (["mine", "--target", ""], ["all", "closed", "maximal", "generators"]),
         (["mine", "--target", "c"], ["closed"]),
         (["mine", "a.csv", "--min-"], ["--min-support", "--min-len"]),
-        (["mine", "--sort", "l"], ["length"]),
+        (["mine", "--sort", "l"], ["length", "lift"]),
         (["mine", "-f", "on"], ["onehot"]),
         (["rules", "--metric", "le"], ["leverage"]),
         (["datasets", "show", "mush"], ["mushroom"]),

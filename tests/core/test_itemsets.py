@@ -270,7 +270,7 @@ def test_wrong_frames(frame, message):
         Itemsets.from_pandas(pd.DataFrame(frame))
 
 
-@pytest.mark.parametrize("what", [[["a"]], None, "itemsets.parquet", Transactions.from_lists([["a"]])])
+@pytest.mark.parametrize("what", [[["a"]], None, 7, Transactions.from_lists([["a"]])])
 def test_other_things_are_no_frames(what):
     """What is neither itemsets nor a frame has to be mined first."""
     message = r"expected itemsets or a pandas data frame of them, got \w+; try itemix.mine"

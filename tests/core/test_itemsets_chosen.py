@@ -53,7 +53,7 @@ def test_filter_by_fraction_and_by_name(itemsets):
 def test_filter_by_a_wrong_support(itemsets, value):
     """The message says what a support is."""
     with pytest.raises(
-        InvalidInputError, match="expected min_support as a fraction from 0 to 1 or a whole number"
+        InvalidInputError, match=r"expected min_support as a fraction (from 0 to 1|\(0.01\), a percentage)"
     ):
         itemsets.filter(min_support=value)
 
