@@ -1,14 +1,17 @@
 """What half-sent, endless and too many requests may take, over real sockets."""
 
+import asyncio
 import json
 import socket
 import time
 import urllib.request
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
-from itemix.web.server import ConnectionLimits
+from itemix.web.server import Connection, ConnectionLimits
 
 HEAD = b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n"
 
@@ -126,6 +129,43 @@ def test_half_sent_requests_make_room(address):
         status, error = answer_to(first)
     assert (status, error["code"]) == (503, "too_busy")
     assert "expected at most 8 connections, got more" in error["message"]
+
+
+class StillLoop(asyncio.SelectorEventLoop):
+    """A loop whose clock stands still, as that of uvloop does while it takes one connection after another."""
+
+    def time(self):
+        """Return the same time at every call."""
+        return 1.0
+
+
+class Wire(asyncio.Transport):
+    """A connection that notes whether it was closed."""
+
+    closed = False
+
+    def close(self):
+        """Close it."""
+        self.closed = True
+
+    def is_closing(self):
+        """Whether it was closed."""
+        return self.closed
+
+    def write(self, data):
+        """Send nothing."""
+
+
+def test_the_first_of_many_at_once_makes_room(app):
+    """Connections that come in one turn of the loop, at one time of its clock, go in the order they came."""
+    config = uvicorn.Config(app, log_config=None, access_log=False)
+    config.load()
+    with closing(StillLoop()) as loop:
+        state, limits = ServerState(), ConnectionLimits(connections=3)
+        wires = [Wire() for _ in range(20)]
+        for n, wire in enumerate(wires, 1):
+            Connection(config, state, {}, loop, limits=limits).connection_made(wire)
+            assert [other.closed for other in wires[:n]] == [True] * (n - 3) + [False] * min(n, 3)
 
 
 def test_hundreds_of_half_sent_requests_do_not_stop_others(serve, app):

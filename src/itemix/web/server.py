@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import socket
 import sys
 from dataclasses import dataclass
@@ -47,6 +48,11 @@ class ConnectionLimits:
     connections: int = 512
 
 
+# The order in which connections began to wait. The loop's clock does not tell it: it stands still while the
+# loop takes one connection after another.
+_turns = itertools.count(1)
+
+
 class _HeadTooLongError(Exception):
     """Ends the parsing of a request."""
 
@@ -63,13 +69,13 @@ class Connection(HttpToolsProtocol):
         self._limits = limits
         self._is_in_head = self._is_arriving = False
         self._n_begun = self._head_bytes = 0
-        self.waiting_since = 0.0
+        self.turn = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
-        self.waiting_since = self.loop.time()
+        self.turn = next(_turns)
         self._start_timer()
         if len(self.connections) > self._limits.connections:
             self._make_room()
@@ -118,7 +124,7 @@ class Connection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next request."""
-        self.waiting_since = self.loop.time()
+        self.turn = next(_turns)
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -150,7 +156,7 @@ class Connection(HttpToolsProtocol):
         if len(still_open) <= most:
             return
         waiting = [other for other in still_open if other.is_waiting]
-        oldest = min(waiting, key=lambda other: other.waiting_since, default=self)
+        oldest = min(waiting, key=lambda other: other.turn, default=self)
         oldest.refuse(503, "too_busy", f"expected at most {most:,} connections, got more; try again later")
 
     @property
