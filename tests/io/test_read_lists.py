@@ -81,6 +81,15 @@ def test_parquet_has_lists_in_cells_too(tmp_path):
         itemix.read_chunks(path)
 
 
+def test_one_column_of_numbers_has_no_lists(tmp_path):
+    """It is refused in one line, whole and in chunks."""
+    path = tmp_path / "one.parquet"
+    parquet.write_table(pa.table({"a": [1, 2]}), path)
+    for read in (itemix.read_transactions, lambda path, item: list(itemix.read_chunks(path, item=item))):
+        with pytest.raises(InvalidInputError, match=r"column of transactions, got columns 'a'|long"):
+            read(path, item="a")
+
+
 def test_chunks_of_lists_in_cells_are_the_whole(tmp_path):
     """The chunks together are what is read whole."""
     path = tmp_path / "cells.csv"

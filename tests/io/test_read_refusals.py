@@ -188,6 +188,11 @@ BAD = {
         {"delimiter": "§"},
         r"expected one ASCII character as the delimiter, got '§'; try ','",
     ),
+    "a delimiter of nothing": (
+        "1\n",
+        {"delimiter": "\0", "format": "table"},
+        r"expected one ASCII character as the delimiter, got '\\x00'; try ','",
+    ),
     "no encoding of text": (
         "a\n",
         {"encoding": "rot13"},

@@ -235,8 +235,9 @@ def _layout_of(schema: pa.Schema, options: ReadOptions) -> str:
 
     if options.item is not None:
         check_column(options.item, schema.names, "item")
-        is_alone = options.may_be_lists and len(schema.names) == 1
-        return "list" if is_alone or _is_list(schema.field(options.item).type) else "long"
+        kind = schema.field(options.item).type
+        is_alone = options.may_be_lists and len(schema.names) == 1 and _is_text(kind)
+        return "list" if is_alone or _is_list(kind) else "long"
     if any(_is_list(field.type) for field in schema):
         return "list"
     if looks_long(schema.names):

@@ -476,7 +476,7 @@ def checked_delimiter(delimiter: str | None) -> str | None:
     if delimiter is None:
         return None
     is_one = isinstance(delimiter, str) and len(delimiter) == 1
-    if not is_one or not delimiter.isascii() or delimiter in '"\r\n':
+    if not is_one or not delimiter.isascii() or delimiter in '"\r\n\0':
         raise InvalidInputError(
             f"expected one ASCII character as the delimiter, got {delimiter!r}; try ',' or '\\t'"
         )
