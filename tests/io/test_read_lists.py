@@ -129,6 +129,7 @@ def test_lines_of_json_keep_their_ids():
     assert read(lines).ids is None
     assert read(lines + '{"user": null, "pages": ["a"]}\n', transaction="user").ids is None
     assert read(lines + '{"user": "\\ud800", "pages": ["a"]}\n', transaction="user").ids is None
+    assert read("\x85\n", format="jsonl", transaction="user", item="pages").ids is None
     lines = '{"user": 3, "day": "mo", "pages": ["a"]}\n{"user": 3, "day": "tu", "pages": ["a"]}\n'
     found = read(lines, transaction=["user", "day"])
     assert found.ids.to_pylist() == [{"user": 3, "day": "mo"}, {"user": 3, "day": "tu"}]

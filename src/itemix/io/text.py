@@ -346,7 +346,7 @@ def _ids_of_values(keys: Sequence[str], found: Sequence[Sequence[Any]], n_rows: 
     """Return the ids in fields of JSON; None if one is missing, or is neither a name nor a whole number."""
     import pyarrow as pa
 
-    if not keys or len(found) != n_rows:
+    if not keys or not found or len(found) != n_rows:
         return None
     columns = {}
     for key, values in zip(keys, zip(*found, strict=True), strict=True):
