@@ -399,6 +399,17 @@ def test_damaged_files(extension, data, tmp_path_factory):
         Itemsets.load(path)
 
 
+def test_damaged_types_of_columns(tmp_path):
+    """A type that Arrow does not know, made by one byte, is damage like any other."""
+    path = tmp_path / "damaged.parquet"
+    naive.as_itemsets([["a", "b"], ["a"]], 1).save(path)
+    whole = path.read_bytes()
+    for place in range(len(whole) * 4 // 5, len(whole)):
+        path.write_bytes(whole[:place] + b"B" + whole[place + 1 :])
+        with contextlib.suppress(InvalidInputError):
+            Itemsets.load(path)
+
+
 FOREIGN = {
     "parquet": lambda path: pq.write_table(pa.table({"support": [0.5], "itemsets": [["a"]]}), path),
     "csv": lambda path: path.write_text("milk,bread\nmilk\n"),

@@ -363,7 +363,8 @@ def transactions_behind(columns: TableColumns) -> int | None:
         return None
     most = int(np.argmax(count))
     n = round(min(int(count[most]) / max(float(support[most]), _ROUNDING), 2.0**62))
-    return n if np.allclose(support * n, count, rtol=_ROUNDING, atol=0) else None
+    with np.errstate(over="ignore"):  # of supports that damage has made
+        return n if np.allclose(support * n, count, rtol=_ROUNDING, atol=0) else None
 
 
 def in_arrow_memory(content: bytes) -> pa.BufferReader:
@@ -603,7 +604,7 @@ def _read_parquet(stream: IO[bytes], kind: str, types: Mapping[str, str]) -> Tab
 
     try:
         table = pq.read_table(in_arrow_memory(stream.read()))
-    except OSError as error:  # pyarrow raises this where compressed pages are damaged
+    except (OSError, NotImplementedError) as error:  # of damaged pages, and of types that damage has made
         raise ValueError(error) from None
     return from_arrow(table, kind)
 
