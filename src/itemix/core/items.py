@@ -105,6 +105,33 @@ class Items(Sequence[Label]):
             found.append(self._of_column(name) if code is None else np.array([code], dtype=np.int32))
         return np.unique(np.concatenate(found))
 
+    def of_same_columns(self, codes: npt.ArrayLike) -> npt.NDArray[np.int32]:
+        """Return all values of the columns of a table that some items are values of, these items included.
+
+        No transaction has two values of one column. Items that come from no table have no columns.
+        """
+        if self._column_of is None:
+            return np.empty(0, dtype=np.int32)
+        columns = self._column_of[np.asarray(codes, dtype=np.intp)]
+        return np.flatnonzero(np.isin(self._column_of, columns)).astype(np.int32)
+
+    def taken_by_rows(
+        self, indptr: npt.NDArray[np.int64], codes: npt.NDArray[np.int32]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """Return compressed rows with all items that rows cannot take any more.
+
+        These are their own ones and, of the columns of a table, the other values of theirs.
+        """
+        if self._column_of is None or not len(codes):
+            return indptr, codes
+        order = np.argsort(self._column_of, kind="stable").astype(np.int32)
+        sizes = np.bincount(self._column_of)
+        starts = np.cumsum(sizes) - sizes
+        columns = self._column_of[codes]
+        ends = np.concatenate([[0], np.cumsum(sizes[columns])])
+        places = np.arange(ends[-1]) + np.repeat(starts[columns] - ends[:-1], sizes[columns])
+        return ends[indptr].astype(np.int64), order[places]
+
     def _of_column(self, name: object) -> npt.NDArray[np.int32]:
         """Return the items of a column. Files of itemsets know the names of items only, which tell it too."""
         if self._bins is not None and self._column_of is not None and name in self._bins:
