@@ -21,6 +21,8 @@ Label: TypeAlias = str | int
 MOST_DIGITS = 18
 """Longer numbers in text are names."""
 
+_VALUES_SHOWN = 8
+
 
 class Items(Sequence[Label]):
     """An immutable sequence of distinct item names; the position of a name is its code.
@@ -263,8 +265,17 @@ class Items(Sequence[Label]):
     def _unknown(self, label: object) -> str:
         if len(self) == 0:
             return f"expected a known item, got {label!r}; there are no items at all"
-        first = [str(name) for name in self._labels[:3].tolist()]
-        hint = did_you_mean(nearest(label, self), f"the first are {first}")
+        column, is_value, _ = str(label).partition("=")
+        values = [str(name) for name in self if str(name).startswith(f"{column}=")] if is_value else []
+        if values:  # the values of a column are the hint, unless one is much like it
+            shown = ", ".join(name.partition("=")[2] for name in values[:_VALUES_SHOWN])
+            near, otherwise = nearest(label, values), f"the values of {column!r} are {shown}"
+            otherwise += ", ..." if len(values) > _VALUES_SHOWN else ""
+            near = [name for name in near if nearest(str(label).partition("=")[2], [name.partition("=")[2]])]
+        else:
+            near = nearest(label, self)
+            otherwise = f"the first are {[str(name) for name in self._labels[:3].tolist()]}"
+        hint = did_you_mean(near, otherwise)
         return f"expected one of {len(self):,} known items, got {label!r}; {hint}"
 
 
