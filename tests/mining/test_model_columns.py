@@ -32,6 +32,7 @@ def mixtures_of_tables(draw):
 
 
 def columns(items, names):
+    """The columns of some items."""
     return [items.column(name) for name in names]
 
 

@@ -12,7 +12,7 @@ import sys
 import time
 from contextlib import contextmanager
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -197,21 +197,23 @@ def show_table(result: Tabular, limit: int | None) -> None:
     """Show the first rows of any other result: its table on a terminal, all its columns in a pipe."""
     n = rows_shown(len(result), limit)
     if on_terminal():
-        Page().table(_table(result, n, len(result) - n, width=None))
+        Page().table(_table(result, n, len(result) - n, whole=True))
         return
     columns = result.head(n).to_arrow().to_pydict()
     write_rows(list(columns), zip(*columns.values(), strict=True), as_json=False)
 
 
-def _table(result: Tabular, n: int, n_left_out: int, *, beside: int = 0, **options: Any) -> Table:
+def _table(result: Tabular, n: int, n_left_out: int, *, whole: bool = False, beside: int = 0) -> Table:
     """Return the first rows as a table, in the columns of the table that items come from if there is room.
 
-    `beside` is how many letters of a line other columns take.
+    Sets are written whole if that is asked for. `beside` is how many letters of a line other columns take.
     """
-    bare = {"title": "", "footer": ""}
-    table = dataclasses.replace(result.table(n, **options), **bare)
+    from itemix.core.display import SET_WIDTH
+
+    width = None if whole else SET_WIDTH
+    table = dataclasses.replace(result.table(n, width=width), title="", footer="")
     if Page().width - beside < max(map(len, table.as_text().split("\n"))):
-        table = dataclasses.replace(result.table(n, columns=False, **options), **bare)
+        table = dataclasses.replace(result.table(n, width=width, columns=False), title="")
     return dataclasses.replace(table, footer=more_rows(n_left_out))
 
 
@@ -353,7 +355,7 @@ class Page:
         if has_bars:
             columns.append(["", *map(_bar, bars)])
             widths.append(_BAR_WIDTH)
-        if not crop and room < _LEAST_FOLDED:
+        if not crop and room < min(_LEAST_FOLDED, max(map(len, names))):
             self._draw_in_two_lines(columns, names)
         else:
             self._draw(columns, names, widths, has_bars=has_bars, room=room if crop else None)

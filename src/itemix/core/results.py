@@ -167,7 +167,7 @@ class Tabular(Immutable, ABC):
     ) -> dict[str, list[str]] | None:
         """Return the cells with the last ones, of sets, in the columns of the table; None where they stay."""
         sides, before = self._sides()
-        *others, last = cells
+        *others, _ = cells
         parts = [side.part(0, n) for side in sides]
         found = display.columns_of_sets(parts, before, width, others) if n and sides else None
         return None if found is None else {name: cells[name] for name in others} | found
