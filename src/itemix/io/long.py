@@ -80,7 +80,7 @@ class LongTable(NamedTuple):
 
     def cleaned(self) -> Iterator[pa.Table]:
         """Yield the rows that count, batch by batch."""
-        cells = _Cells(self)
+        cells = _CellsSeen(self)
         for batch in self.batches:
             still_wanted()
             if batch.num_rows:
@@ -104,7 +104,7 @@ class LongTable(NamedTuple):
             raise InvalidInputError(f"{self.label}: {error}") from None
 
 
-class _Cells:
+class _CellsSeen:
     """The cells of the items, as long as each row is a transaction of its own and they may be lists."""
 
     def __init__(self, table: LongTable) -> None:
