@@ -132,8 +132,8 @@ class RowOptions(NamedTuple):
         if self.weight is not None:
             check_column(self.weight, names, "counts" if self.quantity is None else "quantity")
 
-    def kept(self, columns: Columns, keys: Sequence[str]) -> tuple[Marks | None, str]:
-        """Return which rows remain, None for all; and how many went for what reason, in words.
+    def kept(self, columns: Columns, keys: Sequence[str]) -> tuple[Marks | None, RowsGone]:
+        """Return which rows remain, None for all; and how many went for what reason.
 
         Parameters
         ----------
@@ -144,23 +144,48 @@ class RowOptions(NamedTuple):
         """
         needed = keys if self.drop_missing is True else self.drop_missing or ()
         conditions = [*self.where, *(Condition(name, "is not missing") for name in needed)]
-        if not conditions:
-            return None, ""
         kept: Marks | None = None
-        reasons = []
+        reasons: dict[str, int] = {}
         for condition in conditions:
             held = condition.holds(columns[condition.column]())
             before = held | True if kept is None else kept
             kept = before & held
-            n_gone = int(before.sum() - kept.sum())
-            if n_gone:
-                is_gap = condition.operator == "is not missing"
-                why = f"without {condition.column!r}" if is_gap else f"by {str(condition)!r}"
-                reasons.append(f"{n_gone:,} {why}")
-        if kept is None or not reasons:
-            return None, ""
-        n = len(kept)
-        return kept, f"without {n - int(kept.sum()):,} of {n:,} rows: {', '.join(reasons)}"
+            is_gap = condition.operator == "is not missing"
+            why = f"without {condition.column!r}" if is_gap else f"by {str(condition)!r}"
+            reasons[why] = reasons.get(why, 0) + int(before.sum() - kept.sum())
+        gone = RowsGone(0 if kept is None else len(kept), reasons)
+        return (kept if gone.n_gone else None), gone
+
+
+class RowsGone(NamedTuple):
+    """How many of the rows of a table were left out, and why.
+
+    Attributes
+    ----------
+    n_rows : int
+        How many rows there were; 0 if no row can go.
+    reasons : dict of str to int
+        How many went by each condition, or without a value in a column.
+    """
+
+    n_rows: int
+    reasons: dict[str, int]
+
+    @property
+    def n_gone(self) -> int:
+        """How many rows went."""
+        return sum(self.reasons.values())
+
+    @property
+    def said(self) -> str:
+        """Both in words, or nothing if no row went."""
+        shown = ", ".join(f"{n:,} {why}" for why, n in self.reasons.items() if n)
+        return f"without {self.n_gone:,} of {self.n_rows:,} rows: {shown}" if shown else ""
+
+    def and_those_of(self, other: RowsGone) -> RowsGone:
+        """Return the same of two parts of a table together."""
+        reasons = {why: n + self.reasons.get(why, 0) for why, n in other.reasons.items()}
+        return RowsGone(self.n_rows + other.n_rows, reasons)
 
 
 class LongRows(NamedTuple):
@@ -233,7 +258,8 @@ def long_rows(
     """
     keys = [str(name) for name in as_columns(transaction)]
     name = str(item)
-    marks, said = rows.kept(columns, [*keys, name])
+    marks, gone = rows.kept(columns, [*keys, name])
+    said = gone.said
     kept = {column: kept_of(columns[column](), marks) for column in (*keys, name)}
     found = number_rows(kept, keys, name, rows, is_text=is_text)
     weights = None
@@ -292,17 +318,19 @@ def number_rows(
     return NumberedRows(of_rows, ids, codes, names)
 
 
-def clean_batch(batch: pa.Table, keys: Sequence[str], item: str, rows: RowOptions) -> pa.Table:
+def clean_batch(
+    batch: pa.Table, keys: Sequence[str], item: str, rows: RowOptions
+) -> tuple[pa.Table, RowsGone]:
     """Return what remains of a batch of a long table: its transactions and items, in the rows that count.
 
-    Each batch is cleaned by itself, so that the whole table need not be in memory.
+    Each batch is cleaned by itself, so that the whole table need not be in memory. Also say which rows went.
     """
     import pyarrow as pa
 
     columns = {name: partial(batch.column, name) for name in batch.column_names}
-    marks, _ = rows.kept(columns, [*keys, item])
+    marks, gone = rows.kept(columns, [*keys, item])
     kept = batch.select([*keys, item])
-    return kept if marks is None else kept.filter(pa.array(marks))
+    return (kept if marks is None else kept.filter(pa.array(marks))), gone
 
 
 def hold_lists(codes: Codes, names: pa.Array) -> bool:

@@ -73,12 +73,17 @@ def read_arrow(
             encoded, said = _read_pairs(schema, batches, options)
             columns = _said_of_long(schema, options)
             return encoded, layout, ", ".join(part for part in (columns, said) if part)
-        if options.rows._replace(strip=True, upper=False) != RowOptions():
-            raise InvalidInputError(
-                "expected a long table, or format='table', for conditions on rows and counts, got "
-                f"{LAYOUTS[layout]}; name the columns with transaction= and item="
-            )
+        _refuse_rows(options, layout)
         return _READERS[layout](schema, batches, options), layout, ""
+
+
+def _refuse_rows(options: ReadOptions, layout: str) -> None:
+    """Refuse conditions on rows, and weights, where a row has all items of a transaction."""
+    if options.rows._replace(strip=True, upper=False) != RowOptions():
+        raise InvalidInputError(
+            "expected a long table, or format='table', for conditions on rows and counts, got "
+            f"{LAYOUTS[layout]}; name the columns with transaction= and item="
+        )
 
 
 def encode_table(table: pa.Table, options: ReadOptions) -> Encoded:
@@ -137,6 +142,7 @@ def arrow_pieces(source: Source, options: ReadOptions, *, parquet: bool, layout:
         layout = layout or _layout_of(schema, options)
         if layout == "long":
             return _long_pieces(source, schema, batches, options, parquet=parquet)
+        _refuse_rows(options, layout)
         for key in as_columns(options.transaction):
             check_column(key, schema.names, "transaction")
         # Chunks have no ids, so a column of ids need not be one that can be read.

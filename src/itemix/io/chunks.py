@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,7 +33,7 @@ from itemix.io.cache import RowsFile, SourceKey, Spool, checked_cache, facts_of
 from itemix.io.detect import recognise
 from itemix.io.fimi import fimi_pieces
 from itemix.io.long import NotInChunksError, SeenIds, SpreadError, pieces_apart, pieces_together
-from itemix.io.read import checked_options, chosen_columns, description_of, named
+from itemix.io.read import checked_options, chosen_columns, description_of, named, refuse_rows
 from itemix.io.source import byte_progress, open_source
 from itemix.io.text import basket_pieces, jsonl_pieces, long_table, onehot_pieces
 
@@ -96,8 +97,11 @@ def read_chunks(
         times its size. The first reading of a long table also takes 8 bytes for each transaction.
     format, encoding, delimiter, header, transaction, item, names
         As in `read_transactions`.
-    where, drop_missing, upper, strip, counts, quantity, columns, drop, bins, missing
-        Of long tables and of tables of categories, which are refused: see `read_transactions`.
+    where, drop_missing, upper, strip
+        Of long tables: which rows remain, and how names are cleaned; see `Transactions.from_long`.
+    counts, quantity, columns, drop, bins, missing
+        Refused in chunks: for tables of categories, and for transactions that count several times, see
+        `read_transactions`.
     cache : bool or path, default False
         Whether the rows are kept on disk after the first reading, so that the file is not decoded again. True
         keeps them in a temporary file, which is gone with the chunks, in the folder that the environment
@@ -175,7 +179,7 @@ def _first_reading(file: _File, size: int, watched: Watched, spool: Spool | None
         pieces = content.pieces if spool is None else spool.passed(content.pieces)
         pieces = _measured(pieces, size, sizes)
         known, n_transactions = items_of_pieces(pieces, content.declared, is_text=content.is_text)
-        return Chunks(file, known, n_transactions, content.description, size=size, sizes=tuple(sizes))
+        return Chunks(file, known, n_transactions, content.describe(), size=size, sizes=tuple(sizes))
 
 
 def _cached(file: _File, size: int, folder: Path | bool, watched: Watched) -> Chunks:
@@ -329,10 +333,10 @@ class Chunks:
 
 
 class _Content(NamedTuple):
-    """The content of a file: its rows in pieces, and its items if it lists them."""
+    """The content of a file: its rows in pieces, what it is once they were read, and its items if listed."""
 
     pieces: Iterator[Encoded]
-    description: str
+    describe: Callable[[], str]
     declared: Items | None = None
     is_text: bool = False
     is_canonical: bool = False
@@ -364,19 +368,19 @@ class _File:
                 f"expected transactions in lines or rows, to read them in chunks, got format='table' for "
                 f"{source.label}, whose bins come from all of it; read it whole, or write it as JSONL"
             )
-        if self.options.rows != RowOptions():
+        if self.options.rows.weight is not None:
             raise NotInChunksError(
-                f"expected no conditions on rows and no counts, to read in chunks, got some for "
-                f"{source.label}; read it whole, or write what remains as JSONL or Parquet"
+                f"expected no counts and no quantity, to read in chunks, got column "
+                f"{self.options.rows.weight!r} for {source.label}; read it whole"
             )
+        refuse_rows(source, found, self.options, self.format)
         if found.format in ("parquet", "arrow"):
             return self._table(source, found, is_first=is_first)
         if found.format == "long":
             table = long_table(source, found, self.options)
-            columns = chosen_columns(found, self.options)
-            said = description_of(source, found, columns=columns)
+            said = partial(_said_of_long, source, found, None, chosen_columns(found, self.options), table)
             return _Content(self._pieces_of_long(table, is_first=is_first), said, is_text=True)
-        description, encoding = description_of(source, found), self.options.encoding
+        description, encoding = partial(description_of, source, found), self.options.encoding
         if found.format == "fimi":
             return _Content(fimi_pieces(source, encoding), description, is_canonical=True)
         if found.format == "jsonl":
@@ -399,10 +403,19 @@ class _File:
             )
         layout = self.format if self.format in LAYOUTS else None
         content = arrow_pieces(source, self.options, parquet=found.format == "parquet", layout=layout)
-        said = description_of(source, found, content.layout, content.said)
         if content.table is not None:
+            said = partial(_said_of_long, source, found, content.layout, content.said, content.table)
             return _Content(self._pieces_of_long(content.table, is_first=is_first), said)
+        said = partial(description_of, source, found, content.layout, content.said)
         return _Content(content.pieces, said, content.declared)
+
+
+def _said_of_long(
+    source: Source, found: Recognised, layout: str | None, columns: str | None, table: LongTable
+) -> str:
+    """Describe a long table that has been read: its columns, and the rows that went."""
+    said = ", ".join(part for part in (columns, table.gone.said) if part)
+    return description_of(source, found, layout, said)
 
 
 def _readable_again(path: object) -> str | os.PathLike[str]:

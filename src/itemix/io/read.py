@@ -153,7 +153,7 @@ def read_transactions(
         open_source(path, on_bytes) as source,
     ):
         found = recognise(source, options, format)
-        _refuse_rows(source, found, options, format)
+        refuse_rows(source, found, options, format)
         encoded, description = _read(source, found, options, format)
     if found.format == "fimi" or format == "table":
         transactions = Transactions.from_canonical(*encoded, source=description)
@@ -226,8 +226,14 @@ def description_of(
     return f"{source.label} ({', '.join(part for part in parts if part)})"
 
 
-def _refuse_rows(source: Source, found: Recognised, options: ReadOptions, wanted: str | None) -> None:
-    """Refuse conditions on rows and weights where the format has no columns."""
+def refuse_rows(source: Source, found: Recognised, options: ReadOptions, wanted: str | None) -> None:
+    """Refuse conditions on rows and weights where the format has no columns.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are some all the same.
+    """
     if wanted == "table" or found.format in ("long", "parquet", "arrow") or options.rows == RowOptions():
         return
     raise InvalidInputError(
