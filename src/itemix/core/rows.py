@@ -399,6 +399,71 @@ def ids_of_rows(columns: Mapping[str, pa.ChunkedArray], *, is_text: bool) -> pa.
     return ids[0] if ids else None
 
 
+def with_columns_beside(
+    encoded: Encoded,
+    columns: Mapping[str, pa.ChunkedArray],
+    keys: Sequence[str],
+    rows: RowOptions,
+    *,
+    is_text: bool,
+) -> Encoded:
+    """Give rows their ids and weights, which stand in columns beside the items.
+
+    Where an id is missing, no row has one: the column may be there for another reason.
+
+    Raises
+    ------
+    InvalidInputError
+        If a weight is no positive whole number.
+    """
+    weights = None
+    if rows.weight is not None:
+        weights = weights_of_groups(columns[rows.weight], rows, None, len(encoded.indptr) - 1)
+    ids = None
+    if not any(_lacks_values(columns[key]) for key in keys):
+        ids = ids_of_rows({key: columns[key] for key in keys}, is_text=is_text)
+    return encoded._replace(multiplicities=weights, ids=ids)
+
+
+def _lacks_values(column: pa.ChunkedArray) -> bool:
+    """Whether a value is missing or blank."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.null_count or pa.types.is_null(column.type):
+        return True
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not _is_text(kind):
+        return False
+    return bool(pc.any(pc.equal(pc.utf8_trim_whitespace(column.cast(kind)), "")).as_py())
+
+
+def ids_are_whole(ids: pa.Array) -> list[bool]:
+    """Tell for each field of ids whether all of them are whole numbers that are written as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    fields = ids.flatten() if pa.types.is_struct(ids.type) else [ids]
+    return [
+        _is_text(field.type) and bool(pc.all(pc.match_substring_regex(field, _WHOLE)).as_py())
+        for field in fields
+    ]
+
+
+def ids_as_numbers(ids: pa.Array, whole: Sequence[bool]) -> pa.Array:
+    """Return ids with some fields, of whole numbers in text, as numbers."""
+    import pyarrow as pa
+
+    if not pa.types.is_struct(ids.type):
+        return ids.cast(pa.int64()) if whole[0] else ids
+    names = [field.name for field in ids.type]
+    fields = [
+        part.cast(pa.int64()) if is_whole else part
+        for part, is_whole in zip(ids.flatten(), whole, strict=True)
+    ]
+    return pa.StructArray.from_arrays(fields, names=names)
+
+
 def _numbered_keys(columns: Mapping[str, pa.ChunkedArray], *, is_text: bool) -> tuple[Codes, pa.Array]:
     """Return the number of each row's transaction, by first appearance, and the ids of the transactions."""
     import pandas as pd

@@ -451,7 +451,7 @@ class Transactions:
             np.concatenate([part.indices for part in parts]),
             parts[0].items,
             multiplicities,
-            _joined_ids([part.ids for part in parts]),
+            joined_ids([part.ids for part in parts]),
         )
 
     def _keep(
@@ -986,7 +986,7 @@ def as_ids(ids: Any, n_rows: int) -> pa.Array | None:  # noqa: ANN401 - any valu
     return array
 
 
-def _joined_ids(parts: Sequence[pa.Array | None]) -> pa.Array | None:
+def joined_ids(parts: Sequence[pa.Array | None]) -> pa.Array | None:
     """Return the ids of all parts; None if a part has none, or they are of different types."""
     if any(part is None or part.type != getattr(parts[0], "type", None) for part in parts):
         return None

@@ -8,8 +8,8 @@ transactions are taken from all buckets at once, in the order in which they firs
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -69,7 +69,7 @@ class GoneSoFar:
         return self._gone.said
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LongTable:
     """A long table that is read batch by batch.
 
@@ -97,7 +97,7 @@ class LongTable:
     batches: Iterator[pa.Table]
     options: ReadOptions
     is_text: bool = False
-    gone: GoneSoFar = field(default_factory=GoneSoFar)
+    gone: GoneSoFar = dataclasses.field(default_factory=GoneSoFar)
 
     def cleaned(self) -> Iterator[pa.Table]:
         """Yield the rows that count, batch by batch."""
@@ -214,7 +214,8 @@ def pieces_together(table: LongTable, seen: SeenIds | None = None) -> Iterator[E
                 raise _spread(table, found.ids[again])
         indptr, codes = found.gathered()
         indptr = indptr[: n_whole + 1]
-        yield Encoded(indptr, codes[: indptr[-1]], Items(labels_of(found.names)))
+        ids = found.ids.slice(0, n_whole)
+        yield Encoded(indptr, codes[: indptr[-1]], Items(labels_of(found.names)), ids=ids)
 
 
 def _whole_transactions(table: LongTable) -> Iterator[tuple[NumberedRows, int]]:

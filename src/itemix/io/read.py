@@ -234,7 +234,10 @@ def refuse_rows(source: Source, found: Recognised, options: ReadOptions, wanted:
     InvalidInputError
         If there are some all the same.
     """
-    if wanted == "table" or found.format in ("long", "parquet", "arrow") or options.rows == RowOptions():
+    rows = options.rows
+    if found.format in ("onehot", "jsonl"):
+        rows = rows._replace(counts=None, quantity=None)
+    if wanted == "table" or found.format in ("long", "parquet", "arrow") or rows == RowOptions():
         return
     raise InvalidInputError(
         "expected a long table, or format='table', with where=, drop_missing=, upper=, counts= and the like, "
