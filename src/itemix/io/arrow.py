@@ -52,6 +52,9 @@ LAYOUTS = {"list": "lists", "long": "long", "onehot": "one-hot", "table": "table
 ITEMS_KEY = b"itemix.items"
 """Metadata of a list column: the names of all items, those that do not occur included, as JSON."""
 
+IDS_KEY = b"itemix.ids"
+"""Metadata of a list column: the names of the columns of the ids, as JSON."""
+
 _INDEX_PREFIX = "__index_level_"
 _MOST_ROWS, _MOST_CELLS = 1 << 16, 1 << 23
 
@@ -69,12 +72,25 @@ def read_arrow(
     with _explained(source, parquet=parquet):
         schema, batches = _opened(source, parquet=parquet)
         layout = layout or _layout_of(schema, options)
+        options = _with_own_ids(schema, options, layout)
         if layout == "long":
             encoded, said = _read_pairs(schema, batches, options)
             columns = _said_of_long(schema, options)
             return encoded, layout, ", ".join(part for part in (columns, said) if part)
         _refuse_rows(options, layout)
         return _READERS[layout](schema, batches, options), layout, ""
+
+
+def _with_own_ids(schema: pa.Schema, options: ReadOptions, layout: str) -> ReadOptions:
+    """Return the options with the columns of ids that the list column names, unless others were named."""
+    if layout != "list" or options.transaction is not None:
+        return options
+    known = (schema.field(options.item or _list_column(schema)).metadata or {}).get(IDS_KEY, b"[]")
+    try:
+        names = [name for name in json.loads(known) if name in schema.names]
+    except (ValueError, RecursionError, TypeError):  # damage
+        return options
+    return replace(options, transaction=names) if names else options
 
 
 def _refuse_rows(options: ReadOptions, layout: str) -> None:
@@ -140,6 +156,7 @@ def arrow_pieces(source: Source, options: ReadOptions, *, parquet: bool, layout:
     with _explained(source, parquet=parquet):
         schema, batches = _opened(source, parquet=parquet)
         layout = layout or _layout_of(schema, options)
+        options = _with_own_ids(schema, options, layout)
         if layout == "long":
             return _long_pieces(source, schema, batches, options, parquet=parquet)
         _refuse_rows(options, layout)
