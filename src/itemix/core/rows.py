@@ -266,7 +266,7 @@ def long_rows(
     if rows.weight is not None:
         values = kept_of(columns[rows.weight](), marks)
         weights = weights_of_groups(values, rows, found.of_rows, len(found.ids))
-    may_be_lists = may_be_lists and len(found.of_rows) == len(found.ids)
+    may_be_lists = may_be_lists and found.n_items is None and len(found.of_rows) == len(found.ids)
     if may_be_lists and hold_lists(found.codes, found.names):
         said = ", ".join(part for part in (f"lists in the cells of {name!r}", said) if part)
         return LongRows(*_listed(found.codes, found.names), weights, found.ids, said)
@@ -283,19 +283,23 @@ class NumberedRows(NamedTuple):
     ids : Arrow array
         The ids of the transactions.
     codes : array
-        The number of each row's item, by first appearance.
+        The number of each item, by first appearance.
     names : Arrow array
         The names of the items.
+    n_items : array or None
+        How many items each row has; None if each has one.
     """
 
     of_rows: Codes
     ids: pa.Array
     codes: Codes
     names: pa.Array
+    n_items: Ints | None = None
 
     def gathered(self) -> tuple[Ints, Codes]:
         """Return the codes of each transaction, as compressed rows."""
-        return csr.rows_of_pairs(self.of_rows.astype(np.int64), self.codes, len(self.ids))
+        of_items = self.of_rows if self.n_items is None else np.repeat(self.of_rows, self.n_items)
+        return csr.rows_of_pairs(of_items.astype(np.int64), self.codes, len(self.ids))
 
 
 def number_rows(
@@ -313,9 +317,16 @@ def number_rows(
     InvalidInputError
         If a value is missing.
     """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     of_rows, ids = _numbered_keys({key: columns[key] for key in keys}, is_text=is_text)
-    codes, names = _cleaned(item, "item", columns[item], rows)
-    return NumberedRows(of_rows, ids, codes, names)
+    column, n_items = columns[item], None
+    if (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)) and not column.null_count:
+        n_items = pc.list_value_length(column).cast(pa.int64()).to_numpy()
+        column = pc.list_flatten(column)
+    codes, names = _cleaned(item, "item", column, rows)
+    return NumberedRows(of_rows, ids, codes, names, n_items)
 
 
 def clean_batch(
