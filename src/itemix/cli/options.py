@@ -576,7 +576,7 @@ class Searching:
             raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
         from itemix._runtime import count_threads
         from itemix.core.items import Items
-        from itemix.mining.options import SearchOptions, check_support
+        from itemix.mining.search import SearchOptions, check_support
 
         if self.min_support is not None:
             check_support(as_support(self.min_support))

@@ -46,7 +46,7 @@ def on_terminal() -> bool:
 def check_output(output: Output) -> None:
     """Check that the file that was asked for can be written, before any long work."""
     if output.output is not None and not output.is_stream:
-        from itemix.core.tables import check_path
+        from itemix.core.table_files import check_path
 
         check_path(output.output)
 

@@ -211,7 +211,7 @@ def _hint_at_dataset(source: str) -> None:
 
 def _kind_of_file(path: str) -> str | None:
     """Return what a file holds, or None if itemix has not written it, or there is no such file."""
-    from itemix.core.tables import kind_of
+    from itemix.core.table_files import kind_of
 
     if is_model(path):
         return "model"
@@ -220,7 +220,7 @@ def _kind_of_file(path: str) -> str | None:
 
 def _looked_at(name: str, stream: Source) -> Opened:
     """Find out what a stream holds from its first bytes; if these do not tell, from all of them."""
-    from itemix.core.tables import kind_of, may_be_ours
+    from itemix.core.table_files import kind_of, may_be_ours
     from itemix.files.container import begins_like_model
 
     if name.endswith(SUFFIX) or begins_like_model(stream.head):

@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from itemix._arrays import Immutable, as_arrow, protected
 from itemix._checks import check_whole, did_you_mean, nearest
-from itemix.core import display, tables
+from itemix.core import display, table_files, tables
 from itemix.core.sets import Sets, are_several, as_position, as_positions
-from itemix.core.tables import FileLayout, TableColumns
+from itemix.core.table_files import FileLayout
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from itemix._typing import Marks
     from itemix.core.conditions import Condition
     from itemix.core.items import Items
-    from itemix.core.tables import Column
+    from itemix.core.tables import Column, TableColumns
 
 __all__ = ["ColumnResult", "NamedRows", "Tabular"]
 
@@ -256,14 +256,14 @@ class Tabular(Immutable, ABC):
             If the folder does not exist, or there is more than a sheet can hold: 1,048,575 rows, and 32,767
             letters in a cell.
         """
-        tables.write(self._as_columns(), path, FileLayout(sets), extension=".xlsx")
+        table_files.write(self._as_columns(), path, FileLayout(sets), extension=".xlsx")
 
     def _written(self, path: str | os.PathLike[str] | None, extension: str, layout: FileLayout) -> str | None:
         if path is not None:
-            tables.write(self._as_columns(), path, layout, extension=extension)
+            table_files.write(self._as_columns(), path, layout, extension=extension)
             return None
         stream = io.BytesIO()
-        tables.write_to(stream, self._as_columns(), extension, tables.checked_layout(layout))
+        table_files.write_to(stream, self._as_columns(), extension, table_files.checked_layout(layout))
         return stream.getvalue().decode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -280,7 +280,7 @@ class Tabular(Immutable, ABC):
         MissingExtraError
             If it is a file for Excel, and openpyxl is not installed.
         """
-        tables.write(self._as_columns(), path)
+        table_files.write(self._as_columns(), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str] | Held) -> Self:
@@ -291,7 +291,7 @@ class Tabular(Immutable, ABC):
         InvalidInputError
             If there is no such file, it is damaged, or it was not written by `save`.
         """
-        return tables.read(path, cls._kind, cls._types, cls._from_columns)
+        return table_files.read(path, cls._kind, cls._types, cls._from_columns)
 
 
 def named_among(name: str, columns: Collection[str]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from itemix._arrays import in_arrow_memory
 from itemix.core.binning import encode_columns
 from itemix.core.encoding import (
     Encoded,
@@ -34,7 +35,6 @@ from itemix.core.rows import (
     ids_of_rows,
     long_rows,
 )
-from itemix.core.tables import in_arrow_memory
 from itemix.errors import InvalidInputError, NotEnoughMemoryError
 from itemix.io.detect import LIST_NAMES, find_column, looks_long, pair_of_columns, said_of_columns
 

@@ -8,6 +8,7 @@ no more memory than was asked for.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from itemix.core.binning import TableOptions
 from itemix.core.encoding import Encoded
 from itemix.core.items import Items, labels_from_text
 from itemix.core.rows import RowOptions
-from itemix.core.transactions import Transactions
+from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
 from itemix.io.arrow import LAYOUTS, arrow_pieces
 from itemix.io.detect import recognise
@@ -34,9 +35,10 @@ from itemix.io.source import byte_progress, open_source
 from itemix.io.text import basket_pieces, jsonl_pieces, onehot_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from itemix._typing import ChunksLike
     from itemix.core.binning import BinsLike
     from itemix.core.items import Label
     from itemix.io.detect import ReadOptions, Recognised
@@ -480,3 +482,66 @@ class _Chunk:
 
     def finished(self) -> PieceArrays:
         return self._indptr.finish(), self._codes.finish()
+
+
+class Stream:
+    """Transactions in chunks that can be read again and again.
+
+    Parameters
+    ----------
+    data : transactions in any form, chunks of them, or a function
+        Chunks are those of `itemix.read_chunks`, or a list (or anything else that can be looped over more
+        than once) of `Transactions`, data frames or matrices. A function is called for every pass and returns
+        transactions or chunks of them.
+
+    Attributes
+    ----------
+    n_transactions : int or None
+        The number of transactions, if it is known before they are read.
+
+    Raises
+    ------
+    InvalidInputError
+        If the data is none of these.
+    """
+
+    def __init__(self, data: ChunksLike) -> None:
+        self.n_transactions: int | None = None
+        self._open: Callable[[], ChunksLike]
+        if isinstance(data, Chunks):
+            self.n_transactions = data.n_transactions
+            self._open = data.__iter__
+            return
+        if callable(data):
+            self._open = data
+            return
+        if isinstance(data, Iterator):
+            raise InvalidInputError(
+                f"expected data that can be read more than once, got {type(data).__name__}; pass a list of "
+                "chunks, or a function that returns them anew for each pass"
+            )
+        if not _holds_chunks(data):
+            data = [as_transactions(data)]
+        if isinstance(data, list | tuple):
+            data = [as_transactions(chunk) for chunk in data]
+            self.n_transactions = sum(chunk.n_transactions for chunk in data)
+        self._open = lambda: data
+
+    def chunks(self) -> Iterator[Transactions]:
+        """Read the data once."""
+        opened = self._open()
+        if not isinstance(opened, Iterator) and not _holds_chunks(opened):
+            opened = [opened]
+        for chunk in opened:
+            yield as_transactions(chunk)
+
+
+def _holds_chunks(data: ChunksLike) -> bool:
+    """Whether the data is an iterable of chunks, and not one of transactions."""
+    if isinstance(data, Transactions | str | bytes) or not isinstance(data, Iterable):
+        return False
+    if hasattr(data, "columns") or hasattr(data, "shape"):
+        return False
+    first = next(iter(data), None)
+    is_matrix = len(getattr(first, "shape", ())) == 2
+    return isinstance(first, Transactions) or hasattr(first, "columns") or is_matrix

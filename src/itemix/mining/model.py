@@ -24,8 +24,8 @@ from itemix.kernels.mining import prefix
 from itemix.kernels.mining.prefix import RankedMixture
 from itemix.kernels.mining.records import SearchLimits
 from itemix.mining.exact import ExactSearch
-from itemix.mining.options import UNBOUNDED
 from itemix.mining.search import (
+    UNBOUNDED,
     Records,
     Search,
     SearchStopped,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from itemix._typing import Array, Codes, Floats
     from itemix.kernels.mining.records import ThreadRecords
-    from itemix.mining.options import SearchOptions
+    from itemix.mining.search import SearchOptions
     from itemix.models.base import Model
 
 # A probability that is below the threshold by no more than this part still counts: sums of products round.

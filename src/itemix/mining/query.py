@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from itemix._arrays import ranked_part
 from itemix._checks import check_choice, check_flag, check_whole
-from itemix._runtime import still_wanted
+from itemix._runtime import progress_of, still_wanted
 from itemix.core import display
-from itemix.core.progress import progress_of
 from itemix.core.results import NamedRows
 from itemix.core.transactions import Transactions, each_transaction
 from itemix.errors import InvalidInputError
