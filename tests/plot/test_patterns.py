@@ -41,7 +41,7 @@ def test_a_large_family_has_a_line_of_few_points(ax):
 
 def test_every_surprise_has_its_place(scene, ax):
     """Triangles are finds, upwards if they are more frequent than expected; rings are the others."""
-    found = scene.surprises[:900]
+    found = scene.surprises[:1500]
     plot.surprises(found, n_named=2, ax=ax)
     is_find = found.q_value <= 0.05
     assert 0 < is_find.sum() < len(found)
@@ -49,8 +49,8 @@ def test_every_surprise_has_its_place(scene, ax):
     for dots in ax.collections:
         if len(dots.get_sizes()) and dots.get_sizes()[0] > 100:
             continue  # numbers
-        tip = dots.get_paths()[0].vertices[:, 1]
-        kind = "rings" if len(tip) > 5 else "up" if (tip > 0).sum() == 1 else "down"
+        corners = np.unique(dots.get_paths()[0].vertices, axis=0)
+        kind = "rings" if len(corners) > 3 else "up" if (corners[:, 1] > 0).sum() == 1 else "down"
         drawn[kind].append(np.asarray(dots.get_offsets()))
     expected = np.column_stack([found.expected, found.support])
     for kind, chosen in {
