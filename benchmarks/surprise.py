@@ -21,7 +21,7 @@ import itemix
 from itemix.core.sets import Sets
 from itemix.estimators.summary import fit_to_test
 from itemix.mining.intervals import intervals
-from itemix.mining.supports import count
+from itemix.mining.passes import count
 from itemix.models.maxent import TiltedMixture
 
 if TYPE_CHECKING:

@@ -244,3 +244,16 @@ def lists_joined(lists: pa.ListArray, between: str) -> pa.Array:
 
 def _scalar(text: str) -> pa.Scalar:
     return names_as_arrow([text])[0]
+
+
+def in_arrow_memory(content: bytes) -> pa.BufferReader:
+    """Copy bytes into Arrow's own memory.
+
+    Arrow's threads may free what they have read after Python has begun to shut down. A Python object must not
+    be touched then: the process would abort.
+    """
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    sink.write(content)
+    return pa.BufferReader(sink.getvalue())

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pytest
 
 import itemix
+from itemix import _runtime
 from itemix.cli import main
-from itemix.core import progress
 
 BASKETS = [
     ["bread", "milk"],
@@ -106,4 +106,4 @@ def models(store):
 @pytest.fixture(autouse=True)
 def no_lines_of_progress(monkeypatch):
     """A slow machine shall not add lines to what commands say."""
-    monkeypatch.setattr(progress, "WAITS", (1e6,))
+    monkeypatch.setattr(_runtime, "WAITS", (1e6,))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from naive import lattice as naive
 
 from itemix import InvalidInputError, Itemsets, MissingFileError, rules
-from itemix.core.tables import kind_of
+from itemix.core.table_files import kind_of
 
 WHOLE = ["parquet", "jsonl", "jsonl.gz"]
 PLAIN = ["csv", "csv.gz", "json", "json.gz", "xlsx"]
@@ -247,7 +247,7 @@ def test_excel_is_optional(tmp_path):
     code = (
         "import sys; sys.modules['openpyxl'] = None\n"
         "from itemix import MissingExtraError\n"
-        "from itemix.core.tables import check_path\n"
+        "from itemix.core.table_files import check_path\n"
         "try:\n    check_path('x.xlsx')\n"
         "except MissingExtraError as error:\n    print(error)\n"
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from itemix.core.progress import make_bar
+from itemix._runtime import make_bar
 from itemix.inference.loop import Info, Settings, run, spawn_generators
 
 

@@ -15,7 +15,7 @@ import itemix
 from itemix import InvalidInputError, TooManyItemsetsError, Transactions
 from itemix.kernels.mining.records import SearchLimits
 from itemix.mining import exact, search
-from itemix.mining.options import UNBOUNDED
+from itemix.mining.search import UNBOUNDED
 
 TARGETS = ("all", "closed", "maximal")
 every_target = pytest.mark.parametrize("target", TARGETS)

@@ -10,7 +10,7 @@ from itemix.core.items import Items
 from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError
 from itemix.mining.intervals import moments
-from itemix.mining.supports import count
+from itemix.mining.passes import count
 from itemix.mining.surprise import SetsToTest, candidates, q_values, tails
 from itemix.models.mixture import Mixture
 

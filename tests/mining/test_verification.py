@@ -18,8 +18,9 @@ from itemix import (
     mine,
 )
 from itemix.core.itemsets import TARGETS
-from itemix.mining.options import SearchOptions
-from itemix.mining.passes import Reader, Stream
+from itemix.io.chunks import Stream
+from itemix.mining.passes import Reader
+from itemix.mining.search import SearchOptions
 from itemix.mining.verification import Rounds, verify
 
 NAMES = "abcdefgh"

@@ -12,9 +12,9 @@ import pytest
 
 import itemix
 from itemix.web.app import VIEWS, make_app
-from itemix.web.questions import MAX_BODY
 from itemix.web.served import Limits, Served
 from itemix.web.server import warm_up
+from itemix.web.views import MAX_BODY
 
 MOST_SECONDS = 0.05
 IN_LOOP = 1_000_000

@@ -19,7 +19,7 @@ from itemix.core.items import Items
 from itemix.models.base import Model
 from itemix.web.app import make_app
 from itemix.web.served import Limits, Served
-from itemix.web.views import ask, patterns
+from itemix.web.views import ask, model, patterns
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ LOOPS = {
     "influences": lambda served, names: ask.influences(served, ask.InfluencesQuestion(present=names[:2])),
     "itemsets": lambda served, names: patterns.itemsets(served, patterns.ItemsetsQuestion(min_support=0.05)),
     "rules": lambda served, names: patterns.rules(served, patterns.RulesQuestion(min_support=0.05)),
-    "dependencies": lambda served, names: patterns.dependencies(served, patterns.DependenciesQuestion()),
+    "dependencies": lambda served, names: model.dependencies(served, model.DependenciesQuestion()),
 }
 
 

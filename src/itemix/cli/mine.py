@@ -246,7 +246,7 @@ def _threshold(itemsets: "Itemsets", search: Searching) -> str:
         return ""
     if n is None:
         return f" of probability >= {least:.3%}"
-    from itemix.mining.options import min_count
+    from itemix.mining.search import min_count
 
     count = min_count(as_support(search.min_support), n)
     return f" in at least {count:,} of {n:,} transactions ({least:.3%})"

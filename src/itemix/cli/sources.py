@@ -102,7 +102,8 @@ def read_for_passes(
     source: str, reading: Reading, *, quiet: bool, beside: object = None
 ) -> Transactions | Chunks:
     """Return the transactions that a source names, in chunks if it is a file that can be read in chunks."""
-    from itemix.io.chunks import NotInChunksError, read_chunks
+    from itemix.io.chunks import read_chunks
+    from itemix.io.long import NotInChunksError
 
     reading = reading.cut_like(beside)
     if not is_regular(source) or source.startswith(DATASET_PREFIX):
@@ -211,7 +212,7 @@ def _hint_at_dataset(source: str) -> None:
 
 def _kind_of_file(path: str) -> str | None:
     """Return what a file holds, or None if itemix has not written it, or there is no such file."""
-    from itemix.core.tables import kind_of
+    from itemix.core.table_files import kind_of
 
     if is_model(path):
         return "model"
@@ -220,7 +221,7 @@ def _kind_of_file(path: str) -> str | None:
 
 def _looked_at(name: str, stream: Source) -> Opened:
     """Find out what a stream holds from its first bytes; if these do not tell, from all of them."""
-    from itemix.core.tables import kind_of, may_be_ours
+    from itemix.core.table_files import kind_of, may_be_ours
     from itemix.files.container import begins_like_model
 
     if name.endswith(SUFFIX) or begins_like_model(stream.head):

@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix._arrays import Immutable, as_arrow, protected
-from itemix._checks import check_whole, did_you_mean, nearest
-from itemix.core import display, tables
+from itemix._checks import check_flag, check_whole, did_you_mean, nearest
+from itemix.core import display, table_files, tables
 from itemix.core.sets import Sets, are_several, as_position, as_positions
-from itemix.core.tables import FileLayout, TableColumns
+from itemix.core.table_files import FileLayout
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from itemix._typing import Marks
     from itemix.core.conditions import Condition
     from itemix.core.items import Items
-    from itemix.core.tables import Column
+    from itemix.core.tables import Column, TableColumns
 
 __all__ = ["ColumnResult", "NamedRows", "Tabular"]
 
@@ -123,7 +123,13 @@ class Tabular(Immutable, ABC):
         columns = {known.replace(" ", "_"): values for known, values in self._as_columns().values.items()}
         return columns[named_among(name, columns)]
 
-    def table(self, n: int = display.ROWS_SHOWN, *, width: int | None = display.SET_WIDTH) -> display.Table:
+    def table(
+        self,
+        n: int = display.ROWS_SHOWN,
+        *,
+        width: int | None = display.SET_WIDTH,
+        columns: bool = True,
+    ) -> display.Table:
         """Return the first n rows as a table, which shows as text, or as HTML in a notebook.
 
         Parameters
@@ -133,22 +139,42 @@ class Tabular(Immutable, ABC):
         width : int or None, default 72
             The most letters of a set or a rule, and, where it is more than the default, of a name; names are
             cut at 32 letters otherwise. None shows all names whole.
+        columns : bool, default True
+            Whether sets of items of a table, such as ``sex=male``, are shown in the columns of that table,
+            where these fit into the width.
         """
         n = min(check_whole("n", n, display.ROWS_SHOWN, least=0), len(self))
         if width is not None:
             check_whole("width", width, display.SET_WIDTH, least=1)
-        columns = self._shown(n, width)
+        cells, words = self._shown(n, width), self._words()
+        in_columns = self._in_columns(n, width, cells) if check_flag("columns", columns) else None
+        if in_columns is not None:
+            cells, words = in_columns, words | (in_columns.keys() - cells.keys())
         return display.Table(
             title=self._title(),
-            headers=tuple(columns),
-            rows=tuple(zip(*columns.values(), strict=True)),
+            headers=tuple(cells),
+            rows=tuple(zip(*cells.values(), strict=True)),
             footer=display.shown_of(n, len(self)),
-            words=self._words(),
+            words=words,
         )
 
     def _words(self) -> frozenset[str]:
         """Return the names of the columns of words in its table, but for the last one."""
         return frozenset()
+
+    def _in_columns(
+        self, n: int, width: int | None, cells: dict[str, list[str]]
+    ) -> dict[str, list[str]] | None:
+        """Return the cells with the last ones, of sets, in the columns of the table; None where they stay."""
+        sides, before = self._sides()
+        *others, _ = cells
+        parts = [side.part(0, n) for side in sides]
+        found = display.columns_of_sets(parts, before, width, others) if n and sides else None
+        return None if found is None else {name: cells[name] for name in others} | found
+
+    def _sides(self) -> tuple[tuple[Sets, ...], tuple[str, ...]]:
+        """Return the sets in the last column of its table, and what stands before the names of columns."""
+        return (), ()
 
     def __repr__(self) -> str:
         return self.table().as_text()
@@ -256,14 +282,14 @@ class Tabular(Immutable, ABC):
             If the folder does not exist, or there is more than a sheet can hold: 1,048,575 rows, and 32,767
             letters in a cell.
         """
-        tables.write(self._as_columns(), path, FileLayout(sets), extension=".xlsx")
+        table_files.write(self._as_columns(), path, FileLayout(sets), extension=".xlsx")
 
     def _written(self, path: str | os.PathLike[str] | None, extension: str, layout: FileLayout) -> str | None:
         if path is not None:
-            tables.write(self._as_columns(), path, layout, extension=extension)
+            table_files.write(self._as_columns(), path, layout, extension=extension)
             return None
         stream = io.BytesIO()
-        tables.write_to(stream, self._as_columns(), extension, tables.checked_layout(layout))
+        table_files.write_to(stream, self._as_columns(), extension, table_files.checked_layout(layout))
         return stream.getvalue().decode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -280,7 +306,7 @@ class Tabular(Immutable, ABC):
         MissingExtraError
             If it is a file for Excel, and openpyxl is not installed.
         """
-        tables.write(self._as_columns(), path)
+        table_files.write(self._as_columns(), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str] | Held) -> Self:
@@ -291,7 +317,7 @@ class Tabular(Immutable, ABC):
         InvalidInputError
             If there is no such file, it is damaged, or it was not written by `save`.
         """
-        return tables.read(path, cls._kind, cls._types, cls._from_columns)
+        return table_files.read(path, cls._kind, cls._types, cls._from_columns)
 
 
 def named_among(name: str, columns: Collection[str]) -> str:
@@ -455,6 +481,11 @@ class ColumnResult(Tabular):
 
     def _words(self) -> frozenset[str]:
         return frozenset(name.replace("_", " ") for name in self._columns.values if self._is_of_words(name))
+
+    def _sides(self) -> tuple[tuple[Sets, ...], tuple[str, ...]]:
+        names = self._in_table or sorted(self._columns.values, key=self._is_of_words)
+        shown = [self._columns.values[name] for name in names if name in self._columns.values]
+        return ((shown[-1],), ("",)) if isinstance(shown[-1], Sets) else ((), ())
 
     def _is_of_words(self, name: str) -> bool:
         values = self._columns.values[name]

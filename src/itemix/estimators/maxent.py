@@ -14,7 +14,7 @@ from itemix.estimators.base import ModelEstimator
 from itemix.fitted import FittedModel, Training
 from itemix.mining.mine import mine
 from itemix.mining.model import joins
-from itemix.mining.supports import count
+from itemix.mining.passes import count
 from itemix.models.maxent import MaxEntropy
 
 if TYPE_CHECKING:

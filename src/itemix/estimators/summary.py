@@ -22,7 +22,7 @@ from itemix.errors import InvalidInputError
 from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture
 from itemix.fitted import FittedModel
 from itemix.inference.loop import shown_progress
-from itemix.mining.options import min_count
+from itemix.mining.search import min_count
 from itemix.mining.surprise import (
     aligned,
     candidates,

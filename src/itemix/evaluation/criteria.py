@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix._checks import check_flag
+from itemix._runtime import progress_of
 from itemix.core import display
 from itemix.core.display import format_name, format_percent, format_set, plural
 from itemix.core.itemsets import Itemsets
-from itemix.core.progress import progress_of
 from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
@@ -24,8 +24,9 @@ from itemix.io.chunks import Chunks
 from itemix.io.partitions import Partitions, partitions
 from itemix.kernels import lattice
 from itemix.mining.mine import mine
-from itemix.mining.options import as_fraction, min_count
-from itemix.mining.supports import Supports, count
+from itemix.mining.passes import count
+from itemix.mining.rules import Supports
+from itemix.mining.search import as_fraction, min_count
 from itemix.models.base import as_model
 
 if TYPE_CHECKING:

@@ -29,13 +29,12 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from itemix._runtime import still_wanted
-from itemix.core.progress import progress_of
+from itemix._runtime import progress_of, still_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from itemix.core.progress import Progress
+    from itemix._runtime import Progress
     from itemix.inference.priors import Prior
     from itemix.models.counts import Counts
     from itemix.models.mixture import Mixture

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from itemix._files import as_path, is_regular, is_standard_input, standard_input, wait_for
-from itemix.core.progress import progress_of
+from itemix._runtime import progress_of
 from itemix.errors import InvalidInputError, MissingFileError
 
 if TYPE_CHECKING:

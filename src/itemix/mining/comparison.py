@@ -29,8 +29,8 @@ from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining import measures
 from itemix.mining.mine import mine
-from itemix.mining.options import check_support, min_count
-from itemix.mining.supports import count
+from itemix.mining.passes import count
+from itemix.mining.search import check_support, min_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

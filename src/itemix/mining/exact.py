@@ -27,8 +27,8 @@ from itemix.kernels.bitsets import Bitsets
 from itemix.kernels.mining import closed, eclat, maximal, projection
 from itemix.kernels.mining.projection import Companions, ProjectedRows, RankRows, RowIndex
 from itemix.kernels.mining.records import BYTES_PER_CODE, BYTES_PER_SET, SearchLimits
-from itemix.mining.options import UNBOUNDED
 from itemix.mining.search import (
+    UNBOUNDED,
     Records,
     Search,
     SearchStopped,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from itemix._typing import Codes, Ints
     from itemix.core.transactions import Transactions
     from itemix.kernels.mining.closed import ThreadSets
-    from itemix.mining.options import SearchOptions
+    from itemix.mining.search import SearchOptions
 
     Extension = tuple[int, int, int]
     PairsFound = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]

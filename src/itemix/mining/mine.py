@@ -14,9 +14,8 @@ from itemix.io.chunks import Chunks
 from itemix.io.partitions import Partitions, partitions
 from itemix.mining.exact import ExactSearch
 from itemix.mining.model import model_search
-from itemix.mining.options import SearchOptions, as_fraction, min_count, min_probability
-from itemix.mining.passes import PartitionedSearch
-from itemix.mining.search import search_progress
+from itemix.mining.partitioned import PartitionedSearch
+from itemix.mining.search import SearchOptions, as_fraction, min_count, min_probability, search_progress
 from itemix.models.base import Model, as_model
 
 if TYPE_CHECKING:

@@ -14,27 +14,29 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix._checks import as_written, check_bounds, check_choice, check_flag, check_level
-from itemix._runtime import interruptible, still_wanted
-from itemix.core.display import plural
+from itemix._runtime import interruptible, progress_of, still_wanted
+from itemix.core.display import format_set, plural
 from itemix.core.itemsets import Itemsets
-from itemix.core.progress import progress_of
-from itemix.core.sets import Sets
+from itemix.core.sets import Sets, readonly
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix.kernels import lattice
 from itemix.kernels.mining import rules as kernels
+from itemix.kernels.mining.rules import KnownSupports
 from itemix.mining import measures
+from itemix.mining.passes import count
 from itemix.mining.ruleset import Rule, Rules
-from itemix.mining.supports import Supports, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     import pandas as pd
 
+    from itemix._runtime import Progress
     from itemix._typing import Floats, Ints, TransactionsLike
     from itemix.core.items import Items, Label
-    from itemix.core.progress import Progress
     from itemix.core.transactions import Transactions
+    from itemix.io.partitions import Partitions
 
 __all__ = ["Rule", "Rules", "rules"]
 
@@ -570,3 +572,118 @@ def _sides(items: Items, antecedents: object, consequents: object, about: object
     if explained is not None:
         sides[explained] = kernels.CONSEQUENT
     return sides
+
+
+_SETS_COMPARED = 1000
+_SAME = 1e-9
+
+
+class Supports:
+    """Known supports of sets, which can be added to.
+
+    Parameters
+    ----------
+    itemsets : Itemsets
+        The itemsets with the first supports.
+    data : Transactions or Partitions, optional
+        The data in which others are counted; the itemsets must have been mined from it.
+
+    Attributes
+    ----------
+    n_transactions : int or None
+        The number of transactions behind the supports; None if they come from a model.
+
+    Raises
+    ------
+    InvalidInputError
+        If the data is not what the itemsets were mined from.
+    """
+
+    def __init__(self, itemsets: Itemsets, data: Transactions | Partitions | None) -> None:
+        self._itemsets = itemsets
+        self._sets = itemsets.sets
+        self._support = itemsets.support
+        self._data = data
+        self.n_transactions = itemsets.n_transactions
+        if data is not None:
+            self._check_data(data)
+
+    def known(self) -> KnownSupports:
+        """Return the known supports for kernels."""
+        table, keys = self._sets.index()
+        return KnownSupports(table, self._sets.offsets, self._sets.codes, keys, self._support)
+
+    def add(self, missing: Sets) -> None:
+        """Find the supports of more sets.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no data, and they do not follow from closed sets.
+        """
+        if self._data is not None:
+            support = count(missing, self._data) / max(self._data.n_transactions, 1)
+        elif self._itemsets.target == "closed":
+            support = self._of_closures(missing)
+        else:
+            raise InvalidInputError(
+                "expected the supports of all parts of the itemsets, got itemsets that lack at least "
+                f"{len(missing):,} of them, such as {format_set(missing[0])}; pass data= to count them, "
+                "mine with target='all', or set support_only=True"
+            )
+        self._sets = Sets.concatenate([self._sets, missing])
+        self._support = readonly(np.concatenate([self._support, support]), np.float64, copy=False)
+
+    def of(self, sets: Sets) -> Floats:
+        """Return the supports of sets that are all known."""
+        found: Floats = self._support[self._sets.find(sets)]
+        return found
+
+    def _of_closures(self, missing: Sets) -> Floats:
+        """Return the support of each set's closure: the closed superset with the highest support."""
+        support = self._itemsets.support
+        closed = self._itemsets.sets
+        order = np.argsort(-support, kind="stable")
+        n_items = len(closed.items)
+        found = lattice.find_closures(
+            closed.offsets, closed.codes, order, n_items, missing.offsets, missing.codes
+        )
+        closures: Floats = support[found]
+        return closures
+
+    def check_other_data(self, data: Transactions) -> None:
+        """Check that data to test in is not the data that the itemsets were mined from.
+
+        Raises
+        ------
+        InvalidInputError
+            If it seems to be: their number and the first supports are the same.
+        """
+        first = self._itemsets.sets.part(0, _SETS_COMPARED)
+        n = data.n_transactions
+        if n and n == self.n_transactions and len(first):
+            support = count(first, data, may_lack=True) / n
+            if np.allclose(support, self._itemsets.support[: len(first)], rtol=0, atol=_SAME):
+                raise InvalidInputError(
+                    "expected holdout= with other transactions than those that the itemsets were mined from, "
+                    f"got {plural(n, 'transaction')} with the same supports; try tx.split(0.5)"
+                )
+
+    def _check_data(self, data: Transactions | Partitions) -> None:
+        n = self._itemsets.n_transactions
+        if n is not None and n != data.n_transactions:
+            raise InvalidInputError(
+                f"expected the {plural(n, 'transaction')} that the itemsets were mined from, got "
+                f"{data.n_transactions:,}; pass the same data"
+            )
+        first = self._sets.part(0, _SETS_COMPARED)
+        support = count(first, data) / max(data.n_transactions, 1)
+        wrong = np.flatnonzero(np.abs(support - self._support[: len(first)]) > _SAME)
+        if len(wrong):
+            position = int(wrong[0])
+            raise InvalidInputError(
+                "expected the data that the itemsets were mined from, got data in which "
+                f"{format_set(first[position])} has support {support[position]:.6g} instead of "
+                f"{self._support[position]:.6g}; pass the same data"
+            )
+        self.n_transactions = data.n_transactions

@@ -28,11 +28,23 @@ from itemix.core.display import plural
 from itemix.core.items import Items
 from itemix.core.itemsets import Itemsets
 from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix.io.chunks import Stream
 from itemix.mining.intervals import relative_errors
 from itemix.mining.model import model_search
-from itemix.mining.options import UNBOUNDED, SearchOptions, as_fraction, check_support, min_count
-from itemix.mining.passes import Candidates, Numbering, Reader, Stream, known_codes, wanted_sets
-from itemix.mining.search import SearchStopped, SetColumns, search_progress, too_many, trial_size
+from itemix.mining.partitioned import wanted_sets
+from itemix.mining.passes import Candidates, Numbering, Reader, known_codes
+from itemix.mining.search import (
+    UNBOUNDED,
+    SearchOptions,
+    SearchStopped,
+    SetColumns,
+    as_fraction,
+    check_support,
+    min_count,
+    search_progress,
+    too_many,
+    trial_size,
+)
 from itemix.models.base import as_model, as_names
 from itemix.models.corrected import CorrectedMixture
 

@@ -42,9 +42,8 @@ from starlette.staticfiles import StaticFiles
 import itemix
 from itemix._runtime import deadline, still_wanted
 from itemix.errors import InvalidInputError, ItemixError, TooManyItemsetsError, UnknownItemError
-from itemix.web.questions import Answer, asked_in, chosen_model, schema_of
 from itemix.web.served import Deadline, ThresholdTooLowError, TooSlowError
-from itemix.web.views import ask, model, patterns
+from itemix.web.views import Answer, ask, asked_in, chosen_model, differences, model, patterns, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -52,8 +51,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from itemix.web.questions import Question
     from itemix.web.served import Served
+    from itemix.web.views import Question
 
 
 HEADERS = {
@@ -318,16 +317,16 @@ VIEWS = (
     View("/itemsets", patterns.ItemsetsQuestion, patterns.itemsets, patterns.ItemsetsAnswer),
     View("/components", model.ComponentsQuestion, model.components, model.Components),
     View("/components/{number:int}", model.ComponentQuestion, model.component, model.Component),
-    View("/dependencies", patterns.DependenciesQuestion, patterns.dependencies, patterns.Dependencies),
+    View("/dependencies", model.DependenciesQuestion, model.dependencies, model.Dependencies),
     View("/rules", patterns.RulesQuestion, patterns.rules, patterns.RulesAnswer),
-    View("/surprises", patterns.SurprisesQuestion, patterns.surprises, patterns.SurprisesAnswer),
-    View("/compare", patterns.CompareQuestion, patterns.compare, patterns.CompareAnswer),
+    View("/surprises", differences.SurprisesQuestion, differences.surprises, differences.SurprisesAnswer),
+    View("/compare", differences.CompareQuestion, differences.compare, differences.CompareAnswer),
 )
 FILES = (
     File("itemsets", patterns.ItemsetsChosen, patterns.write_itemsets),
     File("rules", patterns.RulesChosen, patterns.write_rules),
-    File("surprises", patterns.SurprisesChosen, patterns.write_surprises),
-    File("compare", patterns.CompareChosen, patterns.write_comparison),
+    File("surprises", differences.SurprisesChosen, differences.write_surprises),
+    File("compare", differences.CompareChosen, differences.write_comparison),
 )
 
 

@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from itemix.errors import InvalidInputError, ItemixError
 from itemix.kernels.jit import use_compiled_code
 from itemix.web.app import RAW_HEADERS, refusal
-from itemix.web.views import ask, model, patterns
+from itemix.web.views import ask, differences, model, patterns
 
 if TYPE_CHECKING:
     import asyncio
@@ -281,16 +281,16 @@ def warm_up(served: Served) -> None:
             served, patterns.ItemsetsQuestion(min_support=threshold, target=target, include=(item,))
         )
     patterns.rules(served, patterns.RulesQuestion(min_support=threshold, left=(item,)))
-    patterns.dependencies(served, patterns.DependenciesQuestion(items=(item,)))
+    model.dependencies(served, model.DependenciesQuestion(items=(item,)))
     ask.query(served, ask.QueryQuestion(present=(item,), level=0.9))
     ask.influences(served, ask.InfluencesQuestion(present=(item,)))
     ask.recommend(served, ask.RecommendQuestion(basket=(item,)))
     if served.test is not None:
         # A model without a posterior, or data that it was fitted to, is refused: the page says so.
         with contextlib.suppress(ItemixError):
-            patterns.surprises(served, patterns.SurprisesQuestion(min_support=threshold))
+            differences.surprises(served, differences.SurprisesQuestion(min_support=threshold))
         with contextlib.suppress(ItemixError):
-            patterns.compare(served, patterns.CompareQuestion(min_support=threshold))
+            differences.compare(served, differences.CompareQuestion(min_support=threshold))
     if served.components is not None:
         model.components(served, model.ComponentsQuestion())
         model.component(served, model.ComponentQuestion())

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from itemix.errors import InvalidInputError
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.mixture import Mixture
-from itemix.web.questions import Answer, ItemName, ItemNames, Probability, Question
+from itemix.web.views import Answer, ItemName, ItemNames, Probability, Question
 
 if TYPE_CHECKING:
     from itemix._typing import Codes, Floats

@@ -10,11 +10,12 @@ import numpy.typing as npt
 from pydantic import Field
 
 from itemix.errors import InvalidInputError
+from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items, in_general
 from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
-from itemix.web.questions import Answer, ItemName, Probability, Question, Text
-from itemix.web.views.patterns import ProbableItem, matching_items
+from itemix.web.views import Answer, ItemName, ItemNames, Probability, Question, Text
+from itemix.web.views.patterns import matching_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -262,3 +263,79 @@ def _most_telling(mixture: Mixture, k: int) -> Callable[[Label], float]:
     """Return the key that sorts the items of a component by their lift, the highest first."""
     lift = mixture.probs[k] / np.maximum(mixture.item_probabilities, np.finfo(float).tiny)
     return lambda name: -float(lift[mixture.items.code(name)])
+
+
+_MAX_PAIRS = 2_000
+_USUAL_PAIRS = 300
+_NOISE = 1e-9
+
+
+class DependenciesQuestion(Question):
+    """Pairs of items that depend on each other: how many, of which sign and strength, and of which items."""
+
+    sign: query.Sign = Field(
+        default="both", description="Pairs that attract each other, that avoid each other, or both."
+    )
+    items: ItemNames = Field(default=(), description="Only pairs with one of these items.")
+    min_information: float = Field(
+        default=0.0, ge=0, le=1, description="The least mutual information of a pair, in bits."
+    )
+    limit: int = Field(default=200, ge=1, le=_MAX_PAIRS, description="The most rows to return.")
+
+
+class ProbableItem(Answer):
+    """An item, and how probable it is."""
+
+    item: ItemName
+    probability: Probability
+
+
+class PairRow(Answer):
+    """One pair of items."""
+
+    item: ItemName
+    other: ItemName
+    probability: Probability
+    expected: Annotated[Probability, Field(description="If the two were independent.")]
+    lift: float
+    leverage: float
+    information: Annotated[float, Field(description="Mutual information in bits.")]
+
+
+class Dependencies(Answer):
+    """Pairs of items that depend on each other."""
+
+    n_items: Annotated[
+        int,
+        Field(
+            description="How many items were compared: all, or the most frequent ones where there are too "
+            "many."
+        ),
+    ]
+    items: list[ProbableItem]
+    pairs: list[PairRow]
+
+
+def dependencies(served: Served, asked: DependenciesQuestion) -> dict[str, Any]:
+    """Return pairs of items, the strongest dependence first, and how probable each of their items is."""
+    n_pairs = _USUAL_PAIRS if asked.limit <= _USUAL_PAIRS else _MAX_PAIRS
+    compared = None if asked.items else query.comparable_items(served.model)
+    among = None if compared is None else served.model.items.names(compared)
+    found = served.remember(
+        ("dependencies", asked.sign, asked.items, n_pairs),
+        lambda: query.dependencies(
+            served.model, n_pairs, sign=asked.sign, items=asked.items or None, among=among
+        ),
+    )
+    least = max(asked.min_information, _NOISE)
+    chosen = [pair for pair in found if pair.information >= least][: asked.limit]
+    linked = dict.fromkeys(name for pair in chosen for name in (pair.item, pair.other))
+    probability = served.model.item_probabilities
+    return {
+        "n_items": served.model.n_items if among is None else len(among),
+        "items": [
+            {"item": name, "probability": float(probability[served.model.items.code(name)])}
+            for name in linked
+        ],
+        "pairs": [pair._asdict() for pair in chosen],
+    }

@@ -10,8 +10,8 @@ import pytest
 from terminals import run_on_terminal
 
 import itemix
-from itemix.core import progress
-from itemix.core.progress import in_words, progress_of
+from itemix import _runtime
+from itemix._runtime import in_words, progress_of
 from itemix.inference.loop import Report, shown_progress
 
 LISTS = [["a", "b"], ["a"], ["b", "c"], ["a", "b", "c"]] * 5
@@ -27,7 +27,7 @@ def test_seconds_in_words(seconds, text):
 
 def test_short_work_says_nothing_in_a_pipe(capsys):
     """A line comes after ten seconds only."""
-    assert progress.WAITS[0] == 10
+    assert _runtime.WAITS[0] == 10
     with progress_of("mining") as line:
         line.tell("1/2 items", 1, 2)
     with progress_of("mining", shown=False) as line:
@@ -42,7 +42,7 @@ def test_short_work_says_nothing_in_a_pipe(capsys):
 
 def test_long_work_writes_lines_in_a_pipe(capsys, monkeypatch):
     """The lines say what is done, how much of it, and for how long; none comes after the end."""
-    monkeypatch.setattr(progress, "WAITS", (0.01,))
+    monkeypatch.setattr(_runtime, "WAITS", (0.01,))
     with progress_of("fit") as line:
         line.tell("iteration 3", 3, 12)
         time.sleep(0.1)
@@ -54,7 +54,7 @@ def test_long_work_writes_lines_in_a_pipe(capsys, monkeypatch):
 def test_what_long_work_tells(monkeypatch):
     """Rules, evaluations and recommendations say what they do, and are the same as without."""
     told = []
-    monkeypatch.setattr(progress.Progress, "tell", lambda self, *words: told.append((self.name, *words)))
+    monkeypatch.setattr(_runtime.Progress, "tell", lambda self, *words: told.append((self.name, *words)))
     model = itemix.Mixture([1.0], [[0.6, 0.5, 0.5]], ["a", "b", "c"])
     found = itemix.mine(LISTS, 1, max_len=2).filter(min_len=2)
     made = itemix.rules(found, data=LISTS, significance="fisher", progress=True)
@@ -119,7 +119,7 @@ def test_a_notebook_shows_a_line_that_is_empty_in_the_end(monkeypatch, capsys):
     with progress_of("fit"):
         pass
     assert shown.seen == []
-    monkeypatch.setattr(progress, "_LEAST_SECONDS_BETWEEN", 0)
+    monkeypatch.setattr(_runtime, "_LEAST_SECONDS_BETWEEN", 0)
     with progress_of("fit") as line:
         line.tell("<b>", 1, 4)
         line.tell("choosing the correction")
@@ -133,7 +133,7 @@ def test_a_notebook_shows_a_line_that_is_empty_in_the_end(monkeypatch, capsys):
 def test_a_notebook_follows_a_fit(monkeypatch):
     """`fit(progress=True)` shows its iterations."""
     shown = Shown(monkeypatch)
-    monkeypatch.setattr(progress, "_LEAST_SECONDS_BETWEEN", 0)
+    monkeypatch.setattr(_runtime, "_LEAST_SECONDS_BETWEEN", 0)
     itemix.BernoulliMixture(2, random_state=0, tol=1.0).fit(LISTS, progress=True)
     assert any("iteration 2" in text for text in shown.seen)
 
@@ -160,7 +160,7 @@ def test_reports_of_several_starts_add_up(monkeypatch):
     """The share that is done counts the iterations of all starts."""
     told = []
     monkeypatch.setattr(
-        progress.Progress, "_draw", lambda line: told.append((line.text, line.done, line.total))
+        _runtime.Progress, "_draw", lambda line: told.append((line.text, line.done, line.total))
     )
     with shown_progress("fit", 10, quiet=False) as (callback,):
         callback(Report(0, 2, 5, 5, -10.0, 2, 0.1))

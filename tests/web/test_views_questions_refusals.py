@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from itemix.errors import InvalidInputError
 from itemix.web.app import VIEWS, make_app
-from itemix.web.questions import MAX_BODY
 from itemix.web.served import Limits, Served
+from itemix.web.views import MAX_BODY
 
 
 def refused(response, status, code):

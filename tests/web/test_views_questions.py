@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from itemix.errors import InvalidInputError
-from itemix.web import questions
-from itemix.web.questions import MAX_NAMES, ItemNames, Text, read_question
+from itemix.web import views
+from itemix.web.views import MAX_NAMES, ItemNames, Text, read_question
 
 
-class Question(questions.Question):
+class Question(views.Question):
     """A field of each kind."""
 
     limit: int = Field(default=50, ge=0, le=1000)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import itemix
 from itemix import InvalidInputError, TooManyItemsetsError, Transactions, UnknownItemError, mine
 from itemix.io.partitions import Listed, Partitions, Reread
-from itemix.mining import passes
-from itemix.mining.passes import _shares
+from itemix.mining import partitioned
+from itemix.mining.partitioned import _shares
 
 NAMES = "abcdef"
 rows = st.lists(st.lists(st.sampled_from(NAMES), max_size=6), min_size=1, max_size=20)
@@ -63,7 +63,7 @@ def test_parts_are_mined_like_the_whole(data, min_support, chosen, few):
             mine(parts, min_support, **chosen)
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passes, "_FEW", few)
+        patch.setattr(partitioned, "_FEW", few)
         found = mine(parts, min_support, **chosen)
     assert parts.items == tx.items
     assert found == expected

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import itemix
 from itemix import InvalidInputError, TooManyItemsetsError, UnknownItemError
-from itemix.mining.options import min_count
+from itemix.mining.search import min_count
 
 ROWS = [["bread", "milk"], ["milk", "butter"], ["butter milk"]]
 
