@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from itemix._arrays import GrowingArray
 from itemix._checks import check_flag
 from itemix.core.conditions import Condition, parsed
 from itemix.core.encoding import (
@@ -40,6 +41,8 @@ LEAST_LISTS = 0.25
 """Cells of text in a file are lists if at least this share of them has a comma, or all are in braces."""
 
 _MOST_WEIGHT = 2.0**53
+# So many names are put together at once, whatever is there.
+_FEW_NAMES = 1 << 14
 _WHOLE = r"^(0|[1-9][0-9]{0,17})$"
 
 
@@ -327,23 +330,69 @@ def _listed(codes: Codes, cells: pa.Array) -> tuple[Ints, Codes, pa.Array]:
     return indptr, indices, pa.array(list(code_of), pa.string())
 
 
-def encode_arrow_values(
-    lengths: Ints, values: pa.Array | pa.ChunkedArray, rows: RowOptions | None = None
-) -> Encoded:
-    """Encode transactions, given the number of items of each and the names of all, one after the other.
+class GrowingRows:
+    """Rows of items that come batch by batch, with names of their own: four bytes for each item.
 
-    Raises
-    ------
-    InvalidInputError
-        If a name is missing, or the names are neither strings nor integers.
+    The names of batches are put together whenever their number may have doubled.
     """
-    if values.null_count:
-        raise InvalidInputError(
-            f"expected item names in every list, got {values.null_count:,} missing values; drop them first"
-        )
-    codes, names = _cleaned("items", "item", values, rows or RowOptions(strip=False))
-    indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    return sorted_by_label(indptr, codes, labels_of(names))
+
+    def __init__(self) -> None:
+        self._codes, self._indptr = GrowingArray(np.int32), GrowingArray(np.int64)
+        self._indptr.extend(np.zeros(1, dtype=np.int64))
+        self._names: list[pa.Array] = []
+        self._n_names = self._n_merged = self._n_done = 0
+
+    def reserve(self, n_rows: int, n_codes: int) -> None:
+        """Make room for so many."""
+        self._indptr.reserve(n_rows + 1)
+        self._codes.reserve(n_codes)
+
+    def add(self, indptr: Ints, codes: Codes, names: pa.Array) -> None:
+        """Append rows; codes are positions in the names, which are distinct."""
+        self._indptr.extend(indptr[1:], plus=len(self._codes))
+        self._codes.extend(codes, plus=self._n_names)
+        self._names.append(names)
+        self._n_names += len(names)
+        if self._n_names > 2 * self._n_merged + _FEW_NAMES:
+            self._merge()
+
+    def add_lists(self, lengths: Ints, values: pa.Array, rows: RowOptions) -> None:
+        """Append transactions, given the number of items of each and the names of all.
+
+        Raises
+        ------
+        InvalidInputError
+            If a name is missing.
+        """
+        if values.null_count:
+            raise InvalidInputError(
+                f"expected item names in every list, got {values.null_count:,} missing values; drop them "
+                "first"
+            )
+        indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        self.add(indptr, *_cleaned("items", "item", values, rows))
+
+    def _merge(self) -> None:
+        import pyarrow as pa
+
+        if len(self._names) > 1:
+            numbers, names = number_values(pa.chunked_array(self._names))
+            self._codes.renumber(numbers, self._n_done)
+            self._names = [names]
+        self._n_names = self._n_merged = sum(map(len, self._names))
+        self._n_done = len(self._codes)
+
+    def finished(self) -> Encoded:
+        """Return all rows, with their items in ascending order of the names.
+
+        Raises
+        ------
+        InvalidInputError
+            If the names are neither strings nor integers.
+        """
+        self._merge()
+        labels = labels_of(self._names[0]) if self._names else np.empty(0, dtype=object)
+        return sorted_by_label(self._indptr.finish(), self._codes.finish(), labels)
 
 
 def as_columns(names: Any) -> tuple[Any, ...]:  # noqa: ANN401 - one label or several

@@ -22,7 +22,7 @@ from itemix._checks import check_flag, check_whole
 from itemix._files import as_path, is_standard_input, is_stream, scratch_file
 from itemix._runtime import interruptible
 from itemix.core.binning import TableOptions
-from itemix.core.encoding import Encoded
+from itemix.core.encoding import Encoded, in_canonical_order
 from itemix.core.items import Items, labels_from_text
 from itemix.core.rows import RowOptions
 from itemix.core.transactions import Transactions, as_transactions
@@ -317,10 +317,11 @@ class Chunks:
         """
         n_read = 0
         known = (self._known.renumbered(piece, self._file.name) for piece in pieces)
-        make = Transactions.from_canonical if is_canonical else Transactions
         for indptr, codes in chunks_of_rows(known, self._size):
             n_read += len(indptr) - 1
-            yield make(indptr, codes, self.items, source=self.source)
+            rows = Encoded(indptr, codes, self.items)
+            rows = rows if is_canonical else in_canonical_order(rows)
+            yield Transactions.from_canonical(*rows, source=self.source)
         if n_read != self.n_transactions:
             raise InvalidInputError(
                 f"expected {self.n_transactions:,} transactions in {self._file.name}, as before, got "

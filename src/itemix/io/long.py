@@ -18,7 +18,7 @@ from itemix._files import mapped, scratch_file
 from itemix._runtime import still_wanted
 from itemix.core.encoding import Encoded, is_braced, labels_of, share_of_lists
 from itemix.core.items import Items
-from itemix.core.rows import LEAST_LISTS, clean_batch, number_rows
+from itemix.core.rows import LEAST_LISTS, GrowingRows, clean_batch, number_rows
 from itemix.errors import InvalidInputError
 from itemix.kernels import lattice
 
@@ -182,6 +182,33 @@ def pieces_together(table: LongTable, seen: SeenIds | None = None) -> Iterator[E
     SpreadError
         If a transaction comes back later.
     """
+    for found, n_whole in _checked(table, seen):
+        indptr, codes = found.gathered()
+        indptr = indptr[: n_whole + 1]
+        yield Encoded(indptr, codes[: indptr[-1]], Items(labels_of(found.names)))
+
+
+def rows_together(table: LongTable) -> Encoded:
+    """Return all transactions of a long table whose rows stand together, with their ids.
+
+    Raises
+    ------
+    SpreadError
+        As in `pieces_together`.
+    """
+    import pyarrow as pa
+
+    grown, ids = GrowingRows(), []
+    for found, n_whole in _checked(table, SeenIds()):
+        indptr, codes = found.gathered()
+        indptr = indptr[: n_whole + 1]
+        grown.add(indptr, codes[: indptr[-1]], found.names)
+        ids.append(found.ids.slice(0, n_whole))
+    return grown.finished()._replace(ids=pa.concat_arrays(ids) if ids else None)
+
+
+def _checked(table: LongTable, seen: SeenIds | None) -> Iterator[tuple[NumberedRows, int]]:
+    """Yield numbered rows, and how many of their transactions are complete and were not there before."""
     for found, n_whole in _whole_transactions(table):
         steps = np.diff(found.of_rows)
         if (steps < 0).any():
@@ -190,9 +217,7 @@ def pieces_together(table: LongTable, seen: SeenIds | None = None) -> Iterator[E
             again = seen.add(_fingerprints(found.ids.slice(0, n_whole))[0])
             if again >= 0:
                 raise _spread(table, found.ids[again])
-        indptr, codes = found.gathered()
-        indptr = indptr[: n_whole + 1]
-        yield Encoded(indptr, codes[: indptr[-1]], Items(labels_of(found.names)))
+        yield found, n_whole
 
 
 def _whole_transactions(table: LongTable) -> Iterator[tuple[NumberedRows, int]]:

@@ -12,6 +12,7 @@ from itemix._checks import check_flag
 from itemix._files import refuse_repeated
 from itemix._runtime import interruptible
 from itemix.core.binning import TableOptions
+from itemix.core.encoding import in_canonical_order
 from itemix.core.rows import RowOptions
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
@@ -158,7 +159,7 @@ def read_transactions(
     if found.format == "fimi" or format == "table":
         transactions = Transactions.from_canonical(*encoded, source=description)
     else:
-        transactions = Transactions(*encoded, source=description)
+        transactions = Transactions(*in_canonical_order(encoded), source=description)
     return transactions if names is None else named(transactions, names, encoding)
 
 
