@@ -362,8 +362,9 @@ class Transactions:
         """Make transactions of a table with categories and numbers: a row each, and items ``column=value``.
 
         Categories, truth values, and numbers with at most ten different values keep their values. Other
-        numbers are cut into bins. A column of text in which no value comes twice, in more than a hundred
-        rows, names the rows and is left out, unless `columns` has it; `source` says so.
+        numbers are cut into bins. Columns that tell nothing of more than a hundred rows are left out, unless
+        `columns` or `bins` names them, and `source` says so: those that number or name the rows, free text,
+        dates, and those with one value for all.
 
         Parameters
         ----------
