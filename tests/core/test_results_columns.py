@@ -170,3 +170,15 @@ def test_columns_keep_to_the_width(width):
         text = table.as_text().splitlines()[1:]
         before = text[0].index("sex")
         assert max(map(len, text)) - before <= width
+
+
+def test_transactions_and_bins_show_their_columns(tx):
+    """In notebooks, a table of categories looks like one."""
+    shown = tx._repr_html_()
+    assert all(f">{name}</th>" in shown for name in FRAME.columns)
+    assert ">First</td>" in shown
+    assert "class=First" not in shown
+    assert (
+        ">&lt;18, 18-39, 40+</td>"
+        in Transactions.from_table(FRAME, bins={"age": [18, 40]}).bins._repr_html_()
+    )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from itemix._checks import check_choice, did_you_mean, nearest
+from itemix.core import display
 from itemix.core.conditions import MISSING_WORDS, plain_numbers, written
 from itemix.core.encoding import Encoded, columns_shown
 from itemix.core.items import Items
@@ -110,6 +111,14 @@ class Bins(Mapping[str, "tuple[float, ...] | None"]):
             for column, cuts in self._edges.items()
         )
         return f"Bins({shown})"
+
+    def _repr_html_(self) -> str:
+        """Show the columns and the names of their bins, for notebooks."""
+        rows = tuple(
+            (column, "its values" if cuts is None else ", ".join(self.names(column)))
+            for column, cuts in self._edges.items()
+        )
+        return display.Table("", ("column", "items"), rows, words=frozenset({"column"})).as_html()
 
     @property
     def whole(self) -> frozenset[str]:

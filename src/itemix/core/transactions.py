@@ -17,7 +17,7 @@ from itemix.core import display, encoding
 from itemix.core.binning import TableOptions, encode_columns
 from itemix.core.items import Items, Label
 from itemix.core.rows import RowOptions, as_columns, long_rows
-from itemix.core.sets import as_position, as_positions
+from itemix.core.sets import Sets, as_position, as_positions
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
 
@@ -579,9 +579,13 @@ class Transactions:
     def _repr_html_(self) -> str:
         """Show the first transactions as a table, for notebooks."""
         n = min(display.ROWS_SHOWN, self.n_transactions)
-        rows = tuple((str(t), display.format_set(self[t], display.HTML_WIDTH)) for t in range(n))
+        first = self[:n]
+        sets = Sets(first.indptr, first.indices, self._items, check=False)
+        columns = display.columns_of_sets([sets], [""], display.HTML_WIDTH, [""])
+        cells = columns or {"items": [display.format_set(names, display.HTML_WIDTH) for names in sets]}
+        rows = tuple(zip(map(str, range(n)), *cells.values(), strict=True))
         footer = display.shown_of(n, self.n_transactions)
-        return display.Table(repr(self), ("", "items"), rows, footer).as_html()
+        return display.Table(repr(self), ("", *cells), rows, footer, words=frozenset(cells)).as_html()
 
     def __repr__(self) -> str:
         rows = "" if self._multiplicities is None else f" in {self.n_rows:,} distinct rows"
