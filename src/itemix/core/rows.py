@@ -5,10 +5,12 @@ A long table has a row for each pair of a transaction and an item. In other tabl
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from itemix._arrays import GrowingArray
 from itemix._checks import check_flag
 from itemix.core.conditions import Condition, parsed
 from itemix.core.encoding import (
@@ -39,6 +41,8 @@ LEAST_LISTS = 0.25
 """Cells of text in a file are lists if at least this share of them has a comma, or all are in braces."""
 
 _MOST_WEIGHT = 2.0**53
+# So many names are put together at once, whatever is there.
+_FEW_NAMES = 1 << 14
 _WHOLE = r"^(0|[1-9][0-9]{0,17})$"
 
 
@@ -233,17 +237,75 @@ def long_rows(
     keys = [str(name) for name in as_columns(transaction)]
     name = str(item)
     marks, said = rows.kept(columns, [*keys, name])
-    of_rows, ids = _numbered_keys({key: kept_of(columns[key](), marks) for key in keys}, is_text=is_text)
-    codes, names = _cleaned(name, "item", kept_of(columns[name](), marks), rows)
+    kept = {column: kept_of(columns[column](), marks) for column in (*keys, name)}
+    found = number_rows(kept, keys, name, rows, is_text=is_text)
     weights = None
     if rows.weight is not None:
         values = kept_of(columns[rows.weight](), marks)
-        weights = weights_of_groups(values, rows, of_rows, len(ids))
-    if may_be_lists and len(of_rows) == len(ids) and hold_lists(codes, names):
+        weights = weights_of_groups(values, rows, found.of_rows, len(found.ids))
+    may_be_lists = may_be_lists and len(found.of_rows) == len(found.ids)
+    if may_be_lists and hold_lists(found.codes, found.names):
         said = ", ".join(part for part in (f"lists in the cells of {name!r}", said) if part)
-        return LongRows(*_listed(codes, names), weights, ids, said)
-    indptr, indices = csr.rows_of_pairs(of_rows.astype(np.int64), codes, len(ids))
-    return LongRows(indptr, indices, names, weights, ids, said)
+        return LongRows(*_listed(found.codes, found.names), weights, found.ids, said)
+    return LongRows(*found.gathered(), found.names, weights, found.ids, said)
+
+
+class NumberedRows(NamedTuple):
+    """The rows of a long table, or of a batch of one, as numbers.
+
+    Attributes
+    ----------
+    of_rows : array
+        The number of each row's transaction, by first appearance.
+    ids : Arrow array
+        The ids of the transactions.
+    codes : array
+        The number of each row's item, by first appearance.
+    names : Arrow array
+        The names of the items.
+    """
+
+    of_rows: Codes
+    ids: pa.Array
+    codes: Codes
+    names: pa.Array
+
+    def gathered(self) -> tuple[Ints, Codes]:
+        """Return the codes of each transaction, as compressed rows."""
+        return csr.rows_of_pairs(self.of_rows.astype(np.int64), self.codes, len(self.ids))
+
+
+def number_rows(
+    columns: Mapping[str, pa.ChunkedArray],
+    keys: Sequence[str],
+    item: str,
+    rows: RowOptions,
+    *,
+    is_text: bool = False,
+) -> NumberedRows:
+    """Give numbers to the transactions and items of rows of a long table, and clean the names.
+
+    Raises
+    ------
+    InvalidInputError
+        If a value is missing.
+    """
+    of_rows, ids = _numbered_keys({key: columns[key] for key in keys}, is_text=is_text)
+    codes, names = _cleaned(item, "item", columns[item], rows)
+    return NumberedRows(of_rows, ids, codes, names)
+
+
+def clean_batch(batch: pa.Table, keys: Sequence[str], item: str, rows: RowOptions) -> pa.Table:
+    """Return what remains of a batch of a long table: its transactions and items, in the rows that count.
+
+    Each batch is cleaned by itself, so that the whole table need not be in memory.
+    """
+    import pyarrow as pa
+
+    columns = {name: partial(batch.column, name) for name in batch.column_names}
+    marks, _ = rows.kept(columns, [*keys, item])
+    kept = batch.select([*keys, item])
+    return kept if marks is None else kept.filter(pa.array(marks))
 
 
 def hold_lists(codes: Codes, names: pa.Array) -> bool:
@@ -268,23 +330,69 @@ def _listed(codes: Codes, cells: pa.Array) -> tuple[Ints, Codes, pa.Array]:
     return indptr, indices, pa.array(list(code_of), pa.string())
 
 
-def encode_arrow_values(
-    lengths: Ints, values: pa.Array | pa.ChunkedArray, rows: RowOptions | None = None
-) -> Encoded:
-    """Encode transactions, given the number of items of each and the names of all, one after the other.
+class GrowingRows:
+    """Rows of items that come batch by batch, with names of their own: four bytes for each item.
 
-    Raises
-    ------
-    InvalidInputError
-        If a name is missing, or the names are neither strings nor integers.
+    The names of batches are put together whenever their number may have doubled.
     """
-    if values.null_count:
-        raise InvalidInputError(
-            f"expected item names in every list, got {values.null_count:,} missing values; drop them first"
-        )
-    codes, names = _cleaned("items", "item", values, rows or RowOptions(strip=False))
-    indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    return sorted_by_label(indptr, codes, labels_of(names))
+
+    def __init__(self) -> None:
+        self._codes, self._indptr = GrowingArray(np.int32), GrowingArray(np.int64)
+        self._indptr.extend(np.zeros(1, dtype=np.int64))
+        self._names: list[pa.Array] = []
+        self._n_names = self._n_merged = self._n_done = 0
+
+    def reserve(self, n_rows: int, n_codes: int) -> None:
+        """Make room for so many."""
+        self._indptr.reserve(n_rows + 1)
+        self._codes.reserve(n_codes)
+
+    def add(self, indptr: Ints, codes: Codes, names: pa.Array) -> None:
+        """Append rows; codes are positions in the names, which are distinct."""
+        self._indptr.extend(indptr[1:], plus=len(self._codes))
+        self._codes.extend(codes, plus=self._n_names)
+        self._names.append(names)
+        self._n_names += len(names)
+        if self._n_names > 2 * self._n_merged + _FEW_NAMES:
+            self._merge()
+
+    def add_lists(self, lengths: Ints, values: pa.Array, rows: RowOptions) -> None:
+        """Append transactions, given the number of items of each and the names of all.
+
+        Raises
+        ------
+        InvalidInputError
+            If a name is missing.
+        """
+        if values.null_count:
+            raise InvalidInputError(
+                f"expected item names in every list, got {values.null_count:,} missing values; drop them "
+                "first"
+            )
+        indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        self.add(indptr, *_cleaned("items", "item", values, rows))
+
+    def _merge(self) -> None:
+        import pyarrow as pa
+
+        if len(self._names) > 1:
+            numbers, names = number_values(pa.chunked_array(self._names))
+            self._codes.renumber(numbers, self._n_done)
+            self._names = [names]
+        self._n_names = self._n_merged = sum(map(len, self._names))
+        self._n_done = len(self._codes)
+
+    def finished(self) -> Encoded:
+        """Return all rows, with their items in ascending order of the names.
+
+        Raises
+        ------
+        InvalidInputError
+            If the names are neither strings nor integers.
+        """
+        self._merge()
+        labels = labels_of(self._names[0]) if self._names else np.empty(0, dtype=object)
+        return sorted_by_label(self._indptr.finish(), self._codes.finish(), labels)
 
 
 def as_columns(names: Any) -> tuple[Any, ...]:  # noqa: ANN401 - one label or several

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from itemix._arrays import in_arrow_memory
+from itemix._arrays import in_arrow_memory, renumber
 from itemix.core.binning import encode_columns
 from itemix.core.encoding import (
     Encoded,
@@ -20,7 +20,6 @@ from itemix.core.encoding import (
     columns_shown,
     concatenated,
     encode_onehot_frame,
-    is_braced,
     names_in_cell,
     number_values,
     share_of_lists,
@@ -28,20 +27,22 @@ from itemix.core.encoding import (
 from itemix.core.items import Items
 from itemix.core.rows import (
     LEAST_LISTS,
+    GrowingRows,
     RowOptions,
     as_columns,
-    encode_arrow_values,
     hold_lists,
     ids_of_rows,
     long_rows,
 )
 from itemix.errors import InvalidInputError, NotEnoughMemoryError
 from itemix.io.detect import LIST_NAMES, find_column, looks_long, pair_of_columns, said_of_columns
+from itemix.io.long import LongTable, kind_of_cell, rows_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
+    from pyarrow import parquet
 
     from itemix.io.detect import ReadOptions, Recognised
     from itemix.io.source import Source
@@ -53,7 +54,9 @@ ITEMS_KEY = b"itemix.items"
 """Metadata of a list column: the names of all items, those that do not occur included, as JSON."""
 
 _INDEX_PREFIX = "__index_level_"
-_MOST_ROWS, _MOST_CELLS = 1 << 16, 1 << 23
+_MOST_ROWS, _MOST_CELLS = 1 << 15, 1 << 23
+# What a damaged file says of its size is not believed.
+_MOST_VALUES_A_BYTE = 64
 
 
 def read_arrow(
@@ -71,10 +74,8 @@ def read_arrow(
         layout = layout or _layout_of(schema, options)
         if layout == "long":
             encoded, said = _read_pairs(schema, batches, options)
-            if len(schema.names) > 2 and (options.transaction is None or options.item is None):
-                columns = said_of_columns(*pair_of_columns(schema.names, options))
-                said = ", ".join(part for part in (columns, said) if part)
-            return encoded, layout, said
+            columns = _said_of_long(schema, options)
+            return encoded, layout, ", ".join(part for part in (columns, said) if part)
         if options.rows._replace(strip=True, upper=False) != RowOptions():
             raise InvalidInputError(
                 "expected a long table, or format='table', for conditions on rows and counts, got "
@@ -102,12 +103,32 @@ def encode_table(table: pa.Table, options: ReadOptions) -> Encoded:
     return _READERS[layout](table.schema, batches, options)
 
 
-def arrow_pieces(
-    source: Source, options: ReadOptions, *, parquet: bool, layout: str | None
-) -> tuple[Items | None, Iterator[Encoded], str]:
-    """Return the items that a Parquet or an Arrow file declares, its rows piece by piece, and its layout.
+class ArrowPieces(NamedTuple):
+    """The content of a Parquet or an Arrow file, piece by piece.
 
-    A long table gives no pieces: the rows of a transaction may be far apart.
+    Attributes
+    ----------
+    layout : str
+        A key of `LAYOUTS`.
+    said : str
+        What there is to say about it.
+    declared : Items or None
+        The items that the file declares.
+    pieces : iterator of Encoded
+        The rows, but for a long table.
+    table : LongTable or None
+        The rows of a long table.
+    """
+
+    layout: str
+    said: str = ""
+    declared: Items | None = None
+    pieces: Iterator[Encoded] = iter(())
+    table: LongTable | None = None
+
+
+def arrow_pieces(source: Source, options: ReadOptions, *, parquet: bool, layout: str | None) -> ArrowPieces:
+    """Return the content of a Parquet or an Arrow file, piece by piece.
 
     Raises
     ------
@@ -118,7 +139,7 @@ def arrow_pieces(
         schema, batches = _opened(source, parquet=parquet)
         layout = layout or _layout_of(schema, options)
         if layout == "long":
-            return None, iter(()), layout
+            return _long_pieces(source, schema, batches, options, parquet=parquet)
         for key in as_columns(options.transaction):
             check_column(key, schema.names, "transaction")
         # Chunks have no ids, so a column of ids need not be one that can be read.
@@ -126,7 +147,37 @@ def arrow_pieces(
         own = own if layout == "onehot" else replace(own, transaction=None)
         nothing = _READERS[layout](schema, _only(), own)
         declared = nothing.items if len(nothing.items) else None
-        return declared, _pieces(source, schema, batches, options, parquet=parquet, layout=layout), layout
+        pieces = _pieces(source, schema, batches, options, parquet=parquet, layout=layout)
+        return ArrowPieces(layout, "", declared, pieces)
+
+
+def _long_pieces(
+    source: Source, schema: pa.Schema, batches: Batches, options: ReadOptions, *, parquet: bool
+) -> ArrowPieces:
+
+    def explained() -> Iterator[pa.Table]:
+        with _explained(source, parquet=parquet):
+            yield from table.batches
+
+    table = _long_table(source.label, schema, batches, options)
+    return ArrowPieces("long", _said_of_long(schema, options), table=table._replace(batches=explained()))
+
+
+def _long_table(label: str, schema: pa.Schema, batches: Batches, options: ReadOptions) -> LongTable:
+    import pyarrow as pa
+
+    transaction, item = pair_of_columns(schema.names, options)
+    options.rows.check_columns(schema.names)
+    wanted = list(dict.fromkeys([*transaction, item, *options.rows.columns]))
+    tables = (pa.Table.from_batches([batch]) for batch in batches(wanted))
+    return LongTable(label, transaction, item, tables, options)
+
+
+def _said_of_long(schema: pa.Schema, options: ReadOptions) -> str:
+    """Say which columns of a long table are read, if there was a choice."""
+    if len(schema.names) == 2 or (options.transaction is not None and options.item is not None):
+        return ""
+    return said_of_columns(*pair_of_columns(schema.names, options))
 
 
 def _pieces(
@@ -142,16 +193,10 @@ def _pieces(
             for start in range(0, batch.num_rows, n_rows):
                 if is_text:
                     cells = batch.column(0).slice(start, n_rows).drop_null().to_pylist()
-                    seen.update(_kind_of_cell(cell) for cell in cells)
+                    seen.update(kind_of_cell(cell) for cell in cells)
                 yield _READERS[layout](schema, _only(batch.slice(start, n_rows)), options)
         if is_text and share_of_lists(seen, list(seen.values())) < LEAST_LISTS:
             raise _unknown_layout(schema)
-
-
-def _kind_of_cell(cell: str) -> str:
-    """Return a cell of the same kind: a set in braces, names between commas, or one name."""
-    inside = "," if "," in cell else ""
-    return f"{{{inside}}}" if is_braced(cell) else inside
 
 
 def _only(*batches: pa.RecordBatch) -> Batches:
@@ -200,7 +245,32 @@ def _open_parquet(source: Source) -> tuple[pa.Schema, Batches]:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(_seekable(source))
-    return file.schema_arrow, lambda columns: file.iter_batches(_rows_at_once(columns), columns=list(columns))
+    return file.schema_arrow, _Sized(file)
+
+
+class _Sized:
+    """The batches of a Parquet file, which says how many values it has."""
+
+    def __init__(self, file: parquet.ParquetFile) -> None:
+        self._file = file
+
+    def __call__(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of some columns."""
+        return self._file.iter_batches(_rows_at_once(columns), columns=list(columns))  # type: ignore[no-any-return]
+
+    def room(self, column: str) -> tuple[int, int]:
+        """Return how many rows there are, and values of a column, if the size of the file allows it."""
+        found = self._file.metadata
+        n_values = 0
+        for number in range(found.num_row_groups):
+            group = found.row_group(number)
+            own = [group.column(j) for j in range(group.num_columns)]
+            n_values += sum(
+                min(part.num_values, _MOST_VALUES_A_BYTE * part.total_compressed_size)
+                for part in own
+                if part.path_in_schema.partition(".")[0] == column
+            )
+        return min(found.num_rows, n_values), n_values
 
 
 def _open_ipc(source: Source) -> tuple[pa.Schema, Batches]:
@@ -267,30 +337,32 @@ def _read_lists(schema: pa.Schema, batches: Batches, options: ReadOptions) -> En
     for key in as_columns(options.transaction):
         check_column(key, schema.names, "transaction")
     name = options.item or _list_column(schema)
-    lengths, values = [np.empty(0, dtype=np.int64)], []
+    grown = GrowingRows()
+    if isinstance(batches, _Sized):
+        grown.reserve(*batches.room(name))
     keys = [key for key in as_columns(options.transaction) if key != name]
     key_chunks: dict[str, list[pa.Array]] = {key: [] for key in keys}
     cells: list[pa.Array] = []
     is_text = _is_text(schema.field(name).type)
+    declared = (schema.field(name).metadata or {}).get(ITEMS_KEY)
+    clean = RowOptions(strip=False) if declared is not None else options.rows
     for batch in batches([name, *keys]):
         column = batch.column(0)
         if is_text:
-            cells.append(column)
+            if options.may_be_lists:
+                cells.append(column)
             column = _lists_in(column)
         for key in keys:
             key_chunks[key].append(batch.column(key))
-        lengths.append(pc.fill_null(pc.list_value_length(column), 0).cast(pa.int64()).to_numpy())
-        values.append(_dictionary(pc.list_flatten(column)))
+        lengths = pc.fill_null(pc.list_value_length(column), 0).cast(pa.int64()).to_numpy()
+        grown.add_lists(lengths, pc.list_flatten(column), clean)
     if (
         is_text
         and options.may_be_lists
         and not hold_lists(*number_values(_joined(cells, pa.string()).drop_null()))
     ):
         raise _unknown_layout(schema)
-    kind = pa.string() if is_text else schema.field(name).type.value_type
-    declared = (schema.field(name).metadata or {}).get(ITEMS_KEY)
-    clean = RowOptions(strip=False) if declared is not None else options.rows
-    encoded = encode_arrow_values(np.concatenate(lengths), _joined(values, kind), clean)
+    encoded = grown.finished()
     columns = {key: _joined(key_chunks[key], schema.field(key).type) for key in keys}
     encoded = encoded._replace(ids=ids_of_rows(columns, is_text=False))
     return encoded if declared is None else _with_items(encoded, _declared_items(declared))
@@ -307,6 +379,13 @@ def _declared_items(declared: bytes) -> Items:
 
 
 def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> tuple[Encoded, str]:
+    if isinstance(batches, _Sized) and options.rows._replace(strip=True, upper=False) == RowOptions():
+        # Transactions that stand together need no second copy. Otherwise, and if anything is wrong, the
+        # whole table is looked at.
+        with suppress(InvalidInputError):
+            found = rows_together(_long_table("", schema, batches, options))
+            if found.ids is not None:
+                return found, ""
     transaction, item = pair_of_columns(schema.names, options)
     options.rows.check_columns(schema.names)
     wanted = list(dict.fromkeys([*transaction, item, *options.rows.columns]))
@@ -315,8 +394,8 @@ def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> tu
         for name, column in zip(wanted, batch.columns, strict=True):
             chunks[name].append(_dictionary(column) if name in (*transaction, item) else column)
     columns = {name: partial(_joined, chunks[name], schema.field(name).type) for name in wanted}
-    found = long_rows(columns, transaction, item, options.rows, may_be_lists=options.may_be_lists)
-    return found.encoded(), found.said
+    rows = long_rows(columns, transaction, item, options.rows, may_be_lists=options.may_be_lists)
+    return rows.encoded(), rows.said
 
 
 def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
@@ -353,8 +432,8 @@ _READERS = {"list": _read_lists, "onehot": _read_onehot}
 
 
 def _with_items(encoded: Encoded, items: Items) -> Encoded:
-    new_code = np.array([items.code(label) for label in encoded.items], dtype=np.int32)
-    return encoded._replace(indices=new_code[encoded.indices], items=items)
+    renumber(encoded.indices, np.array([items.code(label) for label in encoded.items], dtype=np.int32))
+    return encoded._replace(items=items)
 
 
 def _dictionary(column: pa.Array) -> pa.Array:

@@ -12,6 +12,7 @@ from itemix._checks import check_flag
 from itemix._files import refuse_repeated
 from itemix._runtime import interruptible
 from itemix.core.binning import TableOptions
+from itemix.core.encoding import in_canonical_order
 from itemix.core.rows import RowOptions
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
@@ -158,7 +159,7 @@ def read_transactions(
     if found.format == "fimi" or format == "table":
         transactions = Transactions.from_canonical(*encoded, source=description)
     else:
-        transactions = Transactions(*encoded, source=description)
+        transactions = Transactions(*in_canonical_order(encoded), source=description)
     return transactions if names is None else named(transactions, names, encoding)
 
 
@@ -249,7 +250,7 @@ def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str |
         return encoded, description_of(source, found, layout, said)
     if found.format == "long":
         encoded, said = read_long(source, found, options)
-        said = ", ".join(part for part in (_chosen(found, options), said) if part)
+        said = ", ".join(part for part in (chosen_columns(found, options), said) if part)
         return encoded, description_of(source, found, columns=said)
     return _READERS_OF_TEXT[found.format](source, found, options), description_of(source, found)
 
@@ -262,7 +263,7 @@ _READERS_OF_TEXT: dict[str, Callable[[Source, Recognised, ReadOptions], Encoded]
 }
 
 
-def _chosen(found: Recognised, options: ReadOptions) -> str | None:
+def chosen_columns(found: Recognised, options: ReadOptions) -> str | None:
     """Say which columns of a long table are read, if there was a choice."""
     if len(found.columns) == 2 or (options.transaction is not None and options.item is not None):
         return None

@@ -1,4 +1,4 @@
-"""The sections of a report: summary, components, itemsets, dependencies, rules, diagnostics of the fit."""
+"""The sections of a report: summary, components, itemsets, dependencies, rules, surprises, diagnostics."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from itemix.plot import (
     top_itemsets,
     trace,
 )
+from itemix.plot import surprises as surprises_picture
 from itemix.plot.models import largest_components, trace_of
-from itemix.report.findings import LEVEL, MOST_ITEMSETS
+from itemix.report.findings import LEVEL, MOST_ITEMSETS, RARE
 from itemix.report.page import (
     Child,
     Section,
@@ -50,10 +51,12 @@ if TYPE_CHECKING:
     from itemix._typing import Floats
     from itemix.core.items import Label
     from itemix.core.itemsets import Itemsets
+    from itemix.estimators.summary import Summary
     from itemix.fitted import FittedModel, Training
     from itemix.inference.chains import Chain
     from itemix.mining.query import Dependency
     from itemix.mining.ruleset import Rule
+    from itemix.mining.surprise import Surprises
     from itemix.models.mixture import Mixture
     from itemix.plot.models import Quantity
     from itemix.report.findings import Findings
@@ -600,6 +603,98 @@ def _rule_table(best: list[Rule]) -> Element:
     ]
     caption = f"{plural(len(rows), 'rule')} of high lift, few for each item on the right"
     return table(caption, ("rule", "support", "confidence", "lift"), rows)
+
+
+_FIND = 0.05
+
+
+def surprises(findings: Findings) -> Section | None:
+    """Describe what transactions that the model has not seen hold against it, if there are some."""
+    if findings.news is None:
+        return None
+    tested, summary, n_unusual = findings.news
+    finds = tested.take(np.flatnonzero(tested.q_value <= _FIND))
+    parts = [paragraph(*_of_test(tested, finds), lead=True)]
+    if len(finds):
+        parts.append(paragraph(*_of_first(finds)))
+    if n_unusual is not None:
+        parts.append(paragraph(*_of_unusual(n_unusual, tested.n_transactions)))
+    picture = figure(
+        "surprises",
+        "Every itemset that was tested, by the support that the model expects and that in the new "
+        "transactions: on the line both are the same. Triangles are surprises, the stronger the surer.",
+        lambda ax: surprises_picture(tested, ax=ax),
+        height=5.0,
+        narrow_height=4.6,
+    )
+    parts += [picture] if len(tested) else []
+    if len(finds):
+        of_summary = summary is not None and len(summary) > 0
+        parts.append(_summary_table(summary) if of_summary and summary else _surprise_table(finds))
+    return Section("surprises", "Surprises", parts)
+
+
+def _of_test(tested: Surprises, finds: Surprises) -> list[Child]:
+    words: list[Child] = ["In ", count(tested.n_transactions), " transactions that the model has not seen, "]
+    words += [count(len(finds)), " of ", count(tested.n_tested)]
+    contradict = "contradicts" if len(finds) == 1 else "contradict"
+    words.append(f" itemsets {contradict} it, by more than chance and its own uncertainty explain")
+    if len(finds) == 0:
+        return [*words, "."]
+    n_more = int((finds.ratio > 1).sum())
+    return [
+        *words,
+        ": ",
+        count(n_more),
+        " more frequent than expected, ",
+        count(len(finds) - n_more),
+        " less.",
+    ]
+
+
+def _of_first(finds: Surprises) -> list[Child]:
+    n = finds.n_transactions
+    expected = float(n * finds.expected[0])
+    return [
+        "The most certain one is ",
+        itemset(finds.sets[0]),
+        ": ",
+        count(int(finds.count[0])),
+        " transactions where ",
+        number(expected, f"{expected:.0f}" if expected >= 10 else f"{expected:.1f}"),
+        " are expected.",
+    ]
+
+
+def _of_unusual(n_unusual: int, n: int) -> list[Child]:
+    are = "is" if n_unusual == 1 else "are"
+    words = f" of them {are} as unusual as one in a hundred of the model's own transactions; "
+    return [percent(n_unusual / n), words, f"if they came from it, {RARE:.0%} would be."]
+
+
+def _summary_table(found: Summary) -> Element:
+    """List sets after which the model expects the others, each as it is expected after those before."""
+    last = "nothing else contradicts" if found.is_complete else "more would follow"
+    rows = _rows_of_surprises(found)
+    return table(f"The shortest list that explains them; {last}", _SURPRISE_HEADERS, rows)
+
+
+def _surprise_table(finds: Surprises) -> Element:
+    rows = _rows_of_surprises(finds[:_LISTED])
+    return table(f"The {plural(len(rows), 'most certain surprise')}", _SURPRISE_HEADERS, rows)
+
+
+_SURPRISE_HEADERS = ("itemset", "in the data", "expected", "times", "q")
+
+
+def _rows_of_surprises(found: Surprises | Summary) -> list[tuple[Child, ...]]:
+    columns = (found.support, found.expected, found.ratio, found.q_value)
+    return [
+        (itemset(names), percent(support), percent(expected), ratio(times), number(q, f"{q:.2g}"))
+        for names, support, expected, times, q in zip(
+            found.sets, *(column.tolist() for column in columns), strict=True
+        )
+    ]
 
 
 _LISTED = 12
