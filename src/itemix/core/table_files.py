@@ -473,7 +473,8 @@ def _of_cells(
         wanted = ", ".join(FIRST_COLUMNS.get(kind, tuple(types)))
         got = ", ".join(repr(name)[:40] for name in names[:5]) or "none"
         raise InvalidInputError(
-            f"expected {kind} written by itemix, with the columns {wanted}, got {got}; write it with .save()"
+            f"expected {kind} written by itemix, with the columns {wanted}, got {got}; write it with "
+            ".save(), or mine transactions first: itemix.mine(path, 0.01)"
         )
     parsed = {
         name: list(chain.from_iterable(_sets_of_texts(cells[name], None)))
