@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import sorted_baskets
-from sorted_baskets import LISTS, WHOLE, check
+from sorted_baskets import LISTS, WHOLE, check, check_fit
 
 import itemix
 from itemix import InvalidInputError, mine
@@ -56,6 +56,7 @@ def test_spark(spark):
     parts = itemix.from_spark(frame)
     assert len(parts.sizes) == 3
     check(parts)
+    check_fit(parts)
     pairs = [(number, name) for number, row in enumerate(LISTS) for name in row]
     long = spark.createDataFrame(pairs, "basket long, name string")
     grouped = itemix.from_spark(long, transaction="basket", item="name")

@@ -584,9 +584,9 @@ class Stream:
     Parameters
     ----------
     data : transactions in any form, chunks of them, or a function
-        Chunks are those of `itemix.read_chunks`, or a list (or anything else that can be looped over more
-        than once) of `Transactions`, data frames or matrices. A function is called for every pass and returns
-        transactions or chunks of them.
+        Chunks are those of `itemix.read_chunks` or `itemix.partitions`, or a list (or anything else that can
+        be looped over more than once) of `Transactions`, data frames or matrices. A function is called for
+        every pass and returns transactions or chunks of them.
 
     Attributes
     ----------
@@ -602,7 +602,7 @@ class Stream:
     def __init__(self, data: ChunksLike) -> None:
         self.n_transactions: int | None = None
         self._open: Callable[[], ChunksLike]
-        if isinstance(data, Chunks):
+        if hasattr(data, "sizes"):  # chunks of a file, or partitions
             self.n_transactions = data.n_transactions
             self._open = data.__iter__
             return
