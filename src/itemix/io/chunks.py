@@ -279,6 +279,11 @@ class Chunks:
         """The number of items."""
         return len(self._known.items)
 
+    @property
+    def is_cached(self) -> bool:
+        """Whether the rows are kept on disk, so that the file is not read again."""
+        return self._rows is not None
+
     def __repr__(self) -> str:
         return f"Chunks({self.n_transactions:,} x {self.n_items:,}, from {self.source})"
 

@@ -390,10 +390,17 @@ class Reader:
         """
         totals = StreamTotals(*np.zeros((2, len(numbering)), dtype=np.int64))
         counting = CountingPass(candidates, self.n_threads)
-        for own, numbers in self._counted(counting, candidates, numbering):
-            totals.add(own, numbers)
-            if self.on_progress is not None:
-                self.on_progress(totals.n_transactions, n_expected or totals.n_transactions)
+        if self.parts is None:
+            for chunk in self.stream.chunks():
+                numbers = numbering.of(chunk.items)
+                totals.add(_counted(chunk, counting, numbers, self.include, self.exclude), numbers)
+                self._tell(totals, n_expected)
+        else:
+            numbers = numbering.of(self.parts.items)
+            for own, counts in self.parts.map(self._count_of_part(candidates, numbers)):
+                counting.add_counts(counts)
+                totals.add(own, numbers)
+                self._tell(totals, n_expected)
         if n_expected not in (None, totals.n_transactions):
             raise InvalidInputError(
                 f"expected {n_expected:,} transactions in every pass, got {totals.n_transactions:,}; "
@@ -401,31 +408,29 @@ class Reader:
             )
         return counting.finished(totals.held_counts), totals
 
-    def _counted(
-        self, counting: CountingPass, candidates: Candidates, numbering: Numbering
-    ) -> Iterator[tuple[StreamTotals, Codes]]:
-        """Count every chunk, and yield the totals of each, with the numbers of its items."""
-        count = partial(_counted_chunk, include=self.include, exclude=self.exclude)
-        if self.parts is None:
-            for chunk in self.stream.chunks():
-                numbers = numbering.of(chunk.items)
-                yield count(chunk, counting, numbers), numbers
-            return
-        numbers = numbering.of(self.parts.items)
-        n_threads = self.n_threads if self.parts.parts.is_here else 1
-        count_part = partial(
-            _counted_part, count=count, candidates=candidates, numbers=numbers, n_threads=n_threads
+    def _tell(self, totals: StreamTotals, n_expected: int | None) -> None:
+        if self.on_progress is not None:
+            self.on_progress(totals.n_transactions, n_expected or totals.n_transactions)
+
+    def _count_of_part(
+        self, candidates: Candidates, numbers: Codes
+    ) -> Callable[[Transactions], tuple[StreamTotals, Ints]]:
+        """Return the function that counts the candidates in a part, where it lies."""
+        is_here = self.parts is not None and self.parts.parts.is_here
+        return partial(
+            _counted_part,
+            candidates=candidates,
+            numbers=numbers,
+            include=self.include,
+            exclude=self.exclude,
+            n_threads=self.n_threads if is_here else 1,
         )
-        for own, counts in self.parts.map(count_part):
-            counting.add_counts(counts)
-            yield own, numbers
 
 
-def _counted_chunk(
+def _counted(
     chunk: Transactions,
     counting: CountingPass,
     numbers: Codes,
-    *,
     include: Sequence[Label],
     exclude: Sequence[Label],
 ) -> StreamTotals:
@@ -443,14 +448,15 @@ def _counted_chunk(
 def _counted_part(
     part: Transactions,
     *,
-    count: Callable[..., StreamTotals],
     candidates: Candidates,
     numbers: Codes,
+    include: Sequence[Label],
+    exclude: Sequence[Label],
     n_threads: int,
 ) -> tuple[StreamTotals, Ints]:
-    """Count the candidates in a part, where it lies: return its totals, and the new counts."""
+    """Count the candidates in a part: return its totals, and the new counts."""
     counting = CountingPass(candidates, n_threads)
-    totals = count(part, counting, numbers)
+    totals = _counted(part, counting, numbers, include, exclude)
     return totals, counting.new_counts
 
 
