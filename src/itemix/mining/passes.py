@@ -26,7 +26,7 @@ from itemix.mining.exact import Layout, count_pairs, deliver, entry_ranges, is_d
 from itemix.mining.search import Search, SearchStopped, SetColumns, readonly_view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from itemix._typing import Codes, Floats, Hashes, Ints, Marks
     from itemix.core.items import Label
