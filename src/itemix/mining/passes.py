@@ -393,7 +393,9 @@ class Reader:
         if self.parts is None:
             for chunk in self.stream.chunks():
                 numbers = numbering.of(chunk.items)
-                totals.add(_counted(chunk, counting, numbers, self.include, self.exclude), numbers)
+                held, own = _held(chunk, self.include, self.exclude)
+                counting.add(held, numbers)
+                totals.add(own, numbers)
                 self._tell(totals, n_expected)
         else:
             numbers = numbering.of(self.parts.items)
@@ -427,22 +429,17 @@ class Reader:
         )
 
 
-def _counted(
-    chunk: Transactions,
-    counting: CountingPass,
-    numbers: Codes,
-    include: Sequence[Label],
-    exclude: Sequence[Label],
-) -> StreamTotals:
-    """Count the candidates in a chunk, and return its totals, by its own items."""
+def _held(
+    chunk: Transactions, include: Sequence[Label], exclude: Sequence[Label]
+) -> tuple[Transactions, StreamTotals]:
+    """Return the transactions that hold all included items, and the totals of the chunk, by its own items."""
     held = chunk
     if include:
         is_known = len(known_codes(chunk.items, include)) == len(include)
         held = chunk.holding(include) if is_known else chunk.sample(0)
     counts = held.item_counts()
     counts[known_codes(chunk.items, [*include, *exclude])] = 0
-    counting.add(held, numbers)
-    return StreamTotals(chunk.item_counts(), counts, chunk.n_transactions, held.n_transactions)
+    return held, StreamTotals(chunk.item_counts(), counts, chunk.n_transactions, held.n_transactions)
 
 
 def _counted_part(
@@ -456,7 +453,8 @@ def _counted_part(
 ) -> tuple[StreamTotals, Ints]:
     """Count the candidates in a part: return its totals, and the new counts."""
     counting = CountingPass(candidates, n_threads)
-    totals = _counted(part, counting, numbers, include, exclude)
+    held, totals = _held(part, include, exclude)
+    counting.add(held, numbers)
     return totals, counting.new_counts
 
 
