@@ -1,6 +1,8 @@
 """Baskets in sorted order, so that each part of them has its own kind, and what all engines must give."""
 
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -32,3 +34,16 @@ def check_fit(parts):
         model.fit(parts)
     np.testing.assert_allclose(model.lower_bounds_, bounds, rtol=1e-9)
     return model
+
+
+def run_guide(number, folder, **names):
+    """Run an example of the guide on baskets in two files, and their lines; return what it made."""
+    page = Path(__file__).parents[1] / "docs/guides/beyond-memory.md"
+    block = re.findall(r"```py\n(.*?)```", page.read_text(), re.DOTALL)[number]
+    for part, (start, stop) in enumerate(((0, 150), (150, None))):
+        itemix.write_transactions(WHOLE[start:stop], folder / f"sales-{part}.parquet")
+    WHOLE.to_long("basket", "product").to_csv(folder / "lines-0.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(block.replace("/data", str(folder)), names := {"itemix": itemix, **names})  # noqa: S102 - our own
+    return names

@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from sorted_baskets import LISTS, WHOLE, check, check_fit
+from sorted_baskets import LISTS, WHOLE, check, check_fit, run_guide
 
 import itemix
 from itemix import EngineError, InvalidInputError, mine
@@ -57,6 +57,15 @@ def test_dask(dask_client, tmp_path):
         list(parts.map(broken))
     with pytest.raises(InvalidInputError, match="expected a Dask data frame or bag, got list"):
         itemix.from_dask([["a"]])
+
+
+def test_the_guide_on_dask(dask_client, tmp_path):
+    """What it says is what happens."""
+    import dask.dataframe
+
+    found = run_guide(0, tmp_path, client=dask_client, dask=dask)
+    assert found["found"] == found["verified"] == mine(found["sales"], 0.05)
+    assert found["found_in_lines"] == mine(WHOLE, 0.05)
 
 
 def lost_once(part, marker):
