@@ -100,8 +100,9 @@ def growth() -> dict[str, Any]:
             seconds, n_found = [], []
             for size, n_runs in zip(SIZES, (5, 2, 1), strict=True):
                 own = first(data, size)
-                n_found.append(len(itemix.mine(own, support, n_jobs=1)))
-                seconds.append(least(partial(itemix.mine, own, support, n_jobs=1), n_runs))
+                runs = [used(partial(itemix.mine, own, support, n_jobs=1)) for _ in range(n_runs)]
+                n_found.append(len(runs[0][1]))
+                seconds.append(min(run[0] for run in runs))
                 print(name, support, size, n_found[-1], seconds[-1], flush=True)
             rows.append({"data": name, "support": support, "seconds": seconds, "found": n_found})
     return {"rows": rows}
