@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from itemix.inference.chains import Chain
     from itemix.mining.query import Dependency
     from itemix.mining.ruleset import Rule
-    from itemix.models.mixture import Mixture
+    from itemix.models.causes import AnyComponents
     from itemix.plot.models import Quantity
     from itemix.report.findings import Findings
 
@@ -66,6 +66,7 @@ _KINDS = {
     "BayesianMixture": "Bayesian mixture",
     "BernoulliMixture": "mixture of maximum likelihood",
     "IndependentModel": "model of independent items",
+    "MultipleCauseMixture": "mixture of several causes",
     "ChowLiuTree": "Chow-Liu tree",
     "ChowLiuMixture": "mixture of Chow-Liu trees",
     "MaxEntropyModel": "model of maximum entropy",
@@ -216,7 +217,7 @@ def components(findings: Findings) -> Section | None:
     return Section("components", "Components", parts)
 
 
-def _sizes(mixture: Mixture) -> list[Child]:
+def _sizes(mixture: AnyComponents) -> list[Child]:
     weights = np.sort(mixture.weights[mixture.weights > 0])[::-1]
     most = int(np.searchsorted(np.cumsum(weights), 0.9 - 1e-12)) + 1
     words: list[Child] = [
@@ -234,7 +235,7 @@ def _sizes(mixture: Mixture) -> list[Child]:
     ]
 
 
-def _most_distinct(mixture: Mixture, shown: npt.NDArray[np.int64]) -> list[Element]:
+def _most_distinct(mixture: AnyComponents, shown: npt.NDArray[np.int64]) -> list[Element]:
     """Name the component whose usual items include the one of the highest lift."""
     usual = [
         (found.lift, position, found)
@@ -279,7 +280,7 @@ def _before_correction(findings: Findings) -> list[Element]:
     return [paragraph("The components are those of the mixture before its correction.")]
 
 
-def _component_table(mixture: Mixture, shown: npt.NDArray[np.int64]) -> Element:
+def _component_table(mixture: AnyComponents, shown: npt.NDArray[np.int64]) -> Element:
     rows = [
         (
             _typical(position, characteristic_items(mixture, k, _ITEMS_NAMED), in_general(mixture, k)),
