@@ -33,6 +33,9 @@ def pictures() -> dict[str, Callable[[], Axes]]:
     evaluation = itemix.evaluate(model, test, 0.02, train=train)
     held = np.array(["beer" in basket for basket in tx])
     with_beer = itemix.compare(tx[~held], tx[held], min_support=0.05, max_len=2)
+    # With twelve components the model does not know all kinds of customers.
+    simple = itemix.DirichletProcessMixture(12, random_state=0).fit(train)
+    surprises = itemix.surprises(simple, test, min_support=0.004, level=1.0)
     return {
         "support_distribution": lambda: plot.support_distribution(itemsets),
         "length_distribution": lambda: plot.length_distribution(itemsets),
@@ -44,6 +47,7 @@ def pictures() -> dict[str, Callable[[], Axes]]:
         "dependency_matrix": lambda: plot.dependency_matrix(model),
         "rules_scatter": lambda: plot.rules_scatter(rules),
         "differences": lambda: plot.differences(with_beer),
+        "surprises": lambda: plot.surprises(surprises),
         "trace": lambda: plot.trace(model),
         "evaluation_by_length": lambda: plot.evaluation_by_length(evaluation),
     }

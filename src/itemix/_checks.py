@@ -209,15 +209,22 @@ _LIKE_A_NAME = 0.7
 _LIKE_A_NUMBER = 0.6
 _LIKE_A_WORD = 0.75
 _SHORTEST_WORD = 3
+_SHORTEST_PART = 5
+# Names that are so much less alike than the best one are not offered.
+_BEHIND = 0.15
 _WORD = re.compile(r"\w+")
+_PART = re.compile(r"[^\W_]+")
 _LONG_WORD = re.compile(rf"\w{{{_SHORTEST_WORD},}}")
+# Where a word begins in a name such as InvoiceDate.
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _HASHED = np.uint32(2_654_435_761)
 
 
 def nearest(wanted: object, names: Iterable[object], n: int = 3) -> list[str]:
     """Return at most n names that look like the wanted one, or have a word that does; case does not matter.
 
-    Only the first 20,000 names are looked at.
+    A name that has it at the beginning of a word, or a longer one anywhere, is like it, too. Only the first
+    20,000 names are looked at.
     """
     key = str(wanted).casefold().strip()
     if not key:
@@ -226,15 +233,18 @@ def nearest(wanted: object, names: Iterable[object], n: int = 3) -> list[str]:
     lower = [text.casefold() for text in texts]
     whole = _alike(key, dict.fromkeys(lower), _LIKE_A_NUMBER if key[0].isdigit() else _LIKE_A_NAME)
     words = _alike(key, {word: None for text in lower for word in _LONG_WORD.findall(text)}, _LIKE_A_WORD)
+    begin = "" if len(key) >= _SHORTEST_PART else r"(?<![^\W_])"
+    part = re.compile(begin + re.escape(key))
     found = dict.fromkeys(
         text
         for text, folded in zip(texts, lower, strict=True)
         if folded in whole
-        or (len(key) >= _SHORTEST_WORD and key in folded)
+        or (len(key) >= _SHORTEST_WORD and part.search(f"{folded} {_HUMP.sub(' ', text).casefold()}"))
         or (words and not words.isdisjoint(_WORD.findall(folded)))
     )
     likeness = {text: _likeness(key, text) for text in _promising(key, found)}
-    return heapq.nlargest(n, sorted(likeness), key=likeness.__getitem__)
+    best = heapq.nlargest(n, sorted(likeness), key=likeness.__getitem__)
+    return [text for text in best if likeness[text][0] >= likeness[best[0]][0] - _BEHIND]
 
 
 def did_you_mean(near: Iterable[str], otherwise: str) -> str:
@@ -244,7 +254,9 @@ def did_you_mean(near: Iterable[str], otherwise: str) -> str:
 
 
 def _alike(key: str, texts: Iterable[str], cutoff: float) -> set[str]:
-    return set(difflib.get_close_matches(key, _promising(key, texts), n=10, cutoff=cutoff))
+    """Return the texts that are alike. A typo rarely changes the first and the last letter at once."""
+    near = difflib.get_close_matches(key, _promising(key, texts), n=10, cutoff=cutoff)
+    return {text for text in near if text[0] == key[0] or text[-1] == key[-1] or key in text}
 
 
 def _promising(key: str, texts: Iterable[str]) -> list[str]:
@@ -276,5 +288,5 @@ def _likeness(key: str, name: str) -> tuple[float, float]:
     """Return how much a name is like the key: the best of its words, and the name as a whole."""
     lower = name.casefold()
     whole = difflib.SequenceMatcher(None, lower, key).ratio()
-    words = _WORD.findall(lower)
+    words = {*_WORD.findall(lower), *_PART.findall(_HUMP.sub(" ", name).casefold())}
     return max([whole, *(difflib.SequenceMatcher(None, word, key).ratio() for word in words)]), whole

@@ -11,15 +11,19 @@ write to the same name can tell what is left over from what another process is w
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import re
 import secrets
 import select
 import shutil
 import sys
+import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from itemix.errors import InvalidInputError, ItemixError, OutputError
 
@@ -28,6 +32,8 @@ if sys.platform != "win32":  # Windows has no such locks: there, what a killed p
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import numpy.typing as npt
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -194,6 +200,55 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             f"expected to write {str(target)!r}, got {error.strerror or error}; "
             "nothing was changed: try another folder, or make room"
         ) from error
+
+
+@contextmanager
+def scratch_file() -> Iterator[IO[bytes]]:
+    """Yield a file without a name, which is gone afterwards, however the process ends.
+
+    Raises
+    ------
+    OutputError
+        If the disk is full.
+    """
+    with room_for_scratch(), new_scratch() as file:
+        yield file
+
+
+def new_scratch() -> IO[bytes]:
+    """Return a file without a name, which is gone when it is closed, or with the process."""
+    file: Any = tempfile.TemporaryFile(prefix="itemix-")  # noqa: SIM115 - whoever asked for it closes it
+    return file  # type: ignore[no-any-return]
+
+
+@contextmanager
+def room_for_scratch() -> Iterator[None]:
+    """Say what helps where the disk of temporary files is full.
+
+    Raises
+    ------
+    OutputError
+        If it is.
+    """
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, ItemixError) or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        raise OutputError(
+            f"expected room for temporary files in {tempfile.gettempdir()!r}, got {error.strerror}; make "
+            "room, or name another folder in the environment variable TMPDIR"
+        ) from error
+
+
+def mapped(file: IO[bytes], start: int, dtype: npt.DTypeLike, n: int) -> npt.NDArray[Any]:
+    """Return an array of a file that is read as it is needed, and takes no memory that others may need."""
+    size = n * np.dtype(dtype).itemsize
+    if not size:
+        return np.empty(0, dtype=dtype)
+    skipped = start % mmap.ALLOCATIONGRANULARITY
+    pages = mmap.mmap(file.fileno(), skipped + size, access=mmap.ACCESS_READ, offset=start - skipped)
+    return np.frombuffer(pages, dtype, n, skipped)
 
 
 def checked_target(path: str | os.PathLike[str]) -> Path:

@@ -5,6 +5,7 @@ Estimators hold it, files store it, and the explorer, reports, pictures and the 
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,7 +24,7 @@ from itemix.errors import InvalidInputError
 from itemix.inference import METHODS
 from itemix.mining import intervals as credible
 from itemix.mining import query
-from itemix.mining.characteristics import characteristic_items, in_words
+from itemix.mining.characteristics import characteristic_items, in_words, values_by_column
 from itemix.mining.surprise import aligned, unusual
 from itemix.models.affinity import learn_affinity
 from itemix.models.base import Model, as_model
@@ -125,6 +126,9 @@ class ComponentsTable(ColumnResult):
     Columns are component (as `predict` numbers them), share (of the transactions), size (how many of those
     that the model was fitted to are expected in it), mean_basket (the mean number of items), items (that are
     most telling, see `itemix.mining.characteristics`), and mostly (these with their probabilities there).
+
+    Where the items come from a table of categories, each of its columns follows, with its most probable value
+    there. The columns that tell most of the components come first, and are shown instead of `mostly`.
     """
 
     __slots__ = ()
@@ -155,12 +159,29 @@ class ComponentsTable(ColumnResult):
         values["mean_basket"] = components.probs[order].sum(axis=1)
         values["items"] = sets
         values["mostly"] = np.array([in_words(components, int(k), n_items) for k in order], dtype=object)
+        for column, cells in values_by_column(components, order).items():
+            values[f"column {column}" if column in cls._types else column] = np.array(cells, dtype=object)
         return cls(TableColumns(cls._kind, components.items, values, {}))
 
     @property
     def share(self) -> Floats:
         """The share of the transactions, shape (n,)."""
         return self._columns.numbers("share")
+
+    def _in_columns(
+        self, n: int, width: int | None, cells: dict[str, list[str]]
+    ) -> dict[str, list[str]] | None:
+        """Return the cells with as many columns of a table as there is room for, in the place of words."""
+        values = self._columns.values
+        found = {name: cells[name] for name in cells if name != "mostly"}
+        n_before, room = len(found), sys.maxsize if width is None else width
+        for name in (name for name in values if name not in self._types):
+            shown = [str(cell) for cell in self._columns.numbers(name)[:n]]
+            room -= max(map(len, (name, *shown))) + 2
+            if room + 2 < 0:
+                break
+            found[name] = shown
+        return found if len(found) > n_before else None
 
 
 @dataclass(frozen=True, eq=False)

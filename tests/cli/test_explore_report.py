@@ -26,6 +26,22 @@ def test_of_a_model_with_data(run, baskets, model, tmp_path):
     assert found.err.splitlines()[-1] == f"wrote {path}, {len(expected) / 1e6:.1f} MB: open it in a browser"
 
 
+def test_of_new_transactions(run, baskets, model, tmp_path):
+    """Transactions that the model has not seen are tested."""
+    path, new = tmp_path / "report.html", tmp_path / "new.csv"
+    new.write_text("bread,milk\n" * 7 + "bread\n")
+    found = run("report", model, "-o", path, "--test", new, "-s", "20%")
+    assert found.code == 0
+    expected = itemix.report.render_report(
+        itemix.load(model),
+        test=itemix.read_transactions(new),
+        title="Report on m.itemix",
+        min_support=0.2,
+    )
+    assert path.read_text(encoding="utf-8") == expected
+    assert "In <data" in expected
+
+
 def test_of_transactions(run, baskets, tmp_path):
     """A model is fitted first, as by `itemix fit`, and compared with the data; folders are not named."""
     path = tmp_path / "report.html"

@@ -50,6 +50,26 @@ def test_several_models_are_served(start, model_files):
         assert get(said, "/query?present=bread&model=second")["probability"] == 0.75
 
 
+def test_data_beside_a_model(start, run, tmp_path):
+    """With data and test data, the service has surprises and comparisons."""
+    truth = itemix.Mixture([0.5, 0.5], [[0.9, 0.8], [0.1, 0.2]], ["bread", "milk"])
+    model, data, test = (tmp_path / name for name in ("m.itemix", "may.csv", "june.csv"))
+    itemix.BayesianMixture(2, random_state=0).fit(truth.sample(200, random_state=0)).save(model)
+    data.write_text("bread\n" * 30 + "milk\n" * 30)
+    test.write_text("bread,milk\n" * 60)
+    with running(start, model, "--data", data, "--test", test, lines=3) as said:
+        assert "may.csv" in said
+        answer = get(said, "/surprises?min_support=0.1")
+        assert [(row["items"], row["count"]) for row in answer["surprises"]] == [(["bread", "milk"], 60)]
+        answer = get(said, "/compare?min_support=0.1")
+        assert ["bread", "milk"] in [row["items"] for row in answer["differences"]]
+    refused = run("serve", model, model, "--test", test)
+    assert refused.code == 2
+    assert refused.err == (
+        "itemix: expected one model with --data or --test, got 2; serve the others at another --port\n"
+    )
+
+
 def test_a_token_is_made_up_where_others_can_ask(start, model_files):
     """Bound to all addresses, nothing is answered without the token that is printed."""
     with running(start, model_files[0], "--host", "0.0.0.0", lines=2) as said:  # noqa: S104 - that is the test

@@ -23,6 +23,7 @@ class Scene(NamedTuple):
     rules: object
     evaluation: object
     comparison: object
+    surprises: object
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +46,8 @@ def scene():
     rules = itemix.rules(itemsets, min_threshold=0.1)
     evaluation = itemix.evaluate(model, test, 0.02, train=train)
     comparison = itemix.compare(data, data.holding("beer"), min_support=0.05)
-    return Scene(data, model, sampled, itemsets, rules, evaluation, comparison)
+    surprises = itemix.surprises(model, test, min_support=0.01, level=1.0)
+    return Scene(data, model, sampled, itemsets, rules, evaluation, comparison, surprises)
 
 
 PICTURES = {
@@ -59,6 +61,7 @@ PICTURES = {
     "dependency_network": lambda scene, ax: plot.dependency_network(scene.model, ax=ax),
     "rules_scatter": lambda scene, ax: plot.rules_scatter(scene.rules, ax=ax),
     "differences": lambda scene, ax: plot.differences(scene.comparison, ax=ax),
+    "surprises": lambda scene, ax: plot.surprises(scene.surprises, ax=ax),
     "trace": lambda scene, ax: plot.trace(scene.sampled, ax=ax),
     "evaluation_by_length": lambda scene, ax: plot.evaluation_by_length(scene.evaluation, ax=ax),
 }

@@ -135,6 +135,11 @@ REFUSED = {
         lambda s: plot.differences(s.itemsets),
         r"expected Comparison to draw, got Itemsets; try itemix.compare\(a, b\)",
     ),
+    "no surprises": (lambda s: plot.surprises(s.surprises[:0]), "at least one surprise to draw, got none"),
+    "itemsets as surprises": (
+        lambda s: plot.surprises(s.itemsets),
+        r"expected Surprises to draw, got Itemsets; try itemix.surprises\(model, data\)",
+    ),
     "no pairs": (lambda s: plot.dependency_network(s.model, 0), NO_PAIR),
     "independent items": (
         lambda s: plot.dependency_network(itemix.IndependentModel().fit(s.data)),

@@ -5,7 +5,11 @@ import pytest
 
 import itemix
 from itemix import plot
+from itemix.core.items import Items
 from itemix.core.itemsets import Itemsets
+from itemix.core.sets import Sets
+from itemix.mining.surprise import SetsToTest
+from itemix.mining.surprise import tested as surprises_of
 
 
 def test_counts_by_threshold(scene, ax):
@@ -33,6 +37,44 @@ def test_a_large_family_has_a_line_of_few_points(ax):
     (line,) = ax.get_lines()
     assert len(line.get_xdata()) < 500
     assert line.get_ydata()[-1] == n
+
+
+def test_every_surprise_has_its_place(scene, ax):
+    """Triangles are finds, upwards if they are more frequent than expected; rings are the others."""
+    found = scene.surprises[:1500]
+    plot.surprises(found, n_named=2, ax=ax)
+    is_find = found.q_value <= 0.05
+    assert 0 < is_find.sum() < len(found)
+    drawn = {"rings": [], "up": [], "down": []}
+    for dots in ax.collections:
+        if len(dots.get_sizes()) and dots.get_sizes()[0] > 100:
+            continue  # numbers
+        corners = np.unique(dots.get_paths()[0].vertices, axis=0)
+        kind = "rings" if len(corners) > 3 else "up" if (corners[:, 1] > 0).sum() == 1 else "down"
+        drawn[kind].append(np.asarray(dots.get_offsets()))
+    expected = np.column_stack([found.expected, found.support])
+    for kind, chosen in {
+        "rings": ~is_find,
+        "up": is_find & (found.ratio > 1),
+        "down": is_find & (found.ratio < 1),
+    }.items():
+        places = np.concatenate([np.empty((0, 2)), *drawn[kind]])
+        assert np.allclose(sorted(places.tolist()), sorted(expected[chosen].tolist()))
+    assert str(len(found)) in ax.get_title(loc="left").replace(",", "")
+
+
+def test_of_very_many_sets_every_find_is_drawn(ax):
+    """Rings are thinned out, triangles are not."""
+    n = 5000
+    mean = np.full(n, 0.01)
+    counts = np.where(np.arange(n) < 40, 300, 100)
+    sets = Sets.from_lengths(np.ones(n, np.int64), np.arange(n, dtype=np.int32), Items(range(n)))
+    tests = SetsToTest(sets, counts, mean, np.full(n, 1e-6), n, np.empty(0))
+    found = surprises_of(tests, 10_000, level=1.0, side="both", adjust="bh", facts={"is_divided": False})
+    plot.surprises(found, ax=ax)
+    sizes = [len(dots.get_offsets()) for dots in ax.collections]
+    assert 40 in sizes
+    assert sum(sizes) < 1200
 
 
 def test_one_itemset_is_enough():

@@ -110,6 +110,18 @@ def sampled():
 
 
 @pytest.fixture(scope="session")
+def tested():
+    """A report on a small mixture, tested on transactions in which a pair is twice as frequent."""
+    model = itemix.Mixture([0.5, 0.5], [[0.8, 0.3, 0.2], [0.1, 0.3, 0.2]], ["salt", "pepper", "tea"])
+    train = model.sample(2000, random_state=0)
+    fitted = itemix.BayesianMixture(2, random_state=0).fit(train)
+    rows = model.sample(1000, random_state=1).to_lists()
+    planted = [[*{*row, "pepper", "tea"}] if number % 10 == 0 else row for number, row in enumerate(rows)]
+    text = render_report(fitted, test=planted, min_support=0.02)
+    return Report(planted, fitted, text, parsed(text))
+
+
+@pytest.fixture(scope="session")
 def parse():
     """Parse other pages."""
     return parsed

@@ -352,6 +352,43 @@ def test_data_with_items_that_the_model_does_not_know(sampled):
     assert findings.exact[findings.itemsets.find(["salsa"])] == 1
 
 
+def test_surprises(tested):
+    """With test data there is a section on it, whose numbers are those of the library."""
+    keys = [node.attributes["aria-labelledby"] for node in tested.page.all("section")]
+    assert keys == [*KEYS[:-1], "surprises", "diagnostics"]
+    section = tested.section("surprises")
+    test = itemix.Transactions.from_lists(tested.data)
+    found = itemix.surprises(tested.model, test, min_support=0.02, level=1.0)
+    n_finds = int((found.q_value <= 0.05).sum())
+    assert section.all("p")[0].values == [1000, n_finds, found.n_tested, n_finds, 0]
+    summary = itemix.summarise(test, 12, model=tested.model, min_support=0.02)
+    rows = tested.table("surprises")
+    assert [row[0].text for row in rows] == [" + ".join(names) for names in summary.sets] == ["pepper + tea"]
+    assert [cell.values[0] for cell in rows[0][1:]] == [
+        column[0] for column in (summary.support, summary.expected, summary.ratio, summary.q_value)
+    ]
+    unusual = tested.model.unusual(test).p_value <= 0.01
+    assert section.all("p")[2].values == [unusual.mean()]
+
+
+def test_nothing_surprising_is_said_too(tested, parse):
+    """Data from the model has a picture without finds, and no table."""
+    new = itemix.Mixture([0.5, 0.5], [[0.8, 0.3, 0.2], [0.1, 0.3, 0.2]], ["salt", "pepper", "tea"])
+    page = parse(render_report(tested.model, test=new.sample(500, random_state=3), min_support=0.02))
+    section = next(node for node in page.all("section") if node.attributes["aria-labelledby"] == "surprises")
+    assert " 0 of 4 itemsets contradict it" in section.text
+    assert not section.all("table")
+
+
+def test_what_cannot_be_tested_is_refused(tested):
+    """A model without a posterior, and data that it was fitted to."""
+    with pytest.raises(itemix.InvalidInputError, match="expected a model with a posterior, got"):
+        render_report(tested.model.mixture_, test=tested.data)
+    mixture = tested.model.mixture_
+    with pytest.raises(itemix.InvalidInputError, match="expected at least 2 transactions to test, got 1"):
+        render_report(tested.model, test=mixture.sample(1, random_state=0))
+
+
 def test_the_old_file_stays_if_writing_fails(sampled, tmp_path):
     """A report is written beside and put in place; nothing is left behind."""
     path = tmp_path / "report.html"

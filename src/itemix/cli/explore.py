@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from itemix._typing import ModelLike
+    from itemix.cli.sources import Opened
     from itemix.core.transactions import Transactions
     from itemix.web.served import Served
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 N = TypeVar("N", int, float)
 
 _PAGE = "The page"
+_TEST_HELP = "Transactions that the model was not fitted to: what in them it does not expect."
 _HOST = "127.0.0.1"
 _USUAL_PORT = 8765
 _SERVER = "The server"
@@ -44,12 +46,7 @@ def explore(
     ] = None,
     test: Annotated[
         str | None,
-        option(
-            "--test",
-            panel=_PAGE,
-            metavar="DATA",
-            help="Transactions that the model was not fitted to: what in them it does not expect.",
-        ),
+        option("--test", panel=_PAGE, metavar="DATA", help=_TEST_HELP),
     ] = None,
     port: Annotated[
         int | None,
@@ -139,28 +136,42 @@ def _served(
 
     refuse_repeated(source, *others, reading.names)
 
-    def read(other: str | None, beside: object) -> Transactions | None:
-        return None if other is None else read_source(other, reading, quiet=quiet, beside=beside)
-
     with opened(source, quiet=quiet) as found:
         if found.kind == "model":
             refuse_fitting(fitting, source, output)
-            is_cut = reading.format == "table" and others != (None, None)
-            cut_like = read_model(found) if is_cut else None
-            data, test = (read(other, cut_like) for other in others)
-            return Served.from_file(whole(found), data=data, test=test)
+            return Served.from_file(whole(found), **_beside_model(found, others, reading, quiet=quiet))
         if output is not None:
             from itemix._files import checked_target
 
             checked_target(output)
         fitting.estimator()  # says what is wrong before the data is read
         transactions = read_data(found, reading, quiet=quiet)
-    data, test = (read(other, transactions) for other in others)
+    data, test = _read_others(others, reading, transactions, quiet=quiet)
     model = fitted(fitting, transactions, quiet=quiet)
     if output is not None:
         model.save(output)
         note(f"wrote {output}: itemix explore {output} shows it again", quiet=quiet)
     return Served(_name_of(source), model, data=transactions if data is None else data, test=test)
+
+
+def _beside_model(
+    found: Opened, others: tuple[str | None, str | None], reading: Reading, *, quiet: bool
+) -> dict[str, Any]:
+    """Read data and test data to serve with a saved model; tables are cut as the model's was."""
+    is_cut = reading.format == "table" and others != (None, None)
+    cut_like = read_model(found) if is_cut else None
+    data, test = _read_others(others, reading, cut_like, quiet=quiet)
+    return {"data": data, "test": test}
+
+
+def _read_others(
+    others: tuple[str | None, str | None], reading: Reading, beside: object, *, quiet: bool
+) -> tuple[Transactions | None, Transactions | None]:
+    """Read data and test data, as far as they were named."""
+    data, test = (
+        None if other is None else read_source(other, reading, quiet=quiet, beside=beside) for other in others
+    )
+    return data, test
 
 
 def _name_of(source: str) -> str:
@@ -176,6 +187,11 @@ def serve(
         list[str],
         typer.Argument(metavar="MODEL...", show_default=False, help="Models that itemix fit has saved."),
     ],
+    data: Annotated[
+        str | None,
+        option("--data", panel=_SERVER, metavar="DATA", help="Transactions to compare the one model with."),
+    ] = None,
+    test: Annotated[str | None, option("--test", panel=_SERVER, metavar="DATA", help=_TEST_HELP)] = None,
     host: Annotated[
         str,
         option(
@@ -206,6 +222,7 @@ def serve(
     seconds: Annotated[
         float, option("--seconds", panel=_LIMITS, metavar="X", help="The longest time; 10 by default.")
     ] = 10.0,
+    reading: Reading,
     quiet: Quiet = False,
 ) -> None:
     """Serve models as JSON over HTTP, and the page that itemix explore opens.
@@ -225,7 +242,12 @@ def serve(
         _at_least("--max-rules", max_rules, 1),
         _at_least("--seconds", seconds, 0.1),
     )
-    refuse_repeated(*files)
+    others = (data, test)
+    if others != (None, None) and len(files) > 1:
+        raise InvalidInputError(
+            f"expected one model with --data or --test, got {len(files)}; serve the others at another --port"
+        )
+    refuse_repeated(*files, *others, reading.names)
     is_local = is_loopback(host)
     if token is None and not is_local:
         token = secrets.token_urlsafe(24)
@@ -233,7 +255,8 @@ def serve(
         models = []
         for file in files:
             with opened(file, quiet=quiet) as found:
-                models.append(Served.from_file(whole(found), limits=limits))
+                beside = _beside_model(found, others, reading, quiet=quiet)
+                models.append(Served.from_file(whole(found), **beside, limits=limits))
         app = make_app(models, token=token, only_loopback=is_local)
         with stopwatch(quiet=quiet):
             for served in models:
@@ -290,6 +313,7 @@ def report(
         ),
     ] = None,
     *,
+    test: Annotated[str | None, option("--test", panel=_REPORT, metavar="DATA", help=_TEST_HELP)] = None,
     fitting: Fitting,
     reading: Reading,
     quiet: Quiet = False,
@@ -308,30 +332,30 @@ def report(
 
     require_matplotlib()
     checked_target(output)
-    refuse_repeated(source, data, reading.names)
+    refuse_repeated(source, data, test, reading.names)
     threshold = as_support(min_support)
-    model, beside = _model_and_data(source, data, fitting, reading, quiet=quiet)
+    model, beside, unseen = _model_and_data(source, (data, test), fitting, reading, quiet=quiet)
     from itemix.report import write_report
 
     heading = _heading(source) if title is None else title
-    write_report(model, output, data=beside, title=heading, min_support=threshold)
+    write_report(model, output, data=beside, test=unseen, title=heading, min_support=threshold)
     size = Path(output).stat().st_size
     note(f"wrote {output}, {size / 1e6:.1f} MB: open it in a browser", quiet=quiet)
 
 
 def _model_and_data(
-    source: str, data: str | None, fitting: Fitting, reading: Reading, *, quiet: bool
-) -> tuple[ModelLike, Transactions | None]:
-    """Return the model that a source names, or one fitted to its data, and what to compare it with."""
+    source: str, others: tuple[str | None, str | None], fitting: Fitting, reading: Reading, *, quiet: bool
+) -> tuple[ModelLike, Transactions | None, Transactions | None]:
+    """Return a source's model, or one fitted to its data, and what to compare and to test it with."""
     with opened(source, quiet=quiet) as found:
         if found.kind == "model":
             refuse_fitting(fitting, source)
             saved = read_model_or_data(found, reading, quiet=quiet)
-            return saved, None if data is None else read_source(data, reading, quiet=quiet, beside=saved)
+            return saved, *_read_others(others, reading, saved, quiet=quiet)
         fitting.estimator()  # says what is wrong before the data is read
         transactions = read_data(found, reading, quiet=quiet)
-    beside = transactions if data is None else read_source(data, reading, quiet=quiet, beside=transactions)
-    return fitted(fitting, transactions, quiet=quiet), beside
+    data, test = _read_others(others, reading, transactions, quiet=quiet)
+    return fitted(fitting, transactions, quiet=quiet), transactions if data is None else data, test
 
 
 def _heading(source: str) -> str:

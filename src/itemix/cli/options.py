@@ -51,6 +51,12 @@ _OPTION_OF = {
         )
     },
 }  # fmt: skip
+# What other programs call an option.
+_CALLED_ELSEWHERE = {
+    **dict.fromkeys(("--confidence", "--conf", "--min-confidence", "--min-conf"), "--min-threshold"),
+    **dict.fromkeys(("--filter", "--query"), "--where"),
+}
+_LIKE_AN_OPTION = 0.75
 _ASSIGNED = re.compile(rf"\b({'|'.join(_OPTION_OF)})=(?:'([^']*)'(?: or '([^']*)')?|([\w.,]*\w))?")
 _NAMED = re.compile(rf"(?<![-\w])({'|'.join(name for name in _OPTION_OF if '_' in name)})(?![\w=])")
 # A plain word is the name of an argument only where a message begins with it: "expected alpha above 0".
@@ -89,8 +95,10 @@ def _of_parameter(error: Click, text: str, arguments: Sequence[str]) -> tuple[st
     """Return what was expected of an option and what was got, and what to try if that is known."""
     kind = type(error).__name__
     if kind == "NoSuchOption":
-        near = get_close_matches(error.option_name, error.possibilities or (), n=1)
-        return f"expected a known option, got {error.option_name}", f"try {near[0]}" if near else ""
+        context = getattr(error, "ctx", None)
+        known = [name for parameter in context.command.params for name in parameter.opts] if context else []
+        near = _option_like(error.option_name, known)
+        return f"expected a known option, got {error.option_name}", f"try {near}" if near else ""
     if kind == "MissingParameter":
         return f"expected {_name_of(error.param)}, got none", ""
     if kind == "BadParameter" and error.param is not None:
@@ -98,6 +106,15 @@ def _of_parameter(error: Click, text: str, arguments: Sequence[str]) -> tuple[st
         got = _value_of(error.param.opts, arguments)
         return f"expected {_name_of(error.param)} as {number}, got {got!r}", ""
     return None
+
+
+def _option_like(name: str, known: Sequence[str]) -> str | None:
+    """Return the option that was probably meant: one that begins alike, or is spelt almost so."""
+    elsewhere = _CALLED_ELSEWHERE.get(name)
+    if elsewhere in known:
+        return elsewhere
+    begins = [option for option in known if option.startswith(name) or name.startswith(f"{option}-")]
+    return next(iter(begins or get_close_matches(name, known, n=1, cutoff=_LIKE_AN_OPTION)), None)
 
 
 def _of_command(text: str, command: str) -> tuple[str, str]:

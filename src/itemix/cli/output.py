@@ -157,8 +157,9 @@ def show_itemsets(itemsets: Itemsets, limit: int | None, sort: str = "order") ->
     n = rows_shown(len(itemsets), limit)
     shown = ordered(itemsets, sort, n)
     if on_terminal():
-        table = dataclasses.replace(shown.table(n), title="", footer=more_rows(len(itemsets) - n))
-        Page().table(table, bars=(shown.support / max(shown.support.max(initial=0), 1e-300)).tolist())
+        table = _table(shown, n, len(itemsets) - n)
+        bars = shown.support / max(shown.support.max(initial=0), 1e-300)
+        Page().table(table, bars=bars.tolist() if table.headers[-1] == "itemset" else ())
         return
     measured = {name: shown.measure(name) for name in shown.measures}
     numbers = {"support": shown.support, "lower": shown.lower, "upper": shown.upper, **measured}
@@ -196,23 +197,34 @@ def show_table(result: Tabular, limit: int | None) -> None:
     """Show the first rows of any other result: its table on a terminal, all its columns in a pipe."""
     n = rows_shown(len(result), limit)
     if on_terminal():
-        footer = more_rows(len(result) - n)
-        Page().table(dataclasses.replace(result.table(n, width=None), title="", footer=footer))
+        Page().table(_table(result, n, len(result) - n, whole=True))
         return
     columns = result.head(n).to_arrow().to_pydict()
     write_rows(list(columns), zip(*columns.values(), strict=True), as_json=False)
 
 
+def _table(result: Tabular, n: int, n_left_out: int, *, whole: bool = False, beside: int = 0) -> Table:
+    """Return the first rows as a table, in the columns of the table that items come from if there is room.
+
+    Sets are written whole if that is asked for. `beside` is how many letters of a line other columns take.
+    """
+    from itemix.core.display import SET_WIDTH
+
+    width = None if whole else SET_WIDTH
+    table = dataclasses.replace(result.table(n, width=width), title="", footer="")
+    if Page().width - beside < max(map(len, table.as_text().split("\n"))):
+        table = dataclasses.replace(result.table(n, width=width, columns=False), title="")
+    return dataclasses.replace(table, footer=more_rows(n_left_out))
+
+
 def _draw_rules(shown: Rules, extra: list[str], n_left_out: int) -> None:
     from itemix.core.display import format_number
 
-    table = shown.table(len(shown))
+    table = _table(shown, len(shown), n_left_out, beside=sum(len(name) + _PADDING for name in extra))
     cells = [[format_number(value) for value in shown.measure(name)] for name in extra]
     rows = tuple((*(column[r] for column in cells), *row) for r, row in enumerate(table.rows))
     headers = (*extra, *table.headers)
-    Page().table(
-        dataclasses.replace(table, title="", headers=headers, rows=rows, footer=more_rows(n_left_out))
-    )
+    Page().table(dataclasses.replace(table, headers=headers, rows=rows))
 
 
 def ordered(itemsets: Itemsets, sort: str, n: int | None) -> Itemsets:
@@ -295,6 +307,11 @@ class Page:
         if self._is_plain:
             self._console = Console(highlight=False, width=_WIDTH_IN_PIPES, color_system=None)
 
+    @property
+    def width(self) -> int:
+        """How many letters a line has room for."""
+        return self._console.width
+
     def heading(self, text: str, aside: str = "") -> None:
         """Begin a section; the aside follows the heading in a quieter tone."""
         from rich.text import Text
@@ -338,7 +355,7 @@ class Page:
         if has_bars:
             columns.append(["", *map(_bar, bars)])
             widths.append(_BAR_WIDTH)
-        if not crop and room < _LEAST_FOLDED:
+        if not crop and room < min(_LEAST_FOLDED, max(map(len, names))):
             self._draw_in_two_lines(columns, names)
         else:
             self._draw(columns, names, widths, has_bars=has_bars, room=room if crop else None)

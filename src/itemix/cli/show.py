@@ -1,6 +1,7 @@
 """``itemix show``: what a saved model has found, in words; or the itemsets or rules of a file."""
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from itemix.models.causes import AnyComponents
 
 _ROWS = 20
+# How many letters the numbers of components take.
+_BESIDE = 32
 # Less mutual information than this, in bits, is only rounding.
 _ROUNDING = 1e-12
 
@@ -167,8 +170,15 @@ def _read_model(source: Opened) -> "FittedModel":
 def _draw(components: "AnyComponents", shown: list[int], n_items: int, n_left_out: int) -> None:
     from itemix.cli.output import Page
     from itemix.core.display import Table
+    from itemix.fitted import ComponentsTable
     from itemix.mining.characteristics import in_words
 
+    more = f"... {n_left_out:,} more: --limit 0 shows all" if n_left_out else ""
+    if components.items.bins is not None:  # of a table, which has columns
+        found = ComponentsTable.of(components, None, n_items).table(len(shown), width=Page().width - _BESIDE)
+        if found.headers[-1] != "mostly":
+            Page().table(replace(found, title="", footer=more))
+            return
     rows = tuple(
         (f"{components.probs[k].sum():.1f}", f"{components.weights[k]:.1%}", in_words(components, k, n_items))
         for k in shown
@@ -179,7 +189,7 @@ def _draw(components: "AnyComponents", shown: list[int], n_items: int, n_left_ou
             "",
             ("items", "weight", "mostly"),
             rows,
-            f"... {n_left_out:,} more: --limit 0 shows all" if n_left_out else "",
+            more,
         ),
         bars=[float(components.weights[k] / largest) for k in shown],
     )

@@ -102,7 +102,8 @@ def read_for_passes(
     source: str, reading: Reading, *, quiet: bool, beside: object = None
 ) -> Transactions | Chunks:
     """Return the transactions that a source names, in chunks if it is a file that can be read in chunks."""
-    from itemix.io.chunks import NotInChunksError, read_chunks
+    from itemix.io.chunks import read_chunks
+    from itemix.io.long import NotInChunksError
 
     reading = reading.cut_like(beside)
     if not is_regular(source) or source.startswith(DATASET_PREFIX):

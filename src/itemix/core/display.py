@@ -20,6 +20,7 @@ NAME_WIDTH = 32
 SET_WIDTH = 72
 # In HTML long names are folded, not cut.
 HTML_WIDTH = 400
+_GAP = 2
 _NUMBER = re.compile(r"[-\d.,]+%?")
 
 
@@ -66,7 +67,9 @@ class Table:
 
     def _ends_in_numbers(self) -> bool:
         """Whether the last column has no names but numbers."""
-        return bool(self.rows) and all(_NUMBER.fullmatch(row[-1]) for row in self.rows)
+        if not self.rows or self.headers[-1] in self.words:
+            return False
+        return all(_NUMBER.fullmatch(row[-1]) for row in self.rows)
 
     def as_html(self) -> str:
         """Write the table as HTML for notebooks; every text is escaped.
@@ -75,7 +78,7 @@ class Table:
         """
         last = len(self.headers) - 1
         is_left = [j == last or header in self.words for j, header in enumerate(self.headers)]
-        if self._ends_in_numbers() and self.headers[last] not in self.words:
+        if self._ends_in_numbers():
             is_left[last] = False
         head = "".join(
             _cell("th", text, left, f"font-weight: 600; {_LINE}")
@@ -173,6 +176,45 @@ def format_rule(
         return f"{format_set(antecedents, None)} -> {format_set(consequents, None)}"
     follows = format_set(consequents, width // 2)
     return f"{format_set(antecedents, width - len(follows) - 4)} -> {follows}"
+
+
+def columns_of_sets(
+    sets: Sequence[Sets], before: Sequence[str], width: int | None, taken: Iterable[str]
+) -> dict[str, list[str]] | None:
+    """Lay sets of items of a table out in its columns: under each, the value that a set has there.
+
+    Parameters
+    ----------
+    sets : sequence of Sets
+        The sets, of one row or more sides of a row each.
+    before : sequence of str
+        What stands before the names of the columns of each side.
+    width : int or None
+        How wide all of it may be.
+    taken : iterable of str
+        The names of other columns.
+
+    Returns
+    -------
+    dict of lists of str, or None
+        The cells by column, in the order of the table. None if items come from elsewhere, if there is no
+        room, or if a column has the name of another one.
+    """
+    found: dict[str, list[str]] = {}
+    for side, mark in zip(sets, before, strict=True):
+        bins, column_of = side.items.bins, side.items.column_of
+        if bins is None or column_of is None:
+            return None
+        names, columns = list(bins), column_of[side.codes]
+        for number in sorted(set(columns.tolist())):
+            found[mark + names[number]] = [""] * len(side)
+        rows = [row for row, length in enumerate(side.lengths.tolist()) for _ in range(length)]
+        for row, code, number in zip(rows, side.codes.tolist(), columns.tolist(), strict=True):
+            value = str(side.items[code]).removeprefix(f"{names[number]}=")
+            found[mark + names[number]][row] = format_name(value, max(width or 0, NAME_WIDTH))
+    needed = sum(max(map(len, (name, *cells))) + _GAP for name, cells in found.items())
+    is_clear = bool(found) and not found.keys() & set(taken)
+    return found if is_clear and (width is None or needed - _GAP <= width) else None
 
 
 def format_column(

@@ -21,6 +21,8 @@ Label: TypeAlias = str | int
 MOST_DIGITS = 18
 """Longer numbers in text are names."""
 
+_VALUES_SHOWN = 8
+
 
 class Items(Sequence[Label]):
     """An immutable sequence of distinct item names; the position of a name is its code.
@@ -104,6 +106,33 @@ class Items(Sequence[Label]):
             code = self.find(name)
             found.append(self._of_column(name) if code is None else np.array([code], dtype=np.int32))
         return np.unique(np.concatenate(found))
+
+    def of_same_columns(self, codes: npt.ArrayLike) -> npt.NDArray[np.int32]:
+        """Return all values of the columns of a table that some items are values of, these items included.
+
+        No transaction has two values of one column. Items that come from no table have no columns.
+        """
+        if self._column_of is None:
+            return np.empty(0, dtype=np.int32)
+        columns = self._column_of[np.asarray(codes, dtype=np.intp)]
+        return np.flatnonzero(np.isin(self._column_of, columns)).astype(np.int32)
+
+    def taken_by_rows(
+        self, indptr: npt.NDArray[np.int64], codes: npt.NDArray[np.int32]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """Return compressed rows with all items that rows cannot take any more.
+
+        These are their own ones and, of the columns of a table, the other values of theirs.
+        """
+        if self._column_of is None or not len(codes):
+            return indptr, codes
+        order = np.argsort(self._column_of, kind="stable").astype(np.int32)
+        sizes = np.bincount(self._column_of)
+        starts = np.cumsum(sizes) - sizes
+        columns = self._column_of[codes]
+        ends = np.concatenate([[0], np.cumsum(sizes[columns])])
+        places = np.arange(ends[-1]) + np.repeat(starts[columns] - ends[:-1], sizes[columns])
+        return ends[indptr].astype(np.int64), order[places]
 
     def _of_column(self, name: object) -> npt.NDArray[np.int32]:
         """Return the items of a column. Files of itemsets know the names of items only, which tell it too."""
@@ -236,8 +265,17 @@ class Items(Sequence[Label]):
     def _unknown(self, label: object) -> str:
         if len(self) == 0:
             return f"expected a known item, got {label!r}; there are no items at all"
-        first = [str(name) for name in self._labels[:3].tolist()]
-        hint = did_you_mean(nearest(label, self), f"the first are {first}")
+        column, is_value, _ = str(label).partition("=")
+        values = [str(name) for name in self if str(name).startswith(f"{column}=")] if is_value else []
+        if values:  # the values of a column are the hint, unless one is much like it
+            shown = ", ".join(name.partition("=")[2] for name in values[:_VALUES_SHOWN])
+            near, otherwise = nearest(label, values), f"the values of {column!r} are {shown}"
+            otherwise += ", ..." if len(values) > _VALUES_SHOWN else ""
+            near = [name for name in near if nearest(str(label).partition("=")[2], [name.partition("=")[2]])]
+        else:
+            near = nearest(label, self)
+            otherwise = f"the first are {[str(name) for name in self._labels[:3].tolist()]}"
+        hint = did_you_mean(near, otherwise)
         return f"expected one of {len(self):,} known items, got {label!r}; {hint}"
 
 

@@ -598,6 +598,9 @@ class Itemsets(Tabular):
         columns = {name: display.format_column(v) for name, v in numbers.items() if v is not None}
         return {**columns, "itemset": display.format_column(shown.sets, width)}
 
+    def _sides(self) -> tuple[tuple[Sets, ...], tuple[str, ...]]:
+        return (self._sets,), ("",)
+
     def _title(self) -> str:
         kind = {"closed": "closed ", "maximal": "maximal "}.get(self._target or "", "")
         least, n = self._min_support, self._n_transactions

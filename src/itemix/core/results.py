@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix._arrays import Immutable, as_arrow, protected
-from itemix._checks import check_whole, did_you_mean, nearest
+from itemix._checks import check_flag, check_whole, did_you_mean, nearest
 from itemix.core import display, table_files, tables
 from itemix.core.sets import Sets, are_several, as_position, as_positions
 from itemix.core.table_files import FileLayout
@@ -123,7 +123,13 @@ class Tabular(Immutable, ABC):
         columns = {known.replace(" ", "_"): values for known, values in self._as_columns().values.items()}
         return columns[named_among(name, columns)]
 
-    def table(self, n: int = display.ROWS_SHOWN, *, width: int | None = display.SET_WIDTH) -> display.Table:
+    def table(
+        self,
+        n: int = display.ROWS_SHOWN,
+        *,
+        width: int | None = display.SET_WIDTH,
+        columns: bool = True,
+    ) -> display.Table:
         """Return the first n rows as a table, which shows as text, or as HTML in a notebook.
 
         Parameters
@@ -133,22 +139,42 @@ class Tabular(Immutable, ABC):
         width : int or None, default 72
             The most letters of a set or a rule, and, where it is more than the default, of a name; names are
             cut at 32 letters otherwise. None shows all names whole.
+        columns : bool, default True
+            Whether sets of items of a table, such as ``sex=male``, are shown in the columns of that table,
+            where these fit into the width.
         """
         n = min(check_whole("n", n, display.ROWS_SHOWN, least=0), len(self))
         if width is not None:
             check_whole("width", width, display.SET_WIDTH, least=1)
-        columns = self._shown(n, width)
+        cells, words = self._shown(n, width), self._words()
+        in_columns = self._in_columns(n, width, cells) if check_flag("columns", columns) else None
+        if in_columns is not None:
+            cells, words = in_columns, words | (in_columns.keys() - cells.keys())
         return display.Table(
             title=self._title(),
-            headers=tuple(columns),
-            rows=tuple(zip(*columns.values(), strict=True)),
+            headers=tuple(cells),
+            rows=tuple(zip(*cells.values(), strict=True)),
             footer=display.shown_of(n, len(self)),
-            words=self._words(),
+            words=words,
         )
 
     def _words(self) -> frozenset[str]:
         """Return the names of the columns of words in its table, but for the last one."""
         return frozenset()
+
+    def _in_columns(
+        self, n: int, width: int | None, cells: dict[str, list[str]]
+    ) -> dict[str, list[str]] | None:
+        """Return the cells with the last ones, of sets, in the columns of the table; None where they stay."""
+        sides, before = self._sides()
+        *others, _ = cells
+        parts = [side.part(0, n) for side in sides]
+        found = display.columns_of_sets(parts, before, width, others) if n and sides else None
+        return None if found is None else {name: cells[name] for name in others} | found
+
+    def _sides(self) -> tuple[tuple[Sets, ...], tuple[str, ...]]:
+        """Return the sets in the last column of its table, and what stands before the names of columns."""
+        return (), ()
 
     def __repr__(self) -> str:
         return self.table().as_text()
@@ -455,6 +481,11 @@ class ColumnResult(Tabular):
 
     def _words(self) -> frozenset[str]:
         return frozenset(name.replace("_", " ") for name in self._columns.values if self._is_of_words(name))
+
+    def _sides(self) -> tuple[tuple[Sets, ...], tuple[str, ...]]:
+        names = self._in_table or sorted(self._columns.values, key=self._is_of_words)
+        shown = [self._columns.values[name] for name in names if name in self._columns.values]
+        return ((shown[-1],), ("",)) if isinstance(shown[-1], Sets) else ((), ())
 
     def _is_of_words(self, name: str) -> bool:
         values = self._columns.values[name]

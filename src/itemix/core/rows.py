@@ -5,6 +5,7 @@ A long table has a row for each pair of a transaction and an item. In other tabl
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -233,17 +234,75 @@ def long_rows(
     keys = [str(name) for name in as_columns(transaction)]
     name = str(item)
     marks, said = rows.kept(columns, [*keys, name])
-    of_rows, ids = _numbered_keys({key: kept_of(columns[key](), marks) for key in keys}, is_text=is_text)
-    codes, names = _cleaned(name, "item", kept_of(columns[name](), marks), rows)
+    kept = {column: kept_of(columns[column](), marks) for column in (*keys, name)}
+    found = number_rows(kept, keys, name, rows, is_text=is_text)
     weights = None
     if rows.weight is not None:
         values = kept_of(columns[rows.weight](), marks)
-        weights = weights_of_groups(values, rows, of_rows, len(ids))
-    if may_be_lists and len(of_rows) == len(ids) and hold_lists(codes, names):
+        weights = weights_of_groups(values, rows, found.of_rows, len(found.ids))
+    may_be_lists = may_be_lists and len(found.of_rows) == len(found.ids)
+    if may_be_lists and hold_lists(found.codes, found.names):
         said = ", ".join(part for part in (f"lists in the cells of {name!r}", said) if part)
-        return LongRows(*_listed(codes, names), weights, ids, said)
-    indptr, indices = csr.rows_of_pairs(of_rows.astype(np.int64), codes, len(ids))
-    return LongRows(indptr, indices, names, weights, ids, said)
+        return LongRows(*_listed(found.codes, found.names), weights, found.ids, said)
+    return LongRows(*found.gathered(), found.names, weights, found.ids, said)
+
+
+class NumberedRows(NamedTuple):
+    """The rows of a long table, or of a batch of one, as numbers.
+
+    Attributes
+    ----------
+    of_rows : array
+        The number of each row's transaction, by first appearance.
+    ids : Arrow array
+        The ids of the transactions.
+    codes : array
+        The number of each row's item, by first appearance.
+    names : Arrow array
+        The names of the items.
+    """
+
+    of_rows: Codes
+    ids: pa.Array
+    codes: Codes
+    names: pa.Array
+
+    def gathered(self) -> tuple[Ints, Codes]:
+        """Return the codes of each transaction, as compressed rows."""
+        return csr.rows_of_pairs(self.of_rows.astype(np.int64), self.codes, len(self.ids))
+
+
+def number_rows(
+    columns: Mapping[str, pa.ChunkedArray],
+    keys: Sequence[str],
+    item: str,
+    rows: RowOptions,
+    *,
+    is_text: bool = False,
+) -> NumberedRows:
+    """Give numbers to the transactions and items of rows of a long table, and clean the names.
+
+    Raises
+    ------
+    InvalidInputError
+        If a value is missing.
+    """
+    of_rows, ids = _numbered_keys({key: columns[key] for key in keys}, is_text=is_text)
+    codes, names = _cleaned(item, "item", columns[item], rows)
+    return NumberedRows(of_rows, ids, codes, names)
+
+
+def clean_batch(batch: pa.Table, keys: Sequence[str], item: str, rows: RowOptions) -> pa.Table:
+    """Return what remains of a batch of a long table: its transactions and items, in the rows that count.
+
+    Each batch is cleaned by itself, so that the whole table need not be in memory.
+    """
+    import pyarrow as pa
+
+    columns = {name: partial(batch.column, name) for name in batch.column_names}
+    marks, _ = rows.kept(columns, [*keys, item])
+    kept = batch.select([*keys, item])
+    return kept if marks is None else kept.filter(pa.array(marks))
 
 
 def hold_lists(codes: Codes, names: pa.Array) -> bool:

@@ -276,8 +276,9 @@ def _ease(train: Transactions, rng: np.random.Generator) -> Recommender:
 
 
 def _best(scores: Floats, baskets: Transactions, k: int) -> Codes:
-    """Return the codes of the best scores of each basket without its own items, -1 where there are none."""
-    scores[np.repeat(np.arange(baskets.n_rows), baskets.lengths()), baskets.indices] = -np.inf
+    """Return the codes of the best scores of each basket without what it has, -1 where there are none."""
+    ends, taken = baskets.items.taken_by_rows(baskets.indptr, baskets.indices)
+    scores[np.repeat(np.arange(baskets.n_rows), np.diff(ends)), taken] = -np.inf
     top = best_columns(scores, min(k, scores.shape[1]))
     chosen = np.isfinite(np.take_along_axis(scores, top, axis=1))
     return np.where(chosen, top, -1).astype(np.int32)

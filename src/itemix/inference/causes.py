@@ -177,7 +177,7 @@ class CauseClimb:
         self._tell = tell
 
     def init(self, rng: np.random.Generator) -> CauseState:
-        """Return a first state, the best of some starts on a part of the rows, with a prior that is learned."""
+        """Return a first state: the best of some starts on a part of the rows, and a prior for it."""
         part = _Posterior(self.rows.part(rng), self._workers)
         starts = []
         for number in range(_STARTS):
@@ -201,7 +201,7 @@ class CauseClimb:
         return _Posterior(self.rows, self._workers).climbed(state), Info(state.value, state.n_causes)
 
     def finish(self, state: CauseState) -> CauseMixture:
-        """Return the model: its causes bring items rather than take them away, and the most frequent is first."""
+        """Return the model: its causes bring items rather than take them, and the most frequent is first."""
         K = state.n_causes
         found = Parameters.of(state.at, K)
         ties = np.zeros((K, K))
@@ -338,7 +338,7 @@ class _Posterior:
         sizes : array, shape (2^K,)
             The expected number of transactions of each state.
         acting : array, shape (n_rows, K)
-            For each row and cause, half of the expected number of its transactions in which the cause acts, and
+            For each row and cause, half of the expected number of its transactions in which the cause acts,
             less half of those in which it does not.
         log_likelihood : float
         probs : array, shape (2^K, n_items)

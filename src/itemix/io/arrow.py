@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from itemix.core.encoding import (
     columns_shown,
     concatenated,
     encode_onehot_frame,
-    is_braced,
     names_in_cell,
     number_values,
     share_of_lists,
@@ -37,6 +36,7 @@ from itemix.core.rows import (
 )
 from itemix.errors import InvalidInputError, NotEnoughMemoryError
 from itemix.io.detect import LIST_NAMES, find_column, looks_long, pair_of_columns, said_of_columns
+from itemix.io.long import LongTable, kind_of_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -71,10 +71,8 @@ def read_arrow(
         layout = layout or _layout_of(schema, options)
         if layout == "long":
             encoded, said = _read_pairs(schema, batches, options)
-            if len(schema.names) > 2 and (options.transaction is None or options.item is None):
-                columns = said_of_columns(*pair_of_columns(schema.names, options))
-                said = ", ".join(part for part in (columns, said) if part)
-            return encoded, layout, said
+            columns = _said_of_long(schema, options)
+            return encoded, layout, ", ".join(part for part in (columns, said) if part)
         if options.rows._replace(strip=True, upper=False) != RowOptions():
             raise InvalidInputError(
                 "expected a long table, or format='table', for conditions on rows and counts, got "
@@ -102,12 +100,32 @@ def encode_table(table: pa.Table, options: ReadOptions) -> Encoded:
     return _READERS[layout](table.schema, batches, options)
 
 
-def arrow_pieces(
-    source: Source, options: ReadOptions, *, parquet: bool, layout: str | None
-) -> tuple[Items | None, Iterator[Encoded], str]:
-    """Return the items that a Parquet or an Arrow file declares, its rows piece by piece, and its layout.
+class ArrowPieces(NamedTuple):
+    """The content of a Parquet or an Arrow file, piece by piece.
 
-    A long table gives no pieces: the rows of a transaction may be far apart.
+    Attributes
+    ----------
+    layout : str
+        A key of `LAYOUTS`.
+    said : str
+        What there is to say about it.
+    declared : Items or None
+        The items that the file declares.
+    pieces : iterator of Encoded
+        The rows, but for a long table.
+    table : LongTable or None
+        The rows of a long table.
+    """
+
+    layout: str
+    said: str = ""
+    declared: Items | None = None
+    pieces: Iterator[Encoded] = iter(())
+    table: LongTable | None = None
+
+
+def arrow_pieces(source: Source, options: ReadOptions, *, parquet: bool, layout: str | None) -> ArrowPieces:
+    """Return the content of a Parquet or an Arrow file, piece by piece.
 
     Raises
     ------
@@ -118,7 +136,7 @@ def arrow_pieces(
         schema, batches = _opened(source, parquet=parquet)
         layout = layout or _layout_of(schema, options)
         if layout == "long":
-            return None, iter(()), layout
+            return _long_pieces(source, schema, batches, options, parquet=parquet)
         for key in as_columns(options.transaction):
             check_column(key, schema.names, "transaction")
         # Chunks have no ids, so a column of ids need not be one that can be read.
@@ -126,7 +144,33 @@ def arrow_pieces(
         own = own if layout == "onehot" else replace(own, transaction=None)
         nothing = _READERS[layout](schema, _only(), own)
         declared = nothing.items if len(nothing.items) else None
-        return declared, _pieces(source, schema, batches, options, parquet=parquet, layout=layout), layout
+        pieces = _pieces(source, schema, batches, options, parquet=parquet, layout=layout)
+        return ArrowPieces(layout, "", declared, pieces)
+
+
+def _long_pieces(
+    source: Source, schema: pa.Schema, batches: Batches, options: ReadOptions, *, parquet: bool
+) -> ArrowPieces:
+    import pyarrow as pa
+
+    transaction, item = pair_of_columns(schema.names, options)
+    options.rows.check_columns(schema.names)
+    wanted = list(dict.fromkeys([*transaction, item, *options.rows.columns]))
+
+    def tables() -> Iterator[pa.Table]:
+        with _explained(source, parquet=parquet):
+            for batch in batches(wanted):
+                yield pa.Table.from_batches([batch])
+
+    table = LongTable(source.label, transaction, item, tables(), options)
+    return ArrowPieces("long", _said_of_long(schema, options), table=table)
+
+
+def _said_of_long(schema: pa.Schema, options: ReadOptions) -> str:
+    """Say which columns of a long table are read, if there was a choice."""
+    if len(schema.names) == 2 or (options.transaction is not None and options.item is not None):
+        return ""
+    return said_of_columns(*pair_of_columns(schema.names, options))
 
 
 def _pieces(
@@ -142,16 +186,10 @@ def _pieces(
             for start in range(0, batch.num_rows, n_rows):
                 if is_text:
                     cells = batch.column(0).slice(start, n_rows).drop_null().to_pylist()
-                    seen.update(_kind_of_cell(cell) for cell in cells)
+                    seen.update(kind_of_cell(cell) for cell in cells)
                 yield _READERS[layout](schema, _only(batch.slice(start, n_rows)), options)
         if is_text and share_of_lists(seen, list(seen.values())) < LEAST_LISTS:
             raise _unknown_layout(schema)
-
-
-def _kind_of_cell(cell: str) -> str:
-    """Return a cell of the same kind: a set in braces, names between commas, or one name."""
-    inside = "," if "," in cell else ""
-    return f"{{{inside}}}" if is_braced(cell) else inside
 
 
 def _only(*batches: pa.RecordBatch) -> Batches:

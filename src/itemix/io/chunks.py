@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from itemix._arrays import GrowingArray
 from itemix._checks import check_flag, check_whole
-from itemix._files import as_path, is_standard_input, is_stream
+from itemix._files import as_path, is_standard_input, is_stream, scratch_file
 from itemix._runtime import interruptible
 from itemix.core.binning import TableOptions
 from itemix.core.encoding import Encoded
@@ -28,30 +28,31 @@ from itemix.core.rows import RowOptions
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
 from itemix.io.arrow import LAYOUTS, arrow_pieces
+from itemix.io.cache import RowsFile, SourceKey, Spool, checked_cache, facts_of
 from itemix.io.detect import recognise
 from itemix.io.fimi import fimi_pieces
-from itemix.io.read import checked_options, description_of, named
+from itemix.io.long import NotInChunksError, SeenIds, SpreadError, pieces_apart, pieces_together
+from itemix.io.read import checked_options, chosen_columns, description_of, named
 from itemix.io.source import byte_progress, open_source
-from itemix.io.text import basket_pieces, jsonl_pieces, onehot_pieces
+from itemix.io.text import basket_pieces, jsonl_pieces, long_table, onehot_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from itemix._typing import ChunksLike
     from itemix.core.binning import BinsLike
     from itemix.core.items import Label
     from itemix.io.detect import ReadOptions, Recognised
+    from itemix.io.long import LongTable
     from itemix.io.source import PathOrStream, Source
 
+    Watched = Callable[[], AbstractContextManager[Callable[[int], None] | None]]
     PieceArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
 
 CHUNK_BYTES = 1 << 26
 _ROW_BYTES, _CODE_BYTES = 8, 4
-
-
-class NotInChunksError(InvalidInputError):
-    """A file must be read as a whole: transactions are spread over it, or its end says what is in it."""
 
 
 @interruptible()
@@ -76,6 +77,7 @@ def read_chunks(
     bins: BinsLike = "quantile",
     missing: str = "skip",
     names: PathOrStream | Mapping[Label, str] | None = None,
+    cache: bool | str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> Chunks:
     r"""Read a file that may be far larger than memory, in chunks and as often as needed.
@@ -86,16 +88,23 @@ def read_chunks(
     Parameters
     ----------
     path : str or path
-        The file. Long tables cannot be read in chunks, since a transaction may be spread over the file. Nor
-        can Parquet and Arrow files that are gzipped as a whole.
+        The file. In a long table the rows of each transaction must stand together, unless there is a cache.
+        Parquet and Arrow files that are gzipped as a whole cannot be read in chunks.
     chunk_bytes : int
         How much memory a chunk may take, in bytes: 8 for each transaction and 4 for each item in it. A chunk
         has at least one transaction. Reading takes another 100 MB or so, and work on a chunk may take several
-        times its size.
+        times its size. The first reading of a long table also takes 8 bytes for each transaction.
     format, encoding, delimiter, header, transaction, item, names
         As in `read_transactions`.
     where, drop_missing, upper, strip, counts, quantity, columns, drop, bins, missing
         Of long tables and of tables of categories, which are refused: see `read_transactions`.
+    cache : bool or path, default False
+        Whether the rows are kept on disk after the first reading, so that the file is not decoded again. True
+        keeps them in a temporary file, which is gone with the chunks, in the folder that the environment
+        variable TMPDIR names. With a folder they stay in it, and are used again by the next `read_chunks` of
+        this file, if it has the same size and time of change and is read in the same way. The rows take as
+        much room as all chunks in memory, and twice that while they are written; a long table whose rows do
+        not stand together takes 28 bytes more for each row.
     progress : bool
         Whether to show a bar on the terminal during the first reading.
 
@@ -124,6 +133,7 @@ def read_chunks(
     [[['bread', 'milk'], ['milk']], [['beer', 'bread']]]
     """
     size = check_whole("chunk_bytes", chunk_bytes, CHUNK_BYTES, least=1)
+    wanted = checked_cache(cache)
     file = _File(
         _readable_again(path),
         checked_options(
@@ -146,18 +156,62 @@ def read_chunks(
         ),
         format,
     )
-    with (
-        byte_progress(path) if check_flag("progress", progress) else nullcontext() as on_bytes,
-        file.open(on_bytes) as content,
-    ):
-        sizes: list[int] = []
-        pieces = _measured(content.pieces, size, sizes)
-        known, n_transactions = items_of_pieces(pieces, content.declared, is_text=content.is_text)
-        source = content.description
+    is_quiet = not check_flag("progress", progress)
+
+    def watched() -> AbstractContextManager[Callable[[int], None] | None]:
+        return nullcontext() if is_quiet else byte_progress(path)
+
+    chunks = _cached(file, size, wanted, watched) if wanted else _first_reading(file, size, watched)
     if names is not None:
-        nothing = Transactions([0], np.empty(0, dtype=np.int32), known.items)
-        known = known.renamed(named(nothing, names, encoding).items)
-    return Chunks(file, known, n_transactions, source, size=size, sizes=tuple(sizes))
+        nothing = Transactions([0], np.empty(0, dtype=np.int32), chunks.items)
+        chunks = chunks.renamed(named(nothing, names, encoding).items)
+    return chunks
+
+
+def _first_reading(file: _File, size: int, watched: Watched, spool: Spool | None = None) -> Chunks:
+    """Read a file once, to check it and to find its items; its pieces go to the spool if there is one."""
+    with watched() as on_bytes, file.open(on_bytes, is_first=True) as content:
+        sizes: list[int] = []
+        pieces = content.pieces if spool is None else spool.passed(content.pieces)
+        pieces = _measured(pieces, size, sizes)
+        known, n_transactions = items_of_pieces(pieces, content.declared, is_text=content.is_text)
+        return Chunks(file, known, n_transactions, content.description, size=size, sizes=tuple(sizes))
+
+
+def _cached(file: _File, size: int, folder: Path | bool, watched: Watched) -> Chunks:
+    """Return chunks whose rows are in a cache, which is made if there is none that fits."""
+    with open_source(file.path):  # a file that is missing is the usual error
+        key = SourceKey.of(file.path, repr((file.options, file.format, size)))
+    target = None if isinstance(folder, bool) else key.file_in(folder)
+    rows = None if target is None else RowsFile.opened(target, key)
+    if rows is not None:
+        return Chunks.in_cache(file, rows, size)
+    try:
+        return _written(file, size, key, target, watched)
+    except SpreadError:
+        return _written(replace(file, is_spread=True), size, key, target, watched)
+
+
+def _written(file: _File, size: int, key: SourceKey, target: Path | None, watched: Watched) -> Chunks:
+    """Read a file for the first time, and write its rows to the cache.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file changes meanwhile.
+    """
+    with scratch_file() as scratch:
+        spool = Spool(scratch)
+        read = _first_reading(file, size, watched, spool)
+        if SourceKey.of(file.path, key.reading) != key:
+            raise InvalidInputError(
+                f"expected a file that stays as it is while it is read, got {file.name} which has changed; "
+                "wait until nobody writes to the file, and call read_chunks again"
+            )
+        facts = facts_of(key, read.items, read.n_transactions, read.source)
+        parts = ((part.indptr, part.indices) for part in read.cut(spool, is_canonical=False))
+        rows = RowsFile.scratch(parts, facts) if target is None else RowsFile.kept(target, parts, facts)
+    return Chunks.in_cache(file, rows, size)
 
 
 class Chunks:
@@ -186,13 +240,34 @@ class Chunks:
         *,
         size: int,
         sizes: tuple[int, ...],
+        rows: RowsFile | None = None,
     ) -> None:
         self.sizes = sizes
+        self._rows = rows
         self._file = file
         self._known = known
         self._size = size
         self.n_transactions = n_transactions
         self.source = source
+
+    @classmethod
+    def in_cache(cls, file: _File, rows: RowsFile, size: int) -> Chunks:
+        """Return chunks whose rows are in a cache: the file is not read again."""
+        items = Items(rows.facts["labels"])
+        known, n, source = FileItems(items, items.labels), rows.facts["n_transactions"], rows.facts["source"]
+        return cls(file, known, n, source, size=size, sizes=rows.sizes, rows=rows)
+
+    def renamed(self, items: Items) -> Chunks:
+        """Return the same chunks with other names for the items, in the order of their codes."""
+        return Chunks(
+            self._file,
+            self._known.renamed(items),
+            self.n_transactions,
+            self.source,
+            size=self._size,
+            sizes=self.sizes,
+            rows=self._rows,
+        )
 
     @property
     def items(self) -> Items:
@@ -224,13 +299,28 @@ class Chunks:
             yield chunk
 
     def _read(self) -> Iterator[Transactions]:
-        n_read = 0
+        if self._rows is not None:
+            for number in range(len(self.sizes)):
+                indptr, codes = self._rows.rows(number)
+                yield Transactions.from_canonical(indptr, codes, self.items, source=self.source)
+            return
         with self._file.open() as content:
-            known = (self._known.renumbered(piece, self._file.name) for piece in content.pieces)
-            make = Transactions.from_canonical if content.is_canonical else Transactions
-            for indptr, codes in chunks_of_rows(known, self._size):
-                n_read += len(indptr) - 1
-                yield make(indptr, codes, self._known.items, source=self.source)
+            yield from self.cut(content.pieces, is_canonical=content.is_canonical)
+
+    def cut(self, pieces: Iterable[Encoded], *, is_canonical: bool) -> Iterator[Transactions]:
+        """Cut the pieces of the file into chunks, with the items of all of it.
+
+        Raises
+        ------
+        InvalidInputError
+            If the file has changed.
+        """
+        n_read = 0
+        known = (self._known.renumbered(piece, self._file.name) for piece in pieces)
+        make = Transactions.from_canonical if is_canonical else Transactions
+        for indptr, codes in chunks_of_rows(known, self._size):
+            n_read += len(indptr) - 1
+            yield make(indptr, codes, self.items, source=self.source)
         if n_read != self.n_transactions:
             raise InvalidInputError(
                 f"expected {self.n_transactions:,} transactions in {self._file.name}, as before, got "
@@ -255,19 +345,20 @@ class _File:
     path: str | os.PathLike[str]
     options: ReadOptions
     format: str | None
+    is_spread: bool = False  # the rows of a transaction in a long table need not stand together
 
     @property
     def name(self) -> str:
         return Path(self.path).name
 
     @contextmanager
-    def open(self, on_bytes: Callable[[int], None] | None = None) -> Iterator[_Content]:
+    def open(
+        self, on_bytes: Callable[[int], None] | None = None, *, is_first: bool = False
+    ) -> Iterator[_Content]:
         with open_source(self.path, on_bytes) as source:
-            yield self._content(source, recognise(source, self.options, self.format))
+            yield self._content(source, recognise(source, self.options, self.format), is_first=is_first)
 
-    def _content(self, source: Source, found: Recognised) -> _Content:
-        if found.format == "long":
-            raise NotInChunksError(_long_message(source))
+    def _content(self, source: Source, found: Recognised, *, is_first: bool) -> _Content:
         if self.format == "table":
             raise NotInChunksError(
                 f"expected transactions in lines or rows, to read them in chunks, got format='table' for "
@@ -279,7 +370,12 @@ class _File:
                 f"{source.label}; read it whole, or write what remains as JSONL or Parquet"
             )
         if found.format in ("parquet", "arrow"):
-            return self._table(source, found)
+            return self._table(source, found, is_first=is_first)
+        if found.format == "long":
+            table = long_table(source, found, self.options)
+            columns = chosen_columns(found, self.options)
+            said = description_of(source, found, columns=columns)
+            return _Content(self._pieces_of_long(table, is_first=is_first), said, is_text=True)
         description, encoding = description_of(source, found), self.options.encoding
         if found.format == "fimi":
             return _Content(fimi_pieces(source, encoding), description, is_canonical=True)
@@ -290,26 +386,23 @@ class _File:
         items, pieces = onehot_pieces(source, found, self.options)
         return _Content(pieces, description, items)
 
-    def _table(self, source: Source, found: Recognised) -> _Content:
+    def _pieces_of_long(self, table: LongTable, *, is_first: bool) -> Iterator[Encoded]:
+        if self.is_spread:
+            return pieces_apart(table)
+        return pieces_together(table, SeenIds() if is_first else None)
+
+    def _table(self, source: Source, found: Recognised, *, is_first: bool) -> _Content:
         if source.gzipped:
             raise NotInChunksError(
                 f"expected a Parquet or Arrow file that is not gzipped, to read it in chunks, got "
                 f"{source.label}; unpack it with gunzip first"
             )
         layout = self.format if self.format in LAYOUTS else None
-        declared, pieces, layout = arrow_pieces(
-            source, self.options, parquet=found.format == "parquet", layout=layout
-        )
-        if layout == "long":
-            raise NotInChunksError(_long_message(source))
-        return _Content(pieces, description_of(source, found, layout), declared)
-
-
-def _long_message(source: Source) -> str:
-    return (
-        "expected whole transactions in lines or rows, to read them in chunks, got the long table "
-        f"{source.label}; write one list for each transaction, as JSONL or Parquet"
-    )
+        content = arrow_pieces(source, self.options, parquet=found.format == "parquet", layout=layout)
+        said = description_of(source, found, content.layout, content.said)
+        if content.table is not None:
+            return _Content(self._pieces_of_long(content.table, is_first=is_first), said)
+        return _Content(content.pieces, said, content.declared)
 
 
 def _readable_again(path: object) -> str | os.PathLike[str]:

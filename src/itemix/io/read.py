@@ -250,7 +250,7 @@ def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str |
     description = description_of(source, found)
     if found.format == "long":
         encoded, said = read_long(source, found, options)
-        said = ", ".join(part for part in (_chosen(found, options), said) if part)
+        said = ", ".join(part for part in (chosen_columns(found, options), said) if part)
         return encoded, description_of(source, found, columns=said)
     if found.format == "fimi":
         return read_fimi(source, options.encoding), description
@@ -260,7 +260,7 @@ def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str |
     return read_text(source, found, options), description
 
 
-def _chosen(found: Recognised, options: ReadOptions) -> str | None:
+def chosen_columns(found: Recognised, options: ReadOptions) -> str | None:
     """Say which columns of a long table are read, if there was a choice."""
     if len(found.columns) == 2 or (options.transaction is not None and options.item is not None):
         return None

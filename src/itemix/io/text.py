@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from itemix.core.items import Items, labels_from_text
 from itemix.core.rows import LongRows, as_columns, ids_of_rows, long_rows
 from itemix.errors import InvalidInputError
 from itemix.io.detect import LIST_NAMES, find_column, pair_of_columns
+from itemix.io.long import LongTable
 from itemix.io.source import Utf8Stream, csv_parts, line_blocks, text_lines
 from itemix.kernels import text as kernels
 
@@ -168,14 +170,7 @@ def read_long(source: Source, found: Recognised, options: ReadOptions) -> tuple[
 
 
 def _long_rows(source: Source, found: Recognised, options: ReadOptions) -> LongRows:
-    transaction, item = pair_of_columns(found.columns, options)
-    options.rows.check_columns(found.columns)
-    names = list(dict.fromkeys([*transaction, item, *options.rows.columns]))
-    for name in names:
-        if found.columns.count(name) > 1:
-            raise InvalidInputError(
-                f"expected one column {name!r}, got {found.columns.count(name)} in {source.label}; rename one"
-            )
+    transaction, item, names = _columns_of_long(source, found, options)
     table = _read_columns(source, found, names, options.encoding, "a long CSV table")
     columns = {name: partial(table.column, name) for name in names}
     try:
@@ -186,10 +181,54 @@ def _long_rows(source: Source, found: Recognised, options: ReadOptions) -> LongR
         raise InvalidInputError(f"{source.label}: {error}") from None
 
 
+def _columns_of_long(
+    source: Source, found: Recognised, options: ReadOptions
+) -> tuple[tuple[str, ...], str, list[str]]:
+    """Return the columns of transactions, that of items, and all that are read."""
+    transaction, item = pair_of_columns(found.columns, options)
+    options.rows.check_columns(found.columns)
+    names = list(dict.fromkeys([*transaction, item, *options.rows.columns]))
+    for name in names:
+        if found.columns.count(name) > 1:
+            raise InvalidInputError(
+                f"expected one column {name!r}, got {found.columns.count(name)} in {source.label}; rename one"
+            )
+    return transaction, item, names
+
+
+def long_table(source: Source, found: Recognised, options: ReadOptions) -> LongTable:
+    """Return a long table that is read batch by batch.
+
+    Raises
+    ------
+    InvalidInputError
+        As in `read_long`.
+    """
+    import pyarrow as pa
+
+    transaction, item, names = _columns_of_long(source, found, options)
+
+    def batches() -> Iterator[pa.Table]:
+        with _csv_reader(source, found, names, options.encoding, "a long CSV table") as reader:
+            for batch in reader:
+                yield pa.Table.from_batches([batch])
+
+    return LongTable(source.label, transaction, item, batches(), options, is_text=True)
+
+
 def _read_columns(
     source: Source, found: Recognised, wanted: Sequence[str], encoding: str, what: str
 ) -> pa.Table:
     """Return columns of text with the distinct values of each, and their numbers."""
+    with _csv_reader(source, found, wanted, encoding, what) as reader:
+        return reader.read_all()
+
+
+@contextmanager
+def _csv_reader(
+    source: Source, found: Recognised, wanted: Sequence[str], encoding: str, what: str
+) -> Iterator[csv.CSVStreamingReader]:
+    """Yield a reader of columns of text; what is wrong with the file is an error that says where."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -200,7 +239,7 @@ def _read_columns(
         return "error"
 
     try:
-        reader = csv.open_csv(
+        yield csv.open_csv(
             Utf8Stream(source, encoding),
             read_options=csv.ReadOptions(
                 use_threads=False,  # rows are numbered only without threads
@@ -216,7 +255,6 @@ def _read_columns(
                 column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in wanted},
             ),
         )
-        return reader.read_all()
     except pa.ArrowInvalid as error:
         raise InvalidInputError(_malformed(source, wrong, error, what)) from None
 

@@ -11,7 +11,7 @@ from itemix.core.display import format_name
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from itemix._typing import Floats
+    from itemix._typing import Floats, Ints
     from itemix.core.items import Label
     from itemix.models.causes import AnyComponents
 
@@ -69,6 +69,28 @@ def in_general(mixture: AnyComponents, component: int) -> str:
     """Say in a few words what a component without characteristic items is like."""
     is_smaller = mixture.probs[component].sum() < mixture.item_probabilities.sum()
     return "fewer items of all kinds" if is_smaller else "a bit of everything"
+
+
+def values_by_column(mixture: AnyComponents, components: Ints) -> dict[str, list[str]]:
+    """Return the most probable value of each column of a table in some components, with its probability.
+
+    The columns that tell most of the component (their mutual information) come first. Without a table there
+    are none.
+    """
+    items = mixture.items
+    if items.bins is None or items.column_of is None:
+        return {}
+    told = mixture.weights @ _told(mixture.probs, mixture.item_probabilities)
+    found: dict[str, list[str]] = {}
+    information: dict[str, float] = {}
+    for number, column in enumerate(items.bins):
+        codes = np.flatnonzero(items.column_of == number)
+        if len(codes):
+            probs = mixture.probs[np.ix_(components, codes)]
+            names = [str(name).removeprefix(f"{column}=") for name in items.names(codes)]
+            found[column] = [f"{names[row.argmax()]} {row.max():.0%}" for row in probs]
+            information[column] = float(told[codes].sum())
+    return {name: found[name] for name in sorted(found, key=information.__getitem__, reverse=True)}
 
 
 def _told(p: Floats, q: Floats) -> Floats:

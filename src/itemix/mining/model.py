@@ -89,7 +89,12 @@ class ModelSearch(ABC):
         self._running = n_threads, on_progress
         self._rank_of = ranks_by(model.item_probabilities)
         self._own, self._item_joint = self._joint()
-        self._item_joint[np.concatenate([options.include, options.exclude])] = -1.0
+        # No transaction holds two values of one column of a table.
+        rivals = model.items.of_same_columns(options.include)
+        self._item_joint[np.concatenate([options.include, options.exclude, rivals])] = -1.0
+        columns = model.items.column_of
+        if columns is not None and len(np.unique(columns[options.include])) < len(options.include):
+            self._own, self._item_joint[:] = 0.0, -1.0
 
     @abstractmethod
     def _joint(self) -> tuple[float, Floats]:
@@ -111,8 +116,8 @@ class ModelSearch(ABC):
         most = UNBOUNDED if max_itemsets is None else max_itemsets
         try:
             if options.target == "all":
-                return self._possible(self._probable(threshold, most, options.min_len, options.max_len))
-            found = self._possible(self._probable(threshold, most, 1, UNBOUNDED))
+                return self._probable(threshold, most, options.min_len, options.max_len)
+            found = self._probable(threshold, most, 1, UNBOUNDED)
         except SearchStopped as stop:
             # Closed and maximal sets are chosen among those of every length.
             ways = ("max_len", "top_k") if options.target == "all" else ("top_k",)
@@ -125,16 +130,6 @@ class ModelSearch(ABC):
         columns = SetColumns(chosen.offsets, chosen.codes, chosen.support)
         fitting = (columns.lengths >= options.min_len) & (columns.lengths <= options.max_len)
         return columns.take(np.flatnonzero(fitting))
-
-    def _possible(self, found: SetColumns) -> SetColumns:
-        """Leave out sets with two values of one column of a table, which no transaction can hold."""
-        column_of = self._model.items.column_of
-        if column_of is None or found.n_sets == 0:
-            return found
-        set_of = np.repeat(np.arange(found.n_sets), found.lengths)
-        pairs = np.sort(set_of * (int(column_of.max()) + 1) + column_of[found.codes])
-        twice = pairs[1:][pairs[1:] == pairs[:-1]] // (int(column_of.max()) + 1)
-        return found.take(np.setdiff1d(np.arange(found.n_sets), twice))
 
     def top(self, threshold: float, k: int) -> SetColumns:
         """Return the k most probable sets, among those of at least the threshold."""
@@ -209,19 +204,20 @@ class MixtureSearch(RootSearch):
     ) -> list[Callable[[], ThreadRecords]]:
         """Return the jobs of the threads, which take roots from one queue and search below them."""
         table = np.ascontiguousarray(self._model.probs[:, order].T)
-        may_pair = self._may_pair(table, lowest, limits)
+        may_pair = self._may_pair(order, table, lowest, limits)
         arrays = self._start, table, self._item_joint[order], may_pair
         ranked = RankedMixture(*map(readonly_view, arrays))
         queue = np.array([len(order)], dtype=np.int64)
         job = partial(prefix.search, search.shared, limits, queue, lowest, ranked)
         return [job] * self._n_threads
 
-    def _may_pair(self, table: Floats, lowest: float, limits: SearchLimits) -> Array:
+    def _may_pair(self, order: Codes, table: Floats, lowest: float, limits: SearchLimits) -> Array:
         """Return the pairs of items that may be probable enough, as `RankedMixture` has them."""
         F, K = table.shape
-        if F * F * K < _MANY_PRODUCTS or limits.max_len == 1:
-            return every_pair(F)
-        return probable_pairs(self._start, table, lowest)
+        is_small = F * F * K < _MANY_PRODUCTS or limits.max_len == 1
+        found = every_pair(F) if is_small else probable_pairs(self._start, table, lowest)
+        columns = self._model.items.column_of
+        return found if columns is None else without_rivals(found, columns[order])
 
 
 class CorrectedSearch(ModelSearch):
@@ -284,6 +280,15 @@ def _least_count(count: float) -> int:
 def every_pair(n_items: int) -> Array:
     """Return bits for pairs of items, as `RankedMixture` has them, all of which are 1."""
     return np.full((n_items, (n_items + 7) // 8), 255, dtype=np.uint8)
+
+
+def without_rivals(bits: Array, columns: Codes) -> Array:
+    """Return the bits of pairs without those of two values of one column, given the column of each item."""
+    kept = bits.copy()
+    for first in range(0, len(columns), _PAIR_ROWS):
+        differ = columns[first : first + _PAIR_ROWS, None] != columns
+        kept[first : first + _PAIR_ROWS] &= np.packbits(differ, axis=1, bitorder="little")
+    return kept
 
 
 def probable_pairs(weights: Floats, table: Floats, lowest: float) -> Array:
@@ -377,6 +382,9 @@ class LevelSearch(RootSearch):
 
     def _kept(self, candidates: Codes, order: Codes, lowest: float) -> tuple[Codes, Floats]:
         still_wanted()
+        columns = self._model.items.column_of
+        if columns is not None:  # the sets that were joined differ in the last two items
+            candidates = candidates[columns[order[candidates[:, -1]]] != columns[order[candidates[:, -2]]]]
         values = self._probabilities_of(candidates, order)
         kept = values >= lowest
         return candidates[kept], values[kept]

@@ -237,6 +237,8 @@ def recommend(
 ) -> list[Recommendation]:
     """Return the n most probable items that a basket does not hold yet, most probable first.
 
+    Of a column of a table, of which the basket has a value already, no other value is recommended.
+
     Parameters
     ----------
     model : Model
@@ -266,7 +268,7 @@ def recommend(
         found = chances_of_items(model, *one_set(held), affinity=affinity)[0]
     else:
         found = model.items_given(held, missing).copy()
-    known = np.union1d(held, missing)
+    known = np.unique(np.concatenate([held, missing, model.items.of_same_columns(held)]))
     found[known] = -1.0
     order = np.argsort(-found, kind="stable")[: min(n, model.n_items - len(known))]
     overall = model.item_probabilities
@@ -306,7 +308,8 @@ def recommend_many(
             own = codes[offsets[first] : offsets[last]]
             part = offsets[first : last + 1] - offsets[first]
             found = chances_of_items(model, part, own, complete=complete, affinity=affinity)
-            found[np.repeat(np.arange(last - first), np.diff(part)), own] = -1.0
+            ends, taken = model.items.taken_by_rows(part, own)
+            found[np.repeat(np.arange(last - first), np.diff(ends)), taken] = -1.0
             top = best_columns(found, n)
             chance = np.take_along_axis(found, top, axis=1)
             out[0][first:last] = np.where(chance >= 0, top, -1)

@@ -198,7 +198,9 @@ def _apply(rules: Rules, indptr: Ints, indices: Codes, n: int, metric: str) -> I
         consequents.find(consequents),
         *kernels.rules_by_item(antecedents.offsets, antecedents.codes, frequency),
     )
-    best = kernels.best_rules(indptr, indices, ranked, n)
+    ends, taken = rules.items.taken_by_rows(indptr, indices)
+    ends, taken = readonly(ends, np.int64, copy=False), readonly(taken, np.int32, copy=False)
+    best = kernels.best_rules(indptr, indices, ends, taken, ranked, n)
     return np.where(best >= 0, order[best], -1) if len(order) else best
 
 

@@ -456,6 +456,9 @@ class Rules(Tabular):
         sides = zip(self.antecedents.part(0, n), self.consequents.part(0, n), strict=True)
         return {**columns, "rule": [display.format_rule(*both, width=width) for both in sides]}
 
+    def _sides(self) -> tuple[tuple[Sets, ...], tuple[str, ...]]:
+        return (self.antecedents, self.consequents), ("", "-> ")
+
     def _title(self) -> str:
         least, n = self.min_threshold, self.n_transactions
         threshold = "" if least is None else f"{self.metric} >= {least:g}"

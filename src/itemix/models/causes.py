@@ -89,7 +89,7 @@ class Causes:
     __hash__ = None  # type: ignore[assignment]
 
     def alone(self, cause: int) -> Mixture:
-        """Return the distribution of the transactions in which a cause acts, and others with it as they do."""
+        """Return the distribution of the transactions in which a cause acts, whatever else does."""
         return Mixture(self._given[cause] / self._given[cause].sum(), self._states, self.items)
 
 

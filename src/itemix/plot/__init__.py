@@ -12,6 +12,7 @@ from itemix.plot.patterns import (
     rules_scatter,
     support_agreement,
     support_distribution,
+    surprises,
     top_itemsets,
 )
 
@@ -26,6 +27,7 @@ __all__ = [
     "rules_scatter",
     "support_agreement",
     "support_distribution",
+    "surprises",
     "top_itemsets",
     "trace",
 ]

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 NAME_WIDTH = 26
 _SHORTEST_NAME, _LONGEST_NAME = 8, 32
 _FEWEST_TICKS = 3
+# Within a decade; the first only where there are more than these many times between the ends.
+_STEPS = ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 6, 8))
+_WIDE = 2000
 
 # Names of items are plain text, whatever characters are in them.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
@@ -201,7 +204,7 @@ def _round_shares(low: float, high: float) -> list[float]:
     from matplotlib.ticker import MaxNLocator
 
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for steps in ((1, 2, 5), (1, 1.5, 2, 3, 4, 6, 8)):
+    for steps in _STEPS[0 if high > _WIDE * low else 1 :]:
         ticks = [m * 10.0**d for d in decades for m in steps if low * 0.999 <= m * 10.0**d <= high * 1.001]
         if len(ticks) >= _FEWEST_TICKS:
             return ticks

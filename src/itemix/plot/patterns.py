@@ -14,10 +14,13 @@ from itemix.mining.ruleset import Rules
 from itemix.plot import canvas
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
 
     from itemix._typing import Floats, TransactionsLike
     from itemix.mining.comparison import Comparison
+    from itemix.mining.surprise import Surprises
     from itemix.plot.canvas import Palette
 
 
@@ -330,6 +333,105 @@ def differences(comparison: Comparison, n: int = 15, *, ax: Axes | None = None) 
     return ax
 
 
+_MOST_SURPRISES = 1000
+_STEPS_OF_Q = (1e-4, 1e-2)
+
+
+def surprises(surprises: Surprises, *, n_named: int = 5, ax: Axes | None = None) -> Axes:
+    """Draw surprises: the support in the data against the expected one, coloured by q value.
+
+    Both axes are logarithmic; on the line both are the same. Sets that are more frequent than expected are
+    blue and point upwards, the others are orange and point downwards, the stronger the smaller q is. Sets
+    with a q value above 5% are rings: they are there if `itemix.surprises` was asked for all sets with
+    ``level=1``. The most significant ones have a number and stand below in words.
+
+    Parameters
+    ----------
+    surprises : Surprises
+        What `itemix.surprises` has returned.
+    n_named : int, default 5
+        How many surprises to name, at most 9. Of those that would lie on each other only the first is named.
+    ax : matplotlib Axes, optional
+        Where to draw; by default new ones.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> train, new = itemix.datasets.load("grocery_store").split(0.5, random_state=0)
+    >>> model = itemix.DirichletProcessMixture(12, random_state=0).fit(train)
+    >>> ax = itemix.plot.surprises(itemix.surprises(model, new, min_support=0.02, level=1.0))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('expected support', 'support in the data')
+    """
+    from itemix.mining.surprise import Surprises
+
+    canvas.require_kind(surprises, Surprises, by="itemix.surprises(model, data)")
+    if len(surprises) == 0:
+        raise InvalidInputError(
+            "expected at least one surprise to draw, got none; try level=1.0 for all sets"
+        )
+    is_find = surprises.q_value <= _FIND
+    finds = surprises.take(np.flatnonzero(is_find)[:_MOST_SURPRISES])
+    n_named = min(n_named, _MOST_NAMED, len(finds))
+    ax = canvas.axes_of(ax, 6.0, 4.6 + 0.18 * n_named)
+    palette = canvas.palette_of(ax)
+    both = np.stack([surprises.expected, surprises.support])
+    # What does not occur lies at the edge.
+    low = np.array([values[values > 0].min(initial=1.0) for values in both]) / 1.3
+    high = np.minimum(both.max(axis=1) * 1.2, 1.0)
+    canvas.entitle(ax, palette, _in_words(surprises, len(finds)), rows=1)
+    canvas.frame(ax, palette, grid="xy")
+    ends = float(low.min()), float(high.max())
+    ax.plot(ends, ends, color=palette.muted, linewidth=1, zorder=1)
+    places = np.maximum(both, 1.05 * low[:, None])
+    others = np.flatnonzero(~is_find)
+    # Of very many, each so many-th is drawn: the cloud looks the same.
+    others = others[:: max(1, -(-len(others) // _MOST_SURPRISES))]
+    if len(others):
+        rings: dict[str, Any] = {"s": 9, "facecolors": "none", "edgecolors": palette.muted, "linewidths": 0.5}
+        ax.scatter(*places[:, others], **rings, alpha=0.6, label="no find", zorder=2)
+    step = np.searchsorted(_STEPS_OF_Q, finds.q_value)
+    more = finds.ratio > 1
+    at = places[:, is_find][:, : len(finds)]
+    for position, (alpha, label) in reversed(list(enumerate(_SHOWN_AS))):
+        own = step == position
+        sides = (own & more, "^", palette.positive, label), (own & ~more, "v", palette.negative, "")
+        for held, marker, colour, own_label in sides:
+            if held.any():
+                mark: dict[str, Any] = {"s": 30, "marker": marker, "color": colour, "linewidths": 0}
+                is_named = own_label or not (own & more).any()
+                ax.scatter(
+                    *at[:, held], **mark, alpha=alpha, label=label if is_named else None, zorder=6 - position
+                )
+    for axis, first, last in zip("xy", low.tolist(), high.tolist(), strict=True):
+        canvas.log_shares(ax, axis, first, last)
+    ax.set(xlabel="expected support", ylabel="support in the data")
+
+    def said(position: int, room: int) -> str:
+        found = finds[position : position + 1]
+        numbers = f"{canvas.as_percent(found.support[0])} for {canvas.as_percent(found.expected[0])}"
+        return f"{canvas.short_sets([found.sets[0]], room - len(numbers) - 2)[0]}: {numbers}"
+
+    _name_best(ax, palette, at.T, said, n_named)
+    canvas.legend(ax, palette, columns=5, handletextpad=0.1, columnspacing=0.8)
+    return ax
+
+
+_FIND = 0.05
+_SHOWN_AS = ((1.0, "q up to 0.01%"), (0.7, "q up to 1%"), (0.45, "q up to 5%"))
+
+
+def _in_words(found: Surprises, n_finds: int) -> str:
+    if n_finds < len(found):
+        return f"{plural(n_finds, 'surprise')} among {len(found):,} itemsets"
+    return f"{plural(n_finds, 'surprise')}: seen and expected"
+
+
 _SET_WIDTH = 34
 
 
@@ -450,7 +552,12 @@ def rules_scatter(rules: Rules, *, n_named: int = 5, ax: Axes | None = None) -> 
     canvas.frame(ax, palette, grid="xy")
     _draw_dots(ax, palette, shown)
     _scale(ax, shown)
-    _name_best(ax, palette, shown, n_named)
+
+    def said(position: int, room: int) -> str:
+        rule = shown[position]
+        return " → ".join(canvas.short_sets([rule.antecedents, rule.consequents], room))
+
+    _name_best(ax, palette, np.column_stack([shown.support, shown.confidence]), said, n_named)
     canvas.legend(ax, palette, columns=6, handletextpad=0.1, columnspacing=0.8)
     return ax
 
@@ -506,29 +613,28 @@ def _scale(ax: Axes, rules: Rules) -> None:
     ax.set(xlabel="support", ylabel="confidence")
 
 
-def _name_best(ax: Axes, palette: Palette, rules: Rules, n: int) -> None:
-    """Put numbers on the rules of highest lift that are far enough from each other, and write them below."""
-    places = ax.transLimits.transform(
-        ax.transScale.transform(np.column_stack([rules.support, rules.confidence]))
-    )
+def _name_best(ax: Axes, palette: Palette, places: Floats, said: Callable[[int, int], str], n: int) -> None:
+    """Put numbers on the first places that are far enough from each other, and write below what they are.
+
+    `said` gets a position and how many characters there is room for.
+    """
+    on_axes = ax.transLimits.transform(ax.transScale.transform(places))
     chosen: list[int] = []
-    for position, place in enumerate(places):
-        if len(chosen) < n and all(np.hypot(*(place - places[other])) > _APART for other in chosen):
+    for position, place in enumerate(on_axes):
+        if len(chosen) < n and all(np.hypot(*(place - on_axes[other])) > _APART for other in chosen):
             chosen.append(position)
     room = int(canvas.size_in_characters(ax)[0]) - 6
     lines = []
     for number, position in enumerate(chosen, start=1):
-        rule = rules[position]
-        place = (rule.support, rule.confidence)
+        x, y = places[position].tolist()
         badge: dict[str, Any] = {
             "s": 105,
             "facecolor": palette.paper,
             "edgecolor": palette.ink,
             "linewidths": 1.2,
         }
-        ax.scatter(place[0], place[1], **badge, zorder=9 + number)
+        ax.scatter(x, y, **badge, zorder=9 + number)
         number_in_it = {"ha": "center", "fontsize": "x-small", "fontweight": "bold", "color": palette.ink}
-        canvas.beside(ax, place, str(number), by=(0, -0.5), zorder=9 + number, **number_in_it)
-        left, right = canvas.short_sets([rule.antecedents, rule.consequents], room)
-        lines.append(f"{number}  {left} → {right}")
+        canvas.beside(ax, (x, y), str(number), by=(0, -0.5), zorder=9 + number, **number_in_it)
+        lines.append(f"{number}  {said(position, room)}")
     canvas.below(ax, palette, lines)

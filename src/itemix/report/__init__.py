@@ -27,6 +27,7 @@ _SECTIONS = (
     sections.itemsets,
     sections.dependencies,
     sections.rules,
+    sections.surprises,
     sections.diagnostics,
 )
 _TITLE = "What the transactions hold"
@@ -40,14 +41,15 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     data: TransactionsLike | None = None,
+    test: TransactionsLike | None = None,
     title: str | None = None,
     min_support: float | None = None,
 ) -> None:
     """Write what a model has found to an HTML file that needs no other file, no network and no script.
 
-    It has a summary, the components, the top itemsets, dependencies, rules and diagnostics, each with a
-    picture and sentences computed from the numbers. It holds no transactions. It is light or dark as the
-    reader's system is, can be printed, and fits a phone.
+    It has a summary, the components, the top itemsets, dependencies, rules, with `test` surprises, and
+    diagnostics, each with a picture and sentences computed from the numbers. It holds no transactions. It is
+    light or dark as the reader's system is, can be printed, and fits a phone.
 
     Parameters
     ----------
@@ -57,6 +59,8 @@ def write_report(
         Where to write it; an old file stays until the new one is complete.
     data : Transactions, data frame, matrix or list of lists, optional
         Transactions to compare with: exact supports are counted in them.
+    test : Transactions, data frame, matrix or list of lists, optional
+        Transactions that the model was not fitted to: what in them it does not expect.
     title : str, optional
         The heading of the report.
     min_support : float, optional
@@ -65,7 +69,8 @@ def write_report(
     Raises
     ------
     InvalidInputError
-        If it is not a fitted model, the data has none of its items, or no itemset is that probable.
+        If it is not a fitted model, the data has none of its items, no itemset is that probable, or there is
+        `test` and the model has no posterior, or was fitted to it.
     MissingExtraError
         If matplotlib is not installed.
     OutputError
@@ -79,7 +84,7 @@ def write_report(
     >>> itemix.write_report(model, "report.html", data=tx, title="The grocery store")
     """
     checked_target(path)
-    text = render_report(model, data=data, title=title, min_support=min_support)
+    text = render_report(model, data=data, test=test, title=title, min_support=min_support)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
@@ -88,11 +93,13 @@ def render_report(
     model: ModelLike,
     *,
     data: TransactionsLike | None = None,
+    test: TransactionsLike | None = None,
     title: str | None = None,
     min_support: float | None = None,
 ) -> str:
     """Return the report as the text of an HTML page; parameters as in `write_report`."""
-    findings = find(model, None if data is None else as_transactions(data), min_support)
+    data, test = (None if given is None else as_transactions(given) for given in (data, test))
+    findings = find(model, data, min_support, test)
     parts = [made for make in _SECTIONS if (made := make(findings)) is not None]
     heading = format_name(_TITLE if title is None else title, sys.maxsize)
     header = element(

@@ -13,6 +13,7 @@ from itemix.fitted import FittedModel
 from itemix.mining.mine import mine
 from itemix.mining.query import Dependency, Sign, dependencies
 from itemix.mining.rules import rules
+from itemix.models.mixture import Mixture
 from itemix.plot.patterns import exact_supports
 
 if TYPE_CHECKING:
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
     from itemix.core.items import Label
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
+    from itemix.estimators.summary import Summary
     from itemix.mining.ruleset import Rules
+    from itemix.mining.surprise import Surprises
     from itemix.models.base import Model
 
 
 LEVEL = 0.9
+RARE = 0.01
 MOST_ITEMSETS = 200_000
 _ITEMSETS = 1000
 _PAIRS = 64
@@ -36,6 +40,28 @@ _RULES_NAMED = 10
 _RULES_FOR_EACH = 3
 _NOISE = 1e-9
 _ATTRACTS = 1.000001  # a lift above 1 that is more than rounding
+
+
+_SUMMARISED = 12
+
+
+class News(NamedTuple):
+    """What transactions that the model has not seen hold against it.
+
+    Attributes
+    ----------
+    tested : Surprises
+        All itemsets that were tested.
+    summary : Summary or None
+        The shortest list of them after which nothing contradicts, or its beginning; None if the model has no
+        components.
+    n_unusual : int or None
+        How many of the transactions have a p value up to `RARE`; None if the model does not tell.
+    """
+
+    tested: Surprises
+    summary: Summary | None
+    n_unusual: int | None
 
 
 class Fit(NamedTuple):
@@ -69,6 +95,8 @@ class Findings:
         All rules with one item on the right, a lift above 1 and some confidence.
     best_rules : Rules
         Those of the highest lift, a few for each item on the right.
+    news : News or None
+        What transactions that the model has not seen hold against it, if there are some.
     """
 
     fitted: FittedModel
@@ -81,6 +109,7 @@ class Findings:
     avoiding: list[Dependency]
     rules: Rules
     best_rules: Rules
+    news: News | None
 
     @property
     def model(self) -> Model:
@@ -88,13 +117,16 @@ class Findings:
         return self.fitted.model
 
 
-def find(source: ModelLike, data: Transactions | None, min_support: float | None) -> Findings:
+def find(
+    source: ModelLike, data: Transactions | None, min_support: float | None, test: Transactions | None = None
+) -> Findings:
     """Ask a model everything that a report tells.
 
     Raises
     ------
     InvalidInputError
-        If it is not a model, the data has none of its items, or it expects no itemset at the threshold.
+        If it is not a model, the data has none of its items, it expects no itemset at the threshold, or it
+        cannot be tested.
     """
     fitted = FittedModel.of(source)
     model = fitted.model
@@ -115,6 +147,7 @@ def find(source: ModelLike, data: Transactions | None, min_support: float | None
         avoiding=_pairs(model, "negative"),
         rules=found_rules,
         best_rules=_varied(found_rules, _RULES_NAMED),
+        news=None if test is None else _news(fitted, test, itemsets),
     )
 
 
@@ -170,6 +203,22 @@ def _fit(model: Model, data: Transactions) -> Fit | None:
     p = p[(p > 0) & (p < 1)]
     independent = float((p * np.log(p) + (1 - p) * np.log1p(-p)).sum())
     return Fit(float(model.log_likelihood(known).mean()), independent)
+
+
+def _news(fitted: FittedModel, test: Transactions, itemsets: Itemsets) -> News:
+    """Test a model on transactions that it has not seen, with the threshold of the report's itemsets."""
+    # The estimators import scikit-learn, which takes a second.
+    from itemix.estimators.summary import beliefs, summarise, surprises
+
+    least = itemsets.min_support
+    assert least is not None  # noqa: S101 - they were mined at one
+    tested = surprises(fitted, test, min_support=least, level=1.0)
+    is_mixture = isinstance(beliefs(fitted)[0], Mixture)
+    summary = summarise(test, _SUMMARISED, model=fitted, min_support=least) if is_mixture else None
+    n_unusual = None
+    if fitted.model.has_likelihood:
+        n_unusual = int((fitted.unusual(test, level=0.0).p_value <= RARE).sum())
+    return News(tested, summary, n_unusual)
 
 
 def _pairs(model: Model, sign: Sign) -> list[Dependency]:

@@ -1,4 +1,4 @@
-"""The sections of a report: summary, components, itemsets, dependencies, rules, diagnostics of the fit."""
+"""The sections of a report: summary, components, itemsets, dependencies, rules, surprises, diagnostics."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from itemix.core.display import plural
 from itemix.mining.characteristics import Characteristic, characteristic_items, in_general
 from itemix.mining.query import lift
+from itemix.models.causes import Causes
 from itemix.models.corrected import CorrectedMixture
 from itemix.plot import (
     component_heatmap,
@@ -23,8 +24,9 @@ from itemix.plot import (
     top_itemsets,
     trace,
 )
+from itemix.plot import surprises as surprises_picture
 from itemix.plot.models import largest_components, trace_of
-from itemix.report.findings import LEVEL, MOST_ITEMSETS
+from itemix.report.findings import LEVEL, MOST_ITEMSETS, RARE
 from itemix.report.page import (
     Child,
     Section,
@@ -50,10 +52,12 @@ if TYPE_CHECKING:
     from itemix._typing import Floats
     from itemix.core.items import Label
     from itemix.core.itemsets import Itemsets
+    from itemix.estimators.summary import Summary
     from itemix.fitted import FittedModel, Training
     from itemix.inference.chains import Chain
     from itemix.mining.query import Dependency
     from itemix.mining.ruleset import Rule
+    from itemix.mining.surprise import Surprises
     from itemix.models.causes import AnyComponents
     from itemix.plot.models import Quantity
     from itemix.report.findings import Findings
@@ -187,37 +191,47 @@ _USUAL = 0.3
 
 
 def components(findings: Findings) -> Section | None:
-    """Describe the components, the kinds of transactions that a mixture tells apart, if there are several."""
-    mixture = findings.fitted.components
+    """Describe the components, the kinds of transactions that a mixture tells apart, or the causes."""
+    mixture, called = findings.fitted.components, findings.fitted.called
     if mixture is None or (mixture.weights > 0).sum() < 2:
         return None
     shown = largest_components(mixture, _COMPONENTS)
     n = len(shown)
     parts = [
         paragraph(*_sizes(mixture), lead=True),
-        *_most_distinct(mixture, shown),
+        *_most_distinct(mixture, shown, called),
         *_of_samples(findings),
         *_before_correction(findings),
         figure(
             "sizes",
-            f"The {n} largest components, with the items that are most characteristic of each and their "
+            f"The {n} largest {called}s, with the items that are most characteristic of each and their "
             "probability in it.",
             lambda ax: component_sizes(mixture, _COMPONENTS, ax=ax),
             height=0.4 + 0.42 * n,
         ),
         figure(
             "heat",
-            "How probable the most characteristic items are in each of these components, in per cent. Column "
+            f"How probable the most characteristic items are in each of these {called}s, in per cent. Column "
             "heads are the number and the size of a component.",
             lambda ax: component_heatmap(mixture, _COMPONENTS, ax=ax),
             height=5.6,
         ),
-        _component_table(mixture, shown),
+        _component_table(mixture, shown, called),
     ]
-    return Section("components", "Components", parts)
+    return Section("components", f"{called.capitalize()}s", parts)
 
 
 def _sizes(mixture: AnyComponents) -> list[Child]:
+    if isinstance(mixture, Causes):
+        return [
+            "The model knows ",
+            count(mixture.n_components),
+            " causes, several of which may act in one transaction: on average ",
+            number(float(mixture.weights.sum()), f"{mixture.weights.sum():.1f}"),
+            ". The most frequent acts in ",
+            percent(float(mixture.weights.max())),
+            " of them.",
+        ]
     weights = np.sort(mixture.weights[mixture.weights > 0])[::-1]
     most = int(np.searchsorted(np.cumsum(weights), 0.9 - 1e-12)) + 1
     words: list[Child] = [
@@ -235,7 +249,7 @@ def _sizes(mixture: AnyComponents) -> list[Child]:
     ]
 
 
-def _most_distinct(mixture: AnyComponents, shown: npt.NDArray[np.int64]) -> list[Element]:
+def _most_distinct(mixture: AnyComponents, shown: npt.NDArray[np.int64], called: str) -> list[Element]:
     """Name the component whose usual items include the one of the highest lift."""
     usual = [
         (found.lift, position, found)
@@ -248,7 +262,7 @@ def _most_distinct(mixture: AnyComponents, shown: npt.NDArray[np.int64]) -> list
     lift, position, found = max(usual, key=lambda candidate: candidate[0])
     return [
         paragraph(
-            "The most distinct of the largest is component ",
+            f"The most distinct of the largest is {called} ",
             count(position),
             ": ",
             item(found.item),
@@ -280,7 +294,7 @@ def _before_correction(findings: Findings) -> list[Element]:
     return [paragraph("The components are those of the mixture before its correction.")]
 
 
-def _component_table(mixture: AnyComponents, shown: npt.NDArray[np.int64]) -> Element:
+def _component_table(mixture: AnyComponents, shown: npt.NDArray[np.int64], called: str) -> Element:
     rows = [
         (
             _typical(position, characteristic_items(mixture, k, _ITEMS_NAMED), in_general(mixture, k)),
@@ -290,7 +304,7 @@ def _component_table(mixture: AnyComponents, shown: npt.NDArray[np.int64]) -> El
         for position, k in enumerate(shown.tolist(), start=1)
     ]
     headers = ("typical items: probability, and how many times the overall one", "share", "items each")
-    return table(f"The {plural(len(rows), 'largest component')}", headers, rows)
+    return table(f"The {plural(len(rows), f'largest {called}')}", headers, rows)
 
 
 def _typical(position: int, found: list[Characteristic], otherwise: str) -> Element:
@@ -601,6 +615,98 @@ def _rule_table(best: list[Rule]) -> Element:
     ]
     caption = f"{plural(len(rows), 'rule')} of high lift, few for each item on the right"
     return table(caption, ("rule", "support", "confidence", "lift"), rows)
+
+
+_FIND = 0.05
+
+
+def surprises(findings: Findings) -> Section | None:
+    """Describe what transactions that the model has not seen hold against it, if there are some."""
+    if findings.news is None:
+        return None
+    tested, summary, n_unusual = findings.news
+    finds = tested.take(np.flatnonzero(tested.q_value <= _FIND))
+    parts = [paragraph(*_of_test(tested, finds), lead=True)]
+    if len(finds):
+        parts.append(paragraph(*_of_first(finds)))
+    if n_unusual is not None:
+        parts.append(paragraph(*_of_unusual(n_unusual, tested.n_transactions)))
+    picture = figure(
+        "surprises",
+        "Every itemset that was tested, by the support that the model expects and that in the new "
+        "transactions: on the line both are the same. Triangles are surprises, the stronger the surer.",
+        lambda ax: surprises_picture(tested, ax=ax),
+        height=5.0,
+        narrow_height=4.6,
+    )
+    parts += [picture] if len(tested) else []
+    if len(finds):
+        of_summary = summary is not None and len(summary) > 0
+        parts.append(_summary_table(summary) if of_summary and summary else _surprise_table(finds))
+    return Section("surprises", "Surprises", parts)
+
+
+def _of_test(tested: Surprises, finds: Surprises) -> list[Child]:
+    words: list[Child] = ["In ", count(tested.n_transactions), " transactions that the model has not seen, "]
+    words += [count(len(finds)), " of ", count(tested.n_tested)]
+    contradict = "contradicts" if len(finds) == 1 else "contradict"
+    words.append(f" itemsets {contradict} it, by more than chance and its own uncertainty explain")
+    if len(finds) == 0:
+        return [*words, "."]
+    n_more = int((finds.ratio > 1).sum())
+    return [
+        *words,
+        ": ",
+        count(n_more),
+        " more frequent than expected, ",
+        count(len(finds) - n_more),
+        " less.",
+    ]
+
+
+def _of_first(finds: Surprises) -> list[Child]:
+    n = finds.n_transactions
+    expected = float(n * finds.expected[0])
+    return [
+        "The most certain one is ",
+        itemset(finds.sets[0]),
+        ": ",
+        count(int(finds.count[0])),
+        " transactions where ",
+        number(expected, f"{expected:.0f}" if expected >= 10 else f"{expected:.1f}"),
+        " are expected.",
+    ]
+
+
+def _of_unusual(n_unusual: int, n: int) -> list[Child]:
+    are = "is" if n_unusual == 1 else "are"
+    words = f" of them {are} as unusual as one in a hundred of the model's own transactions; "
+    return [percent(n_unusual / n), words, f"if they came from it, {RARE:.0%} would be."]
+
+
+def _summary_table(found: Summary) -> Element:
+    """List sets after which the model expects the others, each as it is expected after those before."""
+    last = "nothing else contradicts" if found.is_complete else "more would follow"
+    rows = _rows_of_surprises(found)
+    return table(f"The shortest list that explains them; {last}", _SURPRISE_HEADERS, rows)
+
+
+def _surprise_table(finds: Surprises) -> Element:
+    rows = _rows_of_surprises(finds[:_LISTED])
+    return table(f"The {plural(len(rows), 'most certain surprise')}", _SURPRISE_HEADERS, rows)
+
+
+_SURPRISE_HEADERS = ("itemset", "in the data", "expected", "times", "q")
+
+
+def _rows_of_surprises(found: Surprises | Summary) -> list[tuple[Child, ...]]:
+    columns = (found.support, found.expected, found.ratio, found.q_value)
+    return [
+        (itemset(names), percent(support), percent(expected), ratio(times), number(q, f"{q:.2g}"))
+        for names, support, expected, times, q in zip(
+            found.sets, *(column.tolist() for column in columns), strict=True
+        )
+    ]
 
 
 _LISTED = 12

@@ -25,7 +25,7 @@ def test_best_rules(rules, baskets, n):
     by_item = recommend.rules_by_item(*antecedents, frequency)
     ids = np.array([[c for _, c in rules].index(c) for _, c in rules], dtype=np.int64)
     ranked = recommend.RankedRules(*antecedents, *consequents, ids, *by_item)
-    best = recommend.best_rules(*rows, ranked, n)
+    best = recommend.best_rules(*rows, *rows, ranked, n)
     scored = [(a, c, -position) for position, (a, c) in enumerate(rules)]
     expected = [naive.recommend(scored, set(basket), n) for basket in baskets]
     assert [row[row >= 0].tolist() for row in best] == expected

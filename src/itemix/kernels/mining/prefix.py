@@ -50,7 +50,8 @@ class RankedMixture(NamedTuple):
     item_probabilities : array of float64, shape (F,)
         The probability of each item.
     may_pair : array of uint8, shape (F, ceil(F / 8))
-        Bit i of row j, lowest first, is 0 if items i < j cannot be probable enough together.
+        Bit i of row j, lowest first, is 0 if items i < j are not to be joined: they cannot be probable enough
+        together, or are values of one column.
     """
 
     weights: np.ndarray
@@ -142,7 +143,7 @@ def search(
             state[_DEPTH] = 1
             status = _OUT_FULL
             while status != _DONE:
-                status = _descend(branch, found, control, limits.max_len, min_probability)
+                status = _descend(branch, found, control, limits.max_len, min_probability, mixture.may_pair)
                 if status == _OUT_FULL:
                     _report(found.keys[n_reported : state[_N_OUT]], control, limits)
                     n_reported = state[_N_OUT]
@@ -198,6 +199,7 @@ def _descend(
     control: np.ndarray,
     max_len: int,
     min_probability: float,
+    may_pair: np.ndarray,
 ) -> int:
     """Search below one root until done, or until an array is full; calling again goes on from there."""
     levels, ext, ext_probability, phi, products, state = branch
@@ -225,7 +227,7 @@ def _descend(
         if j == 0 or length == max_len:
             continue
         _multiply(products, depth, phi, ext[first + j, _ROW])
-        n_new = _extend(branch, depth, j, min_probability)
+        n_new = _extend(branch, depth, j, min_probability, may_pair)
         if n_new > 0:
             depth += 1
             levels[depth, _START], levels[depth, _SIZE], levels[depth, _CURSOR] = base, n_new, 0
@@ -234,16 +236,20 @@ def _descend(
 
 
 @inlined
-def _extend(branch: Branch, depth: int, j: int, min_probability: float) -> int:
+def _extend(branch: Branch, depth: int, j: int, min_probability: float, may_pair: np.ndarray) -> int:
     """List the extensions of a level that are probable enough with its j-th; they come before it."""
     levels, ext, ext_probability, phi, products, _ = branch
     start, base = levels[depth, _START], levels[depth, _START] + levels[depth, _SIZE]
+    last = ext[start + j, _ITEM]
     n_new = 0
     for i in range(start, start + j):
+        item = ext[i, _ITEM]
+        if (may_pair[last, item >> 3] >> (item & 7)) & 1 == 0:
+            continue
         probability = _dot(products, depth + 1, phi, ext[i, _ROW])
         if probability >= min_probability:
             new = base + n_new
-            ext[new, _ITEM], ext[new, _ROW] = ext[i, _ITEM], ext[i, _ROW]
+            ext[new, _ITEM], ext[new, _ROW] = item, ext[i, _ROW]
             ext_probability[new] = probability
             n_new += 1
     return n_new

@@ -661,10 +661,18 @@ def rules_by_item(
 
 
 @kernel
-def best_rules(indptr: np.ndarray, indices: np.ndarray, rules: RankedRules, n: int) -> np.ndarray:
+def best_rules(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    taken_indptr: np.ndarray,
+    taken: np.ndarray,
+    rules: RankedRules,
+    n: int,
+) -> np.ndarray:
     """Find the n best rules with distinct consequents for each basket: (n_baskets, n) int64, filled with -1.
 
-    Baskets are compressed rows (see `csr`). A rule applies if the basket holds all its antecedents and none
+    Baskets are compressed rows (see `csr`), and so are the items that each one cannot take any more: its own,
+    and other values of their columns. A rule applies if the basket holds all its antecedents and can take all
     of its consequents. The list of an item is left as soon as its rules are no better than the n found.
 
     Equivalent to going through all rules for each basket, best first.
@@ -673,9 +681,12 @@ def best_rules(indptr: np.ndarray, indices: np.ndarray, rules: RankedRules, n: i
     n_baskets = len(indptr) - 1
     best = np.full((n_baskets, n), -1, dtype=np.int64)
     basket_of = np.full(len(starts) - 1, -1, dtype=np.int64)
+    taken_by = np.full(len(starts) - 1, -1, dtype=np.int64)
     for b in range(n_baskets):
         for j in range(indptr[b], indptr[b + 1]):
             basket_of[indices[j]] = b
+        for j in range(taken_indptr[b], taken_indptr[b + 1]):
+            taken_by[taken[j]] = b
         n_found = 0
         for j in range(indptr[b], indptr[b + 1]):
             i = indices[j]
@@ -691,7 +702,7 @@ def best_rules(indptr: np.ndarray, indices: np.ndarray, rules: RankedRules, n: i
                 if not applies:
                     continue
                 for c in range(consequent_offsets[r], consequent_offsets[r + 1]):
-                    if basket_of[consequents[c]] == b:
+                    if taken_by[consequents[c]] == b:
                         applies = False
                         break
                 if not applies:
