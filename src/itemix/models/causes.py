@@ -11,6 +11,7 @@ import numpy.typing as npt
 from itemix._arrays import owned, protected
 from itemix._checks import check_whole
 from itemix._runtime import require_memory
+from itemix.core.display import plural
 from itemix.core.items import Items, Label
 from itemix.errors import InvalidInputError
 from itemix.models.base import no_sets, require_consistent
@@ -204,7 +205,7 @@ class CauseMixture(Mixture):
     __hash__ = None
 
     def __repr__(self) -> str:
-        return f"CauseMixture({self.n_causes:,} causes, {self.n_items:,} items)"
+        return f"CauseMixture({plural(self.n_causes, 'cause')}, {self.n_items:,} items)"
 
     def __reduce__(self) -> tuple[type[CauseMixture], tuple[Any, ...]]:
         """Leave what is computed out of pickles."""
