@@ -122,7 +122,7 @@ class CauseMixture(Mixture):
     >>> model.n_causes, model.n_components
     (2, 4)
     >>> round(model.probability(["tea", "beer"]), 3)
-    0.396
+    0.408
     """
 
     def __init__(

@@ -206,14 +206,14 @@ def components(findings: Findings) -> Section | None:
             "sizes",
             f"The {n} largest {called}s, with the items that are most characteristic of each and their "
             "probability in it.",
-            lambda ax: component_sizes(mixture, _COMPONENTS, ax=ax),
+            lambda ax: component_sizes(findings.fitted, _COMPONENTS, ax=ax),
             height=0.4 + 0.42 * n,
         ),
         figure(
             "heat",
             f"How probable the most characteristic items are in each of these {called}s, in per cent. Column "
             "heads are the number and the size of a component.",
-            lambda ax: component_heatmap(mixture, _COMPONENTS, ax=ax),
+            lambda ax: component_heatmap(findings.fitted, _COMPONENTS, ax=ax),
             height=5.6,
         ),
         _component_table(mixture, shown, called),
