@@ -128,7 +128,7 @@ parameters are those of what it corrects. *Fit* is processor time, of both threa
 had other work besides, so that the time *on the clock* is too long.
 
 | {" | ".join(COLUMNS)} |
-|{"---|" * len(COLUMNS)}
+|---|---|{"---:|" * (len(COLUMNS) - 2)}
 {chr(10).join(rows)}
 """
 

@@ -165,4 +165,6 @@ def test_stored_models_answer_without_scikit_learn(method, fitted, tmp_path):
     assert stored.corrected is None
     if stored.components is not None:
         np.testing.assert_allclose(stored.components.item_probabilities, stored.model.item_probabilities)
-    assert (stored.components is None) == (method not in {"independent", "causes"})  # one tree has none either
+    assert (stored.components is None) == (
+        method not in {"independent", "causes"}
+    )  # one tree has none either
