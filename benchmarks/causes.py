@@ -84,6 +84,7 @@ def measure(case: Case, folder: Path) -> list[dict[str, Any]]:
             model.fit(train)
         seconds, wall = time.process_time() - began, time.perf_counter() - wall
         result = itemix.evaluate(model, test, case.min_support, train=train)
+        assert result.floor is not None  # noqa: S101 - there was a train
         found.append(
             {
                 "model": name,
