@@ -334,7 +334,9 @@ def test_other_kinds_of_models_are_not_saved(tmp_path):
         def sample(self, n, *, random_state=None):
             return Transactions.from_lists([["a"], []] * n)
 
-    with pytest.raises(InvalidInputError, match=r"a kind that files hold \(Mixture, .*\), got Uniform; pick"):
+    with pytest.raises(
+        InvalidInputError, match=r"a kind that files hold \(CauseMixture, .*\), got Uniform; pick"
+    ):
         save(Uniform(), tmp_path / "m.itemix")
 
 

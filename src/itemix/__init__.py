@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         DirichletProcessMixture,
         IndependentModel,
         MaxEntropyModel,
+        MultipleCauseMixture,
         Summary,
         fit,
         summarise,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from itemix.mining.rules import rules
     from itemix.mining.ruleset import Rules
     from itemix.mining.surprise import Surprises
+    from itemix.models.causes import CauseMixture
     from itemix.models.corrected import CorrectedMixture
     from itemix.models.maxent import MaxEntropy
     from itemix.models.mixture import Mixture
@@ -70,6 +72,7 @@ __all__ = [
     "BayesianMixture",
     "BernoulliMixture",
     "Bins",
+    "CauseMixture",
     "ChowLiuMixture",
     "ChowLiuTree",
     "Comparison",
@@ -89,6 +92,7 @@ __all__ = [
     "MissingFileError",
     "Mixture",
     "ModelFileError",
+    "MultipleCauseMixture",
     "NotEnoughMemoryError",
     "OutputError",
     "Partitions",
@@ -125,6 +129,7 @@ _HOME = {
     "BayesianMixture": "itemix.estimators",
     "BernoulliMixture": "itemix.estimators",
     "Bins": "itemix.core.binning",
+    "CauseMixture": "itemix.models.causes",
     "ChowLiuMixture": "itemix.estimators",
     "ChowLiuTree": "itemix.estimators",
     "Comparison": "itemix.mining.comparison",
@@ -144,6 +149,7 @@ _HOME = {
     "MissingFileError": "itemix.errors",
     "Mixture": "itemix.models.mixture",
     "ModelFileError": "itemix.errors",
+    "MultipleCauseMixture": "itemix.estimators",
     "NotEnoughMemoryError": "itemix.errors",
     "OutputError": "itemix.errors",
     "Partitions": "itemix.io.partitions",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture, fit
 from itemix.estimators.bernoulli import BernoulliMixture, IndependentModel
+from itemix.estimators.causes import MultipleCauseMixture
 from itemix.estimators.chow_liu import ChowLiuMixture, ChowLiuTree
 from itemix.estimators.maxent import MaxEntropyModel
 from itemix.estimators.summary import Summary, summarise, surprises
@@ -16,6 +17,7 @@ __all__ = [
     "DirichletProcessMixture",
     "IndependentModel",
     "MaxEntropyModel",
+    "MultipleCauseMixture",
     "Summary",
     "fit",
     "summarise",

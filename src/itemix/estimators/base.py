@@ -171,6 +171,40 @@ def warn_of_fit(model: BaseEstimator, training: Training) -> None:
     warn(message)
 
 
+def with_correction(
+    model: Any,  # noqa: ANN401 - an estimator with correction=
+    fitted: FittedModel,
+    transactions: Transactions,
+    refit: Callable[[Transactions], Model],
+    callbacks: Sequence[Callback],
+) -> FittedModel:
+    """Return a fitted model, corrected as its estimator asks for; as it is if Ctrl-C comes before that.
+
+    Parameters
+    ----------
+    model : estimator
+        It has a correction and a seed.
+    fitted : FittedModel
+        What it has fitted.
+    transactions : Transactions
+        The data.
+    refit : function
+        Fits the same to a part of the data.
+    callbacks : sequence of callables
+        Those with a method `stage` are told.
+    """
+    worth = model.correction
+    try:
+        if worth == "auto":
+            tell_stage(callbacks, "choosing the correction")
+            worth = choose(refit, transactions, np.random.default_rng(as_seed(model.random_state)))
+        corrected = correct(fitted.of_itemsets, transactions, worth, whole=fitted.value)
+    except KeyboardInterrupt:
+        warn(f"the correction of {type(model).__name__} was interrupted; the model is kept without one")
+        return fitted
+    return replace(fitted, corrected=corrected, choice=worth if isinstance(worth, Choice) else None)
+
+
 class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators of other models than mixtures: a subclass learns its model from transactions."""
 
@@ -309,7 +343,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             if selection is None:
                 self._warn_of_one_kind()
             if self.correction is not None and not self._training.interrupted:
-                self._correct(transactions, observers)
+                self.fitted_ = with_correction(self, self.fitted_, transactions, self._refitted, observers)
         return self
 
     def _in_parts(self, X: Chunks | Partitions, sample_weight: npt.ArrayLike | None) -> Partitions:
@@ -411,21 +445,6 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         training = self.fitted_.training
         assert training is not None  # noqa: S101 - it was a fit
         return training
-
-    def _correct(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
-        """Correct the mixture by the transactions, unless Ctrl-C comes before that is done."""
-        worth = self.correction
-        try:
-            if worth == "auto":
-                tell_stage(callbacks, "choosing the correction")
-                rng = np.random.default_rng(as_seed(self.random_state))
-                worth = choose(self._refitted, transactions, rng)
-            corrected = correct(self.fitted_.of_itemsets, transactions, worth, whole=self.mixture_)
-        except KeyboardInterrupt:
-            warn(f"the correction of {type(self).__name__} was interrupted; the model is kept without one")
-            return
-        choice = worth if isinstance(worth, Choice) else None
-        self.fitted_ = replace(self.fitted_, corrected=corrected, choice=choice)
 
     def _partial_fit(self, X: TransactionsLike) -> Self:
         """Take in a batch: fit the first, blend each later one into the mean expected counts.
