@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         IndependentModel,
         MaxEntropyModel,
         Summary,
+        compare_components,
         fit,
         summarise,
         surprises,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from itemix.io.partitions import Partitions, from_dask, from_spark, partitions
     from itemix.io.read import read_transactions
     from itemix.io.write import write_transactions
-    from itemix.mining.comparison import Comparison, compare
+    from itemix.mining.comparison import Comparison, ComponentShifts, compare
     from itemix.mining.mine import mine
     from itemix.mining.rules import rules
     from itemix.mining.ruleset import Rules
@@ -73,6 +74,7 @@ __all__ = [
     "ChowLiuMixture",
     "ChowLiuTree",
     "Comparison",
+    "ComponentShifts",
     "CorrectedMixture",
     "DatasetUnavailableError",
     "DirichletProcessMixture",
@@ -101,6 +103,7 @@ __all__ = [
     "TreeMixture",
     "UnknownItemError",
     "compare",
+    "compare_components",
     "datasets",
     "evaluate",
     "evaluate_recommendations",
@@ -128,6 +131,7 @@ _HOME = {
     "ChowLiuMixture": "itemix.estimators",
     "ChowLiuTree": "itemix.estimators",
     "Comparison": "itemix.mining.comparison",
+    "ComponentShifts": "itemix.mining.comparison",
     "CorrectedMixture": "itemix.models.corrected",
     "DatasetUnavailableError": "itemix.errors",
     "DirichletProcessMixture": "itemix.estimators",
@@ -156,6 +160,7 @@ _HOME = {
     "TreeMixture": "itemix.models.trees",
     "UnknownItemError": "itemix.errors",
     "compare": "itemix.mining.comparison",
+    "compare_components": "itemix.estimators",
     "evaluate": "itemix.evaluation",
     "evaluate_recommendations": "itemix.evaluation",
     "learn_recommender": "itemix.fitted",

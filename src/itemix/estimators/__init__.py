@@ -6,7 +6,7 @@ from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture,
 from itemix.estimators.bernoulli import BernoulliMixture, IndependentModel
 from itemix.estimators.chow_liu import ChowLiuMixture, ChowLiuTree
 from itemix.estimators.maxent import MaxEntropyModel
-from itemix.estimators.summary import Summary, summarise, surprises
+from itemix.estimators.summary import Summary, compare_components, summarise, surprises
 
 __all__ = [
     "BayesianMixture",
@@ -17,6 +17,7 @@ __all__ = [
     "IndependentModel",
     "MaxEntropyModel",
     "Summary",
+    "compare_components",
     "fit",
     "summarise",
     "surprises",
