@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from naive.models import random_mixture
+from sklearn.exceptions import ConvergenceWarning
 
 import itemix
-from itemix import _runtime
+from itemix import _runtime, correction
 from itemix.core.transactions import Transactions
 from itemix.correction import WORTHS, Choice, choose, correct
-from itemix.errors import InvalidInputError, ModelFileError, NotEnoughMemoryError, UnknownItemError
+from itemix.errors import (
+    InvalidInputError,
+    ModelFileError,
+    NotEnoughMemoryError,
+    TooManyItemsetsError,
+    UnknownItemError,
+)
 from itemix.files import container, read_fitted, save
 from itemix.mining.intervals import interval
 from itemix.models.base import Model
@@ -85,6 +94,77 @@ def test_where_nothing_can_be_judged_counts_are_believed(n):
     model = itemix.BernoulliMixture(1, random_state=0, correction="auto").fit(lists)
     assert model.corrected_.worth == 1
     assert model.probability(["i0"]) == pytest.approx(len(lists[::5]) / n, rel=0.2)
+
+
+def naive_frequent(part, most):
+    """Mine at a threshold that is raised by half until there are not too many sets."""
+    raised = 0
+    while True:
+        try:
+            return itemix.mine(part, min(2 / len(part) * 1.5**raised, 1.0), max_itemsets=most), raised
+        except TooManyItemsetsError:
+            raised += 1
+
+
+def test_where_the_search_for_sets_begins_makes_no_difference(baskets, monkeypatch):
+    """A threshold found for another part saves time; what is found is what a search from twice up finds."""
+    monkeypatch.setattr("itemix.correction._MOST_SETS", 60)
+    part = baskets[0][np.arange(500)]
+    expected, raised = naive_frequent(part, 60)
+    assert raised > 2
+    for begin in (0, raised - 1, raised, raised + 1, raised + 4):
+        assert correction._frequent(part, begin) == (expected, raised)
+
+
+@pytest.mark.parametrize("rare", [0, 3])
+def test_items_that_all_transactions_hold_do_not_keep_it_from_ending(rare, monkeypatch):
+    """The sets of these alone may be too many at any threshold; what else there is is judged."""
+    monkeypatch.setattr("itemix.correction._MOST_SETS", 60)
+    always = [f"a{i}" for i in range(8)]
+    rng = np.random.default_rng(0)
+    lists = [always + [f"r{i}" for i in range(rare) if rng.random() < 0.5] for _ in range(200)]
+    choice = choose(lambda part: random_model(part.items), Transactions.from_lists(lists), rng)
+    assert len(choice.errors) == (len(WORTHS) if rare else 1)
+
+
+def random_model(items):
+    """Return a mixture of one component over some items."""
+    return itemix.Mixture([1.0], np.full((1, len(items)), 0.5), items)
+
+
+def test_a_gain_that_few_blocks_see_is_not_believed(monkeypatch):
+    """One basket of a thousand items may have most of the sets, and its block most of the error."""
+    blocks = np.zeros((16, len(WORTHS)))
+    blocks[:, 1:] = 0.01
+    blocks[3, -1] = -1e3
+
+    def verdicts(refit, own, other, n_divisions, rng):
+        yield blocks
+
+    monkeypatch.setattr("itemix.correction._verdicts", verdicts)
+    data = random_mixture(2).sample(40, random_state=5)
+    choice = choose(lambda part: random_mixture(2), data, np.random.default_rng(0))
+    assert (choice.errors[0], choice.errors[-1], choice.best) == (0, 0.01, 1)
+    blocks[:10, -1] = -1e3
+    choice = choose(lambda part: random_mixture(2), data, np.random.default_rng(0))
+    assert choice.errors[-1] == pytest.approx(-625, abs=0.1)
+
+
+def test_refits_have_half_the_chains(baskets, monkeypatch):
+    """Half the restarts, chains and samples tell what a model is worth, in half the time."""
+    asked = []
+
+    class Asked(itemix.DirichletProcessMixture):
+        def _copy_fitted_to(self, transactions, **changes):
+            asked.append(changes)
+            return super()._copy_fitted_to(transactions, **changes)
+
+    train = baskets[0][np.arange(200)]
+    options = {"inference": "gibbs", "max_iter": 5, "thin": 1, "random_state": 0, "correction": "auto"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        Asked(3, n_init=4, n_samples=5, **options).fit(train)
+    assert asked == [{"n_init": 2, "n_samples": 3, "n_components": 3}] * 2
 
 
 def test_most_of_large_data_is_not_judged(monkeypatch):

@@ -177,11 +177,25 @@ class GrowingArray(Generic[S]):
             self._values[self._size : stop] = values
         self._size = stop
 
+    def renumber(self, numbers: npt.NDArray[S], start: int = 0) -> None:
+        """Put in the place of each value, from `start` on, what `numbers` has at that position."""
+        renumber(self._values[start : self._size], numbers)
+
     def finish(self) -> npt.NDArray[S]:
         """Return the values, without the memory that was not filled; nothing can be appended later."""
         values, self._values = self._values, np.empty(0, dtype=self._values.dtype)
         values.resize(self._size, refcheck=False)
         return values
+
+
+def renumber(values: npt.NDArray[S], numbers: npt.NDArray[S]) -> None:
+    """Put in the place of each value what `numbers` has at that position, without a copy of all.
+
+    Equivalent to values[:] = numbers[values].
+    """
+    for start in range(0, len(values), CELLS_OF_A_BATCH):
+        part = values[start : start + CELLS_OF_A_BATCH]
+        part[:] = numbers[part]
 
 
 def in_batches(rows: Iterable[list[T]], n_cells: int = CELLS_OF_A_BATCH) -> Iterator[list[list[T]]]:

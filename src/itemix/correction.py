@@ -41,6 +41,8 @@ _FEWEST = 2
 _FULL_BAND = 20
 _MOST_IN_A_BAND = 1_500
 _MOST_SETS = 200_000
+# If there are more, the threshold is raised to so many times what it was.
+_RAISE = 1.5
 # The other half is divided into a part that names the sets and one that judges, so many times.
 _N_DIVISIONS = 3
 # With so many transactions once is enough.
@@ -63,7 +65,8 @@ class Choice:
         How many transactions the model was taken to be worth, ascending.
     errors : array of float, shape (n,)
         The squared error of supports beyond that of counting, as a multiple of the latter: negative is better
-        than counting, -1 would be without error.
+        than counting, -1 would be without error. The mean over blocks of held-out data, or their median where
+        that is higher: what few blocks say loudly, most of them should say too.
     standard_errors : array of float, shape (n,)
         How sure these are.
     n_errors : float
@@ -173,7 +176,7 @@ def choose(
     blocks = np.array(verdicts)
     return Choice(
         WORTHS,
-        blocks.mean(axis=(0, 1)),
+        np.maximum(blocks.mean(axis=(0, 1)), np.median(blocks, axis=(0, 1))),
         (blocks.std(axis=1) / np.sqrt(blocks.shape[1] - 1)).mean(axis=0),
         _N_ERRORS + _N_ERRORS_OF_FEW / data.n_transactions,
     )
@@ -190,9 +193,13 @@ def _verdicts(
     if min(own.n_transactions, other.n_transactions) < 2 * _N_BLOCKS:
         return
     model = refit(own)
+    raised = 0
     for _ in range(n_divisions):
         quarters = other.split(0.5, random_state=rng)
-        parts = [(_Named.of(names, rng), judge) for names, judge in (quarters, quarters[::-1])]
+        parts = []
+        for names, judge in (quarters, quarters[::-1]):
+            found, raised = _frequent(names, raised)
+            parts.append((_Named.of(found, names.n_transactions, rng), judge))
         if all(len(named.sets) for named, _ in parts):
             yield np.concatenate([_errors(model, own, named, judge, rng) for named, judge in parts])
 
@@ -208,9 +215,7 @@ class _Named(NamedTuple):
     weights: Floats
 
     @classmethod
-    def of(cls, part: Transactions, rng: np.random.Generator) -> _Named:
-        found = _frequent(part)
-        n = part.n_transactions
+    def of(cls, found: Itemsets, n: int, rng: np.random.Generator) -> _Named:
         band = np.log2(np.maximum(found.support * n / _FEWEST, 1.0) + 1e-9).astype(np.int64)
         band[found.lengths == 1] = -1
         bands = [np.flatnonzero(band == b) for b in range(band.max(initial=-1) + 1)]
@@ -224,14 +229,38 @@ class _Named(NamedTuple):
         return cls(found.sets.take(positions), share / (support * (1 - support)))
 
 
-def _frequent(part: Transactions) -> Itemsets:
-    """Return the sets that occur at least twice in a part; more often, if they would be too many."""
-    threshold = min(_FEWEST, part.n_transactions) / part.n_transactions
-    while True:
-        try:
-            return mine(part, threshold, max_itemsets=_MOST_SETS)
-        except TooManyItemsetsError:
-            threshold = min(1.5 * threshold, 1.0)
+def _frequent(part: Transactions, raised: int) -> tuple[Itemsets, int]:
+    """Return the sets that occur at least twice in a part; more often, if they would be too many.
+
+    How often the threshold had to be raised is returned too. For another part of the same data it is about
+    as often: the search begins there, and goes down or up from it. Items that all transactions hold are left
+    out if these alone make too many sets: a set occurs as often with them as without.
+    """
+    raised = max(raised - 1, 0)
+    while (found := _reaching(part, raised)) is None:
+        if _threshold(part, raised) < 1:
+            raised += 1
+        else:
+            constant = np.flatnonzero(part.item_counts() == part.n_transactions)
+            part, raised = part.without_codes(constant.astype(np.int32)), 0
+    while raised > 0:
+        more = _reaching(part, raised - 1)
+        if more is None:
+            break
+        found, raised = more, raised - 1
+    return found, raised
+
+
+def _reaching(part: Transactions, raised: int) -> Itemsets | None:
+    """Return the sets that reach the threshold raised so often, None if they are too many."""
+    try:
+        return mine(part, _threshold(part, raised), max_itemsets=_MOST_SETS)
+    except TooManyItemsetsError:
+        return None
+
+
+def _threshold(part: Transactions, raised: int) -> float:
+    return min(min(_FEWEST, part.n_transactions) / part.n_transactions * _RAISE**raised, 1.0)
 
 
 def _errors(

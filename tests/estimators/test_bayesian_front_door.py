@@ -106,3 +106,37 @@ def test_few_transactions_are_no_problem():
     found = itemix.fit([["a", "b"], ["a"], ["b", "c"], ["a", "b"]], progress=False)
     assert found.probability(["a"]) == pytest.approx(0.75, abs=0.15)
     assert np.isfinite(found.score([["a"]]))
+
+
+def odd(kind):
+    """Return data that a generator of baskets does not draw."""
+    rng = np.random.default_rng(0)
+    if kind == "one basket":
+        return [[f"i{i}" for i in range(18)]] * 300
+    if kind == "tiny":
+        return [np.flatnonzero(row).tolist() for row in rng.random((30, 8)) < 0.4]
+    if kind == "wide and few":
+        return [np.flatnonzero(row).tolist() for row in rng.random((60, 2000)) < 0.02]
+    if kind == "items in all of them":
+        return [[8, 9, 10, *np.flatnonzero(row).tolist()] for row in rng.random((250, 8)) < 0.2]
+    lengths = np.minimum(np.exp(rng.normal(0.5, 1.6, 400)).astype(int) + 1, 100)
+    return [rng.choice(150, length, replace=False).tolist() for length in lengths]
+
+
+@pytest.mark.filterwarnings("ignore:one of .* components holds")  # as it may
+@pytest.mark.parametrize(
+    "kind", ["one basket", "tiny", "wide and few", "items in all of them", "very unequal lengths"]
+)
+def test_any_shape_of_data_will_do(kind):
+    """Fitted, mined, asked and judged; never far above counting."""
+    data = itemix.Transactions.from_lists(odd(kind))
+    train, test = data.split(0.5, random_state=0)
+    model = itemix.fit(train, progress=False)
+    assert len(itemix.mine(model, 0.04, max_len=2)) > 0
+    assert 0 < len(model.recommend([data.items[0]], n=3)) <= 3
+    judged = itemix.evaluate_recommendations(model, test, train=train)
+    assert 0 <= judged.ndcg <= judged.hit_rate <= 1
+    sets = itemix.mine(test, 0.04, max_len=2)
+    said, counted = model.probabilities(sets), np.array([train.support(found.items) for found in sets])
+    errors = [np.abs(answer - sets.support).mean() for answer in (said, counted)]
+    assert errors[0] <= 1.05 * errors[1] + 1e-3

@@ -1,5 +1,8 @@
 import io
+import subprocess
+import sys
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -116,3 +119,48 @@ def test_bad_tables_are_refused(table, options, message):
     """The message names the columns that there are."""
     with pytest.raises(InvalidInputError, match=message):
         read(pa.table(table), **options)
+
+
+SCRIPT = """
+import gc, sys
+from pathlib import Path
+import itemix
+
+def resident(field):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * int(next(line.split()[1] for line in lines if line.startswith(field)))
+
+small, large = sys.argv[1:]
+itemix.read_transactions(small)
+gc.collect()
+before = resident("VmRSS")
+Path("/proc/self/clear_refs").write_text("5")
+read = itemix.read_transactions(large)
+print(resident("VmHWM") - before, read.indptr.nbytes + read.indices.nbytes, read.n_ones)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of resident memory from /proc")
+def test_reading_takes_twice_the_memory_of_what_is_read(tmp_path):
+    """Not more, though names come as text, rows are not sorted and some names come twice in a row."""
+    rng = np.random.default_rng(0)
+    names = [f"item {n}" for n in range(1000)]
+    codes = (1000 * rng.random(1_000_000) ** 2).astype(np.int32)
+    values = pa.DictionaryArray.from_arrays(codes, names).cast(pa.string())
+    block = pa.table({"items": pa.ListArray.from_arrays(np.arange(0, 1_000_001, 10, dtype=np.int32), values)})
+    for name, n_blocks in (("small", 1), ("large", 10)):
+        with pq.ParquetWriter(tmp_path / name, block.schema) as writer:
+            for _ in range(n_blocks):
+                writer.write_table(block)
+    ran = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", SCRIPT, tmp_path / "small", tmp_path / "large"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    peak, size, n_ones = map(int, ran.stdout.split())
+    assert n_ones == 10 * read_transactions(tmp_path / "small").n_ones
+
+    assert peak < 2 * size, peak / size

@@ -242,6 +242,8 @@ def test_too_little_data(fitted):
     alone = [[2 * i, 2 * i + 1] for i in range(300)]  # no item comes twice
     nothing = itemix.IndependentModel().fit(Transactions.from_lists(alone))
     assert itemix.learn_recommender(nothing, alone).affinity is None
+    full = itemix.IndependentModel().fit([["milk", "bread"]] * 300)  # no item is ever missing
+    assert itemix.learn_recommender(full, [["milk", "bread"]] * 300).affinity is None
     with pytest.raises(KeyError, match="expected one of 12 known items"):
         itemix.learn_recommender(plain, [["milk", "bread"]] * 300)
     with pytest.raises(InvalidInputError, match="expected a fitted model, got int"):

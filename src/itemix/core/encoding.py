@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itemix._arrays import GrowingArray, as_arrow
+from itemix._arrays import GrowingArray, as_arrow, protected, renumber
 from itemix.core.items import Items, Label, as_labels
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
@@ -173,11 +173,28 @@ def encode_matrix(matrix: Any, items: Iterable[Label] | None = None) -> Encoded:
 def sorted_by_label(
     indptr: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], labels: npt.NDArray[Any]
 ) -> Encoded:
-    """Renumber the items in ascending order of their names."""
+    """Renumber the items in ascending order of their names, in place: the codes must be new."""
     order = np.argsort(labels, kind="stable")
     new_code = np.empty(len(labels), dtype=np.int32)
     new_code[order] = np.arange(len(labels), dtype=np.int32)
-    return Encoded(indptr, new_code[codes], Items(labels[order]))
+    renumber(codes, new_code)
+    return Encoded(indptr, codes, Items(labels[order]))
+
+
+def in_canonical_order(encoded: Encoded) -> Encoded:
+    """Sort the codes of each row and drop repeated ones, in place: the arrays must be new.
+
+    They are read-only then, so that nobody need copy them.
+    """
+    indptr, codes = encoded.indptr, encoded.indices
+    if codes.flags.writeable and indptr.flags.writeable and not csr.is_canonical(indptr, codes):
+        n_codes = csr.sort_rows(codes, indptr[1:], len(indptr) - 1)
+        if n_codes < len(codes):
+            if codes.flags.owndata:
+                codes.resize(n_codes, refcheck=False)
+            else:
+                codes = codes[:n_codes].copy()
+    return encoded._replace(indptr=protected(indptr), indices=protected(codes))
 
 
 def concatenated(blocks: Iterable[Encoded], items: Items) -> Encoded:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from itemix._arrays import in_arrow_memory
+from itemix._arrays import in_arrow_memory, renumber
 from itemix.core.binning import encode_columns
 from itemix.core.encoding import (
     Encoded,
@@ -27,21 +27,22 @@ from itemix.core.encoding import (
 from itemix.core.items import Items
 from itemix.core.rows import (
     LEAST_LISTS,
+    GrowingRows,
     RowOptions,
     as_columns,
-    encode_arrow_values,
     hold_lists,
-    ids_of_rows,
     long_rows,
+    with_columns_beside,
 )
 from itemix.errors import InvalidInputError, NotEnoughMemoryError
 from itemix.io.detect import LIST_NAMES, find_column, looks_long, pair_of_columns, said_of_columns
-from itemix.io.long import LongTable, kind_of_cell
+from itemix.io.long import LongTable, kind_of_cell, rows_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
+    from pyarrow import parquet
 
     from itemix.io.detect import ReadOptions, Recognised
     from itemix.io.source import Source
@@ -52,8 +53,13 @@ LAYOUTS = {"list": "lists", "long": "long", "onehot": "one-hot", "table": "table
 ITEMS_KEY = b"itemix.items"
 """Metadata of a list column: the names of all items, those that do not occur included, as JSON."""
 
+IDS_KEY = b"itemix.ids"
+"""Metadata of a list column: the names of the columns of the ids, as JSON."""
+
 _INDEX_PREFIX = "__index_level_"
-_MOST_ROWS, _MOST_CELLS = 1 << 16, 1 << 23
+_MOST_ROWS, _MOST_CELLS = 1 << 15, 1 << 23
+# What a damaged file says of its size is not believed.
+_MOST_VALUES_A_BYTE = 64
 
 
 def read_arrow(
@@ -69,16 +75,34 @@ def read_arrow(
     with _explained(source, parquet=parquet):
         schema, batches = _opened(source, parquet=parquet)
         layout = layout or _layout_of(schema, options)
+        options = _with_own_ids(schema, options, layout)
         if layout == "long":
             encoded, said = _read_pairs(schema, batches, options)
             columns = _said_of_long(schema, options)
             return encoded, layout, ", ".join(part for part in (columns, said) if part)
-        if options.rows._replace(strip=True, upper=False) != RowOptions():
-            raise InvalidInputError(
-                "expected a long table, or format='table', for conditions on rows and counts, got "
-                f"{LAYOUTS[layout]}; name the columns with transaction= and item="
-            )
+        _refuse_rows(options, layout)
         return _READERS[layout](schema, batches, options), layout, ""
+
+
+def _with_own_ids(schema: pa.Schema, options: ReadOptions, layout: str) -> ReadOptions:
+    """Return the options with the columns of ids that the list column names, unless others were named."""
+    if layout != "list" or options.transaction is not None:
+        return options
+    known = (schema.field(options.item or _list_column(schema)).metadata or {}).get(IDS_KEY, b"[]")
+    try:
+        names = [name for name in json.loads(known) if name in schema.names]
+    except (ValueError, RecursionError, TypeError):  # damage
+        return options
+    return replace(options, transaction=names) if names else options
+
+
+def _refuse_rows(options: ReadOptions, layout: str) -> None:
+    """Refuse conditions on rows where a row has all items of a transaction."""
+    if options.rows._replace(strip=True, upper=False, counts=None, quantity=None) != RowOptions():
+        raise InvalidInputError(
+            f"expected a long table, or format='table', for conditions on rows, got {LAYOUTS[layout]}; name "
+            "the columns with transaction= and item="
+        )
 
 
 def encode_table(table: pa.Table, options: ReadOptions) -> Encoded:
@@ -135,14 +159,16 @@ def arrow_pieces(source: Source, options: ReadOptions, *, parquet: bool, layout:
     with _explained(source, parquet=parquet):
         schema, batches = _opened(source, parquet=parquet)
         layout = layout or _layout_of(schema, options)
+        options = _with_own_ids(schema, options, layout)
         if layout == "long":
             return _long_pieces(source, schema, batches, options, parquet=parquet)
+        _refuse_rows(options, layout)
         for key in as_columns(options.transaction):
             check_column(key, schema.names, "transaction")
-        # Chunks have no ids, so a column of ids need not be one that can be read.
-        own = replace(options, may_be_lists=False)
-        own = own if layout == "onehot" else replace(own, transaction=None)
-        nothing = _READERS[layout](schema, _only(), own)
+        if not all(_may_be_id(schema.field(key).type) for key in as_columns(options.transaction)):
+            # Chunks have no ids then: the column need not be one that can be read.
+            options = options if layout == "onehot" else replace(options, transaction=None)
+        nothing = _READERS[layout](schema, _only(), replace(options, may_be_lists=False))
         declared = nothing.items if len(nothing.items) else None
         pieces = _pieces(source, schema, batches, options, parquet=parquet, layout=layout)
         return ArrowPieces(layout, "", declared, pieces)
@@ -151,19 +177,23 @@ def arrow_pieces(source: Source, options: ReadOptions, *, parquet: bool, layout:
 def _long_pieces(
     source: Source, schema: pa.Schema, batches: Batches, options: ReadOptions, *, parquet: bool
 ) -> ArrowPieces:
+
+    def explained() -> Iterator[pa.Table]:
+        with _explained(source, parquet=parquet):
+            yield from table.batches
+
+    table = _long_table(source.label, schema, batches, options)
+    return ArrowPieces("long", _said_of_long(schema, options), table=replace(table, batches=explained()))
+
+
+def _long_table(label: str, schema: pa.Schema, batches: Batches, options: ReadOptions) -> LongTable:
     import pyarrow as pa
 
     transaction, item = pair_of_columns(schema.names, options)
     options.rows.check_columns(schema.names)
     wanted = list(dict.fromkeys([*transaction, item, *options.rows.columns]))
-
-    def tables() -> Iterator[pa.Table]:
-        with _explained(source, parquet=parquet):
-            for batch in batches(wanted):
-                yield pa.Table.from_batches([batch])
-
-    table = LongTable(source.label, transaction, item, tables(), options)
-    return ArrowPieces("long", _said_of_long(schema, options), table=table)
+    tables = (pa.Table.from_batches([batch]) for batch in batches(wanted))
+    return LongTable(label, transaction, item, tables, options)
 
 
 def _said_of_long(schema: pa.Schema, options: ReadOptions) -> str:
@@ -176,8 +206,9 @@ def _said_of_long(schema: pa.Schema, options: ReadOptions) -> str:
 def _pieces(
     source: Source, schema: pa.Schema, batches: Batches, options: ReadOptions, *, parquet: bool, layout: str
 ) -> Iterator[Encoded]:
-    columns = _item_columns(schema, options) if layout == "onehot" else [options.item or _list_column(schema)]
-    options = options if layout == "onehot" else replace(options, transaction=None, may_be_lists=False)
+    items = _item_columns(schema, options) if layout == "onehot" else [options.item or _list_column(schema)]
+    columns = [*items, *(key for key in as_columns(options.transaction) if key not in items)]
+    options = options if layout == "onehot" else replace(options, may_be_lists=False)
     n_rows = _rows_at_once(columns)
     is_text = layout == "list" and _is_text(schema.field(columns[0]).type)
     seen: Counter[str] = Counter()
@@ -238,7 +269,32 @@ def _open_parquet(source: Source) -> tuple[pa.Schema, Batches]:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(_seekable(source))
-    return file.schema_arrow, lambda columns: file.iter_batches(_rows_at_once(columns), columns=list(columns))
+    return file.schema_arrow, _Sized(file)
+
+
+class _Sized:
+    """The batches of a Parquet file, which says how many values it has."""
+
+    def __init__(self, file: parquet.ParquetFile) -> None:
+        self._file = file
+
+    def __call__(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of some columns."""
+        return self._file.iter_batches(_rows_at_once(columns), columns=list(columns))  # type: ignore[no-any-return]
+
+    def room(self, column: str) -> tuple[int, int]:
+        """Return how many rows there are, and values of a column, if the size of the file allows it."""
+        found = self._file.metadata
+        n_values = 0
+        for number in range(found.num_row_groups):
+            group = found.row_group(number)
+            own = [group.column(j) for j in range(group.num_columns)]
+            n_values += sum(
+                min(part.num_values, _MOST_VALUES_A_BYTE * part.total_compressed_size)
+                for part in own
+                if part.path_in_schema.partition(".")[0] == column
+            )
+        return min(found.num_rows, n_values), n_values
 
 
 def _open_ipc(source: Source) -> tuple[pa.Schema, Batches]:
@@ -256,6 +312,14 @@ def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Check that the offsets of a batch stay inside it. Arrow trusts them, and would crash the process."""
     batch.validate(full=True)
     return batch
+
+
+def _may_be_id(kind: pa.DataType) -> bool:
+    """Whether values of a type can be numbered by Arrow."""
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return not (pa.types.is_nested(kind) or pa.types.is_float16(kind))
 
 
 def _rows_at_once(columns: Sequence[str]) -> int:
@@ -304,33 +368,37 @@ def _read_lists(schema: pa.Schema, batches: Batches, options: ReadOptions) -> En
 
     for key in as_columns(options.transaction):
         check_column(key, schema.names, "transaction")
+    options.rows.check_columns(schema.names)
     name = options.item or _list_column(schema)
-    lengths, values = [np.empty(0, dtype=np.int64)], []
+    grown = GrowingRows()
+    if isinstance(batches, _Sized):
+        grown.reserve(*batches.room(name))
     keys = [key for key in as_columns(options.transaction) if key != name]
-    key_chunks: dict[str, list[pa.Array]] = {key: [] for key in keys}
+    beside = list(dict.fromkeys([*keys, *options.rows.columns]))
+    key_chunks: dict[str, list[pa.Array]] = {key: [] for key in beside}
     cells: list[pa.Array] = []
     is_text = _is_text(schema.field(name).type)
-    for batch in batches([name, *keys]):
+    declared = (schema.field(name).metadata or {}).get(ITEMS_KEY)
+    clean = RowOptions(strip=False) if declared is not None else options.rows
+    for batch in batches([name, *beside]):
         column = batch.column(0)
         if is_text:
-            cells.append(column)
+            if options.may_be_lists:
+                cells.append(column)
             column = _lists_in(column)
-        for key in keys:
+        for key in beside:
             key_chunks[key].append(batch.column(key))
-        lengths.append(pc.fill_null(pc.list_value_length(column), 0).cast(pa.int64()).to_numpy())
-        values.append(_dictionary(pc.list_flatten(column)))
+        lengths = pc.fill_null(pc.list_value_length(column), 0).cast(pa.int64()).to_numpy()
+        grown.add_lists(lengths, pc.list_flatten(column), clean)
     if (
         is_text
         and options.may_be_lists
         and not hold_lists(*number_values(_joined(cells, pa.string()).drop_null()))
     ):
         raise _unknown_layout(schema)
-    kind = pa.string() if is_text else schema.field(name).type.value_type
-    declared = (schema.field(name).metadata or {}).get(ITEMS_KEY)
-    clean = RowOptions(strip=False) if declared is not None else options.rows
-    encoded = encode_arrow_values(np.concatenate(lengths), _joined(values, kind), clean)
-    columns = {key: _joined(key_chunks[key], schema.field(key).type) for key in keys}
-    encoded = encoded._replace(ids=ids_of_rows(columns, is_text=False))
+    encoded = grown.finished()
+    columns = {key: _joined(key_chunks[key], schema.field(key).type) for key in beside}
+    encoded = with_columns_beside(encoded, columns, keys, options.rows, is_text=False)
     return encoded if declared is None else _with_items(encoded, _declared_items(declared))
 
 
@@ -345,6 +413,13 @@ def _declared_items(declared: bytes) -> Items:
 
 
 def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> tuple[Encoded, str]:
+    if isinstance(batches, _Sized) and options.rows._replace(strip=True, upper=False) == RowOptions():
+        # Transactions that stand together need no second copy. Otherwise, and if anything is wrong, the
+        # whole table is looked at.
+        with suppress(InvalidInputError):
+            found = rows_together(_long_table("", schema, batches, options))
+            if found.ids is not None:
+                return found, ""
     transaction, item = pair_of_columns(schema.names, options)
     options.rows.check_columns(schema.names)
     wanted = list(dict.fromkeys([*transaction, item, *options.rows.columns]))
@@ -353,8 +428,8 @@ def _read_pairs(schema: pa.Schema, batches: Batches, options: ReadOptions) -> tu
         for name, column in zip(wanted, batch.columns, strict=True):
             chunks[name].append(_dictionary(column) if name in (*transaction, item) else column)
     columns = {name: partial(_joined, chunks[name], schema.field(name).type) for name in wanted}
-    found = long_rows(columns, transaction, item, options.rows, may_be_lists=options.may_be_lists)
-    return found.encoded(), found.said
+    rows = long_rows(columns, transaction, item, options.rows, may_be_lists=options.may_be_lists)
+    return rows.encoded(), rows.said
 
 
 def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> Encoded:
@@ -362,8 +437,20 @@ def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> E
 
     for key in as_columns(options.transaction):
         check_column(key, schema.names, "transaction")
-    names = _item_columns(schema, options)
-    return concatenated((encode_onehot_frame(pa.table(batch)) for batch in batches(names)), Items(names))
+    options.rows.check_columns(schema.names)
+    names, keys = _item_columns(schema, options), as_columns(options.transaction)
+    beside = list(dict.fromkeys([*keys, *options.rows.columns]))
+    chunks: dict[str, list[pa.Array]] = {name: [] for name in beside}
+
+    def pieces() -> Iterator[Encoded]:
+        for batch in batches([*names, *beside]):
+            for name in beside:
+                chunks[name].append(batch.column(name))
+            yield encode_onehot_frame(pa.table(batch.select(names)))
+
+    encoded = concatenated(pieces(), Items(names))
+    columns = {name: _joined(chunks[name], schema.field(name).type) for name in beside}
+    return with_columns_beside(encoded, columns, keys, options.rows, is_text=False)
 
 
 def read_arrow_table(source: Source, found: Recognised, options: ReadOptions) -> tuple[Encoded, str]:
@@ -391,8 +478,8 @@ _READERS = {"list": _read_lists, "onehot": _read_onehot}
 
 
 def _with_items(encoded: Encoded, items: Items) -> Encoded:
-    new_code = np.array([items.code(label) for label in encoded.items], dtype=np.int32)
-    return encoded._replace(indices=new_code[encoded.indices], items=items)
+    renumber(encoded.indices, np.array([items.code(label) for label in encoded.items], dtype=np.int32))
+    return encoded._replace(items=items)
 
 
 def _dictionary(column: pa.Array) -> pa.Array:
@@ -408,8 +495,8 @@ def _joined(chunks: list[pa.Array], kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def _item_columns(schema: pa.Schema, options: ReadOptions) -> list[str]:
-    keys = as_columns(options.transaction)
-    return [name for name in schema.names if name not in keys and not name.startswith(_INDEX_PREFIX)]
+    others = [*as_columns(options.transaction), *options.rows.columns]
+    return [name for name in schema.names if name not in others and not name.startswith(_INDEX_PREFIX)]
 
 
 def _list_column(schema: pa.Schema) -> str:

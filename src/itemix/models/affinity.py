@@ -390,6 +390,8 @@ def choose_ridge(baskets: sparse.csr_array, held_out: Cases, *, plain: bool = Fa
         return max(tried, key=lambda ridge: tried[ridge])
 
     start = Ridge(1.0) if plain else Ridge(1.0, dropout=0.3, by_size=0.5)
+    if len(cases.left_out) == 0:  # of few baskets nothing can be left out that others have
+        return start
     found = best([start._replace(strength=strength) for strength in (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)])
     if plain:
         return found
@@ -598,7 +600,8 @@ def learn_affinity(
     part = _affinity(terms, items, rest, blend, _UNCALIBRATED)
     linear, start = _learn_linear(_few_pairs(data[:, items], rng), ridge)
     terms = _learn_logistic(data[:, items], linear, start, blend.flattening, rng)
-    return _affinity(terms, items, data, blend, _calibrated(part, unseen, held, rng))
+    calibration = _calibrated(part, unseen, held, rng)
+    return None if calibration is None else _affinity(terms, items, data, blend, calibration)
 
 
 def _few_pairs(baskets: sparse.csr_array, rng: np.random.Generator) -> sparse.csr_array:
@@ -648,10 +651,11 @@ def _log_odds_of_model(model: Model, baskets: sparse.csr_array, items: Codes) ->
 
 def _calibrated(
     affinity: Affinity, model: Model, held: sparse.csr_array, rng: np.random.Generator
-) -> Calibration:
+) -> Calibration | None:
     """Return the calibration: items of held-out baskets given the rest, and absent items given all of it.
 
-    Of the items that are there, so many are drawn from all baskets alike; of the absent ones, every few.
+    Of the items that are there, so many are drawn from all baskets alike; of the absent ones, every few. If
+    none is absent, because the baskets hold all items, there is nothing to learn from.
     """
     held = held[np.diff(held.indptr) > 0]
     held = held[: max(_CELLS // held.shape[1], _FEWEST_CALIBRATED)]
@@ -672,6 +676,8 @@ def _calibrated(
         others.append(scores[is_absent])
         sizes.append(np.repeat(np.diff(part.indptr), is_absent.sum(axis=1)))
     absent = np.concatenate(others)
+    if len(absent) == 0:
+        return None
     return calibrate(
         Examples(
             np.concatenate(there),
