@@ -367,7 +367,7 @@ def compare_components(
     >>> summer = [["tea", "cake"]] * 5 + [["coffee"]] * 95
     >>> found = itemix.compare_components(winter, summer)
     >>> [(items, round(ratio, 2)) for items, ratio in zip(found.typical, found.ratio)]
-    [(('tea', 'cake'), 0.17), (('coffee',), 1.36)]
+    [(('coffee',), 1.36), (('cake', 'tea'), 0.17)]
     """
     check_choice("adjust", adjust, ADJUSTMENTS)
     level = check_false_share(level)
