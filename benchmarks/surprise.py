@@ -106,8 +106,8 @@ def plant(drawn: Drawn, truth: Mixture, min_support: float, rng: np.random.Gener
             codes = alone.codes[alone.offsets[s] : alone.offsets[s + 1]]
             if not wanted:
                 break
-            # Planted sets share at most one item, or one would change the other.
-            if any(len(other.intersection(codes.tolist())) > 1 for other in done):
+            # Planted sets share no item, or a third set would change: of two that are planted with b, {a, c}.
+            if any(other.intersection(codes.tolist()) for other in done):
                 continue
             made = _planted(drawn, truth, codes, wanted[0], rng)
             if made is not None:

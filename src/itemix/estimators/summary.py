@@ -366,7 +366,7 @@ def compare_components(
     >>> winter = [["tea", "cake"]] * 30 + [["coffee"]] * 70
     >>> summer = [["tea", "cake"]] * 5 + [["coffee"]] * 95
     >>> found = itemix.compare_components(winter, summer)
-    >>> [(items, round(ratio, 2)) for items, ratio in zip(found.typical, found.ratio)]
+    >>> [(items, round(ratio, 2)) for items, ratio in zip(found.typical, found.ratio.tolist())]
     [(('coffee',), 1.36), (('cake', 'tea'), 0.17)]
     """
     check_choice("adjust", adjust, ADJUSTMENTS)
