@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         MaxEntropyModel,
         MultipleCauseMixture,
         Summary,
+        compare_components,
         fit,
         summarise,
         surprises,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from itemix.io.partitions import Partitions, from_dask, from_spark, partitions
     from itemix.io.read import read_transactions
     from itemix.io.write import write_transactions
-    from itemix.mining.comparison import Comparison, compare
+    from itemix.mining.comparison import Comparison, ComponentShifts, compare
     from itemix.mining.mine import mine
     from itemix.mining.rules import rules
     from itemix.mining.ruleset import Rules
@@ -76,6 +77,7 @@ __all__ = [
     "ChowLiuMixture",
     "ChowLiuTree",
     "Comparison",
+    "ComponentShifts",
     "CorrectedMixture",
     "DatasetUnavailableError",
     "DirichletProcessMixture",
@@ -105,6 +107,7 @@ __all__ = [
     "TreeMixture",
     "UnknownItemError",
     "compare",
+    "compare_components",
     "datasets",
     "evaluate",
     "evaluate_recommendations",
@@ -133,6 +136,7 @@ _HOME = {
     "ChowLiuMixture": "itemix.estimators",
     "ChowLiuTree": "itemix.estimators",
     "Comparison": "itemix.mining.comparison",
+    "ComponentShifts": "itemix.mining.comparison",
     "CorrectedMixture": "itemix.models.corrected",
     "DatasetUnavailableError": "itemix.errors",
     "DirichletProcessMixture": "itemix.estimators",
@@ -162,6 +166,7 @@ _HOME = {
     "TreeMixture": "itemix.models.trees",
     "UnknownItemError": "itemix.errors",
     "compare": "itemix.mining.comparison",
+    "compare_components": "itemix.estimators",
     "evaluate": "itemix.evaluation",
     "evaluate_recommendations": "itemix.evaluation",
     "learn_recommender": "itemix.fitted",

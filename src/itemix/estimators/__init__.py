@@ -7,7 +7,7 @@ from itemix.estimators.bernoulli import BernoulliMixture, IndependentModel
 from itemix.estimators.causes import MultipleCauseMixture
 from itemix.estimators.chow_liu import ChowLiuMixture, ChowLiuTree
 from itemix.estimators.maxent import MaxEntropyModel
-from itemix.estimators.summary import Summary, summarise, surprises
+from itemix.estimators.summary import Summary, compare_components, summarise, surprises
 
 __all__ = [
     "BayesianMixture",
@@ -19,6 +19,7 @@ __all__ = [
     "MaxEntropyModel",
     "MultipleCauseMixture",
     "Summary",
+    "compare_components",
     "fit",
     "summarise",
     "surprises",
