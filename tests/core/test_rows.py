@@ -240,3 +240,26 @@ def test_what_people_pass(tmp_path):
         itemix.mine(pd.DataFrame({"order": [1, 2], "item": ["a", "b"]}), 0.1)
     with pytest.raises(InvalidInputError, match=r"expected min_support as a fraction .*, a percentage"):
         itemix.mine(tx, "x%")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_cells_of_items_may_hold_lists(kind):
+    """Each row has several items; a transaction has those of all its rows, and weights count rows."""
+    skus = [["tea", "milk"], [" tea "], ["pen"], []]
+    content = {"cart": ["x", "y", "x", "z"], "skus": skus, "n": [1, 2, 3, 4]}
+    frame = pa.table(content)
+    if kind == "pandas":
+        frame = pd.DataFrame(content)
+    elif kind == "polars":
+        frame = pl.DataFrame(content)
+    tx = Transactions.from_long(frame, "cart", "skus", quantity="n")
+    assert tx.to_lists() == [["milk", "pen", "tea"]] * 4 + [["tea"]] * 2 + [[]] * 4
+    assert tx.ids.to_pylist() == ["x", "y", "z"]
+
+
+def test_matrices_and_frames_take_ids():
+    """One for each row."""
+    assert Transactions.from_matrix([[1, 0], [0, 1]], ids=["a", "b"]).ids.to_pylist() == ["a", "b"]
+    assert Transactions.from_dataframe(pd.DataFrame({"tea": [1, 0]}), ids=[7, 8]).ids.to_pylist() == [7, 8]
+    with pytest.raises(InvalidInputError, match="expected an id for each of the 2 rows, got 1"):
+        Transactions.from_matrix([[1, 0], [0, 1]], ids=["a"])

@@ -35,6 +35,6 @@ def test_chunks_are_full(pieces, size):
     """A chunk has as many rows as fit, or one; the rows may come in any pieces."""
     found = [
         [codes[start:stop].tolist() for start, stop in pairwise(indptr)]
-        for indptr, codes in chunks_of_rows(map(as_piece, pieces), size)
+        for indptr, codes, _ in chunks_of_rows(map(as_piece, pieces), size)
     ]
     assert found == naive_cut([row for rows in pieces for row in rows], size)

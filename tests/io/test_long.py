@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -92,14 +93,61 @@ def test_the_transaction_that_comes_back_is_named(tmp_path):
 
 
 def test_a_column_is_chosen_as_when_it_is_read_at_once(tmp_path):
-    """The same columns, and the same words about them; conditions on rows are still refused."""
+    """The same columns, and the same words about them."""
     path = tmp_path / "sales.csv"
     path.write_text("order_id,product,price\n1,milk,2\n1,bread,3\n2,milk,2\n")
     chunks = read_chunks(path)
     assert chunks.source == read_transactions(path).source
     assert [chunk.to_lists() for chunk in chunks] == [[["bread", "milk"], ["milk"]]]
-    with pytest.raises(InvalidInputError, match="expected no conditions on rows"):
-        read_chunks(path, where="price > 2")
+
+
+lines_of_invoices = st.lists(
+    st.tuples(
+        st.sampled_from(["7", "8", "C9", "", "10"]),
+        st.sampled_from(["tea", " Tea ", "milk", ""]),
+        st.sampled_from([-1, 0, 1, 5]),
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+@given(lines_of_invoices, st.booleans(), st.booleans(), st.sampled_from(["csv", "parquet"]))
+def test_rows_are_left_out_as_when_all_is_read_at_once(tmp_path_factory, lines, upper, strip, kind):
+    """Conditions, gaps and cleaning give the same transactions, and the same words about what went."""
+    path = tmp_path_factory.getbasetemp() / f"lines.{kind}"
+    frame = pd.DataFrame(lines, columns=["invoice", "item", "quantity"])
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        pq.write_table(pa.Table.from_pandas(frame.replace("", None), preserve_index=False), path)
+    options = {
+        "format": "long",
+        "where": "quantity > 0 and invoice not starts with C",
+        "drop_missing": True,
+        "upper": upper,
+        "strip": strip,
+    }
+    whole = read_transactions(path, **options)
+    chunks = read_chunks(path, cache=True, chunk_bytes=40, **options)
+    assert joined(chunks) == whole
+    assert chunks.source == whole.source
+
+
+def test_what_chunks_cannot_have_is_refused(tmp_path):
+    """Weights of rows, and conditions on what has no columns."""
+    path, other = tmp_path / "sales.csv", tmp_path / "other.csv"
+    path.write_text("order_id,product,price\n1,milk,2\n1,bread,3\n2,milk,2\n")
+    other.write_text("tea,milk\nmilk\n")
+    with pytest.raises(InvalidInputError, match="expected no counts and no quantity, to read in chunks"):
+        read_chunks(path, quantity="price")
+    with pytest.raises(InvalidInputError, match="expected a long table, or format='table', with where="):
+        read_chunks(other, where="price > 2")
+    pq.write_table(pa.table({"items": [["a", "b"], ["a"]]}), tmp_path / "lists.parquet")
+    with pytest.raises(InvalidInputError, match="expected a long table, or format='table', for conditions"):
+        read_chunks(tmp_path / "lists.parquet", where="price > 2")
+    upper = read_chunks(tmp_path / "lists.parquet", upper=True)
+    assert [chunk.to_lists() for chunk in upper] == [[["A", "B"], ["A"]]]
 
 
 def test_what_is_wrong_in_a_batch(tmp_path):

@@ -299,7 +299,7 @@ def encode_columns(
     """
     chosen = options.chosen(list(columns), rows)
     keys = [str(name) for name in as_columns(options.transaction)]
-    marks, said = rows.kept(columns, [*keys, *chosen])
+    marks, gone = rows.kept(columns, [*keys, *chosen])
     edges: dict[str, tuple[float, ...] | None] = {}
     whole: list[str] = []
     ids: list[str] = []
@@ -333,7 +333,7 @@ def encode_columns(
         weights = weights_of_groups(kept_of(columns[rows.weight](), marks), rows, None, len(codes))
     names = {key: kept_of(columns[key](), marks) for key in keys}
     left_out = f"without {columns_shown(ids).removeprefix('columns ')}, where every value differs"
-    said = ", ".join(part for part in (left_out if ids else "", said) if part)
+    said = ", ".join(part for part in (left_out if ids else "", gone.said) if part)
     return Encoded(indptr, codes[present], items, weights, ids_of_rows(names, is_text=is_text)), said
 
 

@@ -135,8 +135,8 @@ class RowOptions(NamedTuple):
         if self.weight is not None:
             check_column(self.weight, names, "counts" if self.quantity is None else "quantity")
 
-    def kept(self, columns: Columns, keys: Sequence[str]) -> tuple[Marks | None, str]:
-        """Return which rows remain, None for all; and how many went for what reason, in words.
+    def kept(self, columns: Columns, keys: Sequence[str]) -> tuple[Marks | None, RowsGone]:
+        """Return which rows remain, None for all; and how many went for what reason.
 
         Parameters
         ----------
@@ -147,23 +147,48 @@ class RowOptions(NamedTuple):
         """
         needed = keys if self.drop_missing is True else self.drop_missing or ()
         conditions = [*self.where, *(Condition(name, "is not missing") for name in needed)]
-        if not conditions:
-            return None, ""
         kept: Marks | None = None
-        reasons = []
+        reasons: dict[str, int] = {}
         for condition in conditions:
             held = condition.holds(columns[condition.column]())
             before = held | True if kept is None else kept
             kept = before & held
-            n_gone = int(before.sum() - kept.sum())
-            if n_gone:
-                is_gap = condition.operator == "is not missing"
-                why = f"without {condition.column!r}" if is_gap else f"by {str(condition)!r}"
-                reasons.append(f"{n_gone:,} {why}")
-        if kept is None or not reasons:
-            return None, ""
-        n = len(kept)
-        return kept, f"without {n - int(kept.sum()):,} of {n:,} rows: {', '.join(reasons)}"
+            is_gap = condition.operator == "is not missing"
+            why = f"without {condition.column!r}" if is_gap else f"by {str(condition)!r}"
+            reasons[why] = reasons.get(why, 0) + int(before.sum() - kept.sum())
+        gone = RowsGone(0 if kept is None else len(kept), reasons)
+        return (kept if gone.n_gone else None), gone
+
+
+class RowsGone(NamedTuple):
+    """How many of the rows of a table were left out, and why.
+
+    Attributes
+    ----------
+    n_rows : int
+        How many rows there were; 0 if no row can go.
+    reasons : dict of str to int
+        How many went by each condition, or without a value in a column.
+    """
+
+    n_rows: int
+    reasons: dict[str, int]
+
+    @property
+    def n_gone(self) -> int:
+        """How many rows went."""
+        return sum(self.reasons.values())
+
+    @property
+    def said(self) -> str:
+        """Both in words, or nothing if no row went."""
+        shown = ", ".join(f"{n:,} {why}" for why, n in self.reasons.items() if n)
+        return f"without {self.n_gone:,} of {self.n_rows:,} rows: {shown}" if shown else ""
+
+    def and_those_of(self, other: RowsGone) -> RowsGone:
+        """Return the same of two parts of a table together."""
+        reasons = {why: n + self.reasons.get(why, 0) for why, n in other.reasons.items()}
+        return RowsGone(self.n_rows + other.n_rows, reasons)
 
 
 class LongRows(NamedTuple):
@@ -236,14 +261,15 @@ def long_rows(
     """
     keys = [str(name) for name in as_columns(transaction)]
     name = str(item)
-    marks, said = rows.kept(columns, [*keys, name])
+    marks, gone = rows.kept(columns, [*keys, name])
+    said = gone.said
     kept = {column: kept_of(columns[column](), marks) for column in (*keys, name)}
     found = number_rows(kept, keys, name, rows, is_text=is_text)
     weights = None
     if rows.weight is not None:
         values = kept_of(columns[rows.weight](), marks)
         weights = weights_of_groups(values, rows, found.of_rows, len(found.ids))
-    may_be_lists = may_be_lists and len(found.of_rows) == len(found.ids)
+    may_be_lists = may_be_lists and found.n_items is None and len(found.of_rows) == len(found.ids)
     if may_be_lists and hold_lists(found.codes, found.names):
         said = ", ".join(part for part in (f"lists in the cells of {name!r}", said) if part)
         return LongRows(*_listed(found.codes, found.names), weights, found.ids, said)
@@ -260,19 +286,23 @@ class NumberedRows(NamedTuple):
     ids : Arrow array
         The ids of the transactions.
     codes : array
-        The number of each row's item, by first appearance.
+        The number of each item, by first appearance.
     names : Arrow array
         The names of the items.
+    n_items : array or None
+        How many items each row has; None if each has one.
     """
 
     of_rows: Codes
     ids: pa.Array
     codes: Codes
     names: pa.Array
+    n_items: Ints | None = None
 
     def gathered(self) -> tuple[Ints, Codes]:
         """Return the codes of each transaction, as compressed rows."""
-        return csr.rows_of_pairs(self.of_rows.astype(np.int64), self.codes, len(self.ids))
+        of_items = self.of_rows if self.n_items is None else np.repeat(self.of_rows, self.n_items)
+        return csr.rows_of_pairs(of_items.astype(np.int64), self.codes, len(self.ids))
 
 
 def number_rows(
@@ -290,22 +320,31 @@ def number_rows(
     InvalidInputError
         If a value is missing.
     """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     of_rows, ids = _numbered_keys({key: columns[key] for key in keys}, is_text=is_text)
-    codes, names = _cleaned(item, "item", columns[item], rows)
-    return NumberedRows(of_rows, ids, codes, names)
+    column, n_items = columns[item], None
+    if (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)) and not column.null_count:
+        n_items = pc.list_value_length(column).cast(pa.int64()).to_numpy()
+        column = pc.list_flatten(column)
+    codes, names = _cleaned(item, "item", column, rows)
+    return NumberedRows(of_rows, ids, codes, names, n_items)
 
 
-def clean_batch(batch: pa.Table, keys: Sequence[str], item: str, rows: RowOptions) -> pa.Table:
+def clean_batch(
+    batch: pa.Table, keys: Sequence[str], item: str, rows: RowOptions
+) -> tuple[pa.Table, RowsGone]:
     """Return what remains of a batch of a long table: its transactions and items, in the rows that count.
 
-    Each batch is cleaned by itself, so that the whole table need not be in memory.
+    Each batch is cleaned by itself, so that the whole table need not be in memory. Also say which rows went.
     """
     import pyarrow as pa
 
     columns = {name: partial(batch.column, name) for name in batch.column_names}
-    marks, _ = rows.kept(columns, [*keys, item])
+    marks, gone = rows.kept(columns, [*keys, item])
     kept = batch.select([*keys, item])
-    return kept if marks is None else kept.filter(pa.array(marks))
+    return (kept if marks is None else kept.filter(pa.array(marks))), gone
 
 
 def hold_lists(codes: Codes, names: pa.Array) -> bool:
@@ -418,6 +457,71 @@ def ids_of_rows(columns: Mapping[str, pa.ChunkedArray], *, is_text: bool) -> pa.
     if len(ids) > 1:
         return pa.StructArray.from_arrays(ids, names=list(columns))
     return ids[0] if ids else None
+
+
+def with_columns_beside(
+    encoded: Encoded,
+    columns: Mapping[str, pa.ChunkedArray],
+    keys: Sequence[str],
+    rows: RowOptions,
+    *,
+    is_text: bool,
+) -> Encoded:
+    """Give rows their ids and weights, which stand in columns beside the items.
+
+    Where an id is missing, no row has one: the column may be there for another reason.
+
+    Raises
+    ------
+    InvalidInputError
+        If a weight is no positive whole number.
+    """
+    weights = None
+    if rows.weight is not None:
+        weights = weights_of_groups(columns[rows.weight], rows, None, len(encoded.indptr) - 1)
+    ids = None
+    if not any(_lacks_values(columns[key]) for key in keys):
+        ids = ids_of_rows({key: columns[key] for key in keys}, is_text=is_text)
+    return encoded._replace(multiplicities=weights, ids=ids)
+
+
+def _lacks_values(column: pa.ChunkedArray) -> bool:
+    """Whether a value is missing or blank."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.null_count or pa.types.is_null(column.type):
+        return True
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not _is_text(kind):
+        return False
+    return bool(pc.any(pc.equal(pc.utf8_trim_whitespace(column.cast(kind)), "")).as_py())
+
+
+def ids_are_whole(ids: pa.Array) -> list[bool]:
+    """Tell for each field of ids whether all of them are whole numbers that are written as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    fields = ids.flatten() if pa.types.is_struct(ids.type) else [ids]
+    return [
+        _is_text(field.type) and bool(pc.all(pc.match_substring_regex(field, _WHOLE)).as_py())
+        for field in fields
+    ]
+
+
+def ids_as_numbers(ids: pa.Array, whole: Sequence[bool]) -> pa.Array:
+    """Return ids with some fields, of whole numbers in text, as numbers."""
+    import pyarrow as pa
+
+    if not pa.types.is_struct(ids.type):
+        return ids.cast(pa.int64()) if whole[0] else ids
+    names = [field.name for field in ids.type]
+    fields = [
+        part.cast(pa.int64()) if is_whole else part
+        for part, is_whole in zip(ids.flatten(), whole, strict=True)
+    ]
+    return pa.StructArray.from_arrays(fields, names=names)
 
 
 def _numbered_keys(columns: Mapping[str, pa.ChunkedArray], *, is_text: bool) -> tuple[Codes, pa.Array]:

@@ -254,13 +254,14 @@ class Transactions:
         items: Iterable[Label] | None = None,
         *,
         counts: npt.ArrayLike | None = None,
+        ids: Any = None,  # noqa: ANN401 - values in a row
     ) -> Transactions:
         """Make transactions from a 0/1 matrix (NumPy or SciPy sparse), a row for each transaction.
 
         Without `items`, the names are the column numbers. `counts` says how many transactions each row
-        stands for.
+        stands for, and `ids` what each is called outside.
         """
-        return cls(*encoding.encode_matrix(matrix, items)[:3], counts)
+        return cls(*encoding.encode_matrix(matrix, items)[:3], counts, ids)
 
     @classmethod
     def from_dataframe(
@@ -268,12 +269,13 @@ class Transactions:
         frame: Any,  # noqa: ANN401 - pandas, polars, pyarrow
         *,
         counts: npt.ArrayLike | None = None,
+        ids: Any = None,  # noqa: ANN401 - values in a row
     ) -> Transactions:
         """Make transactions from a one-hot data frame (pandas, polars or pyarrow), a column for each item.
 
-        `counts` says how many transactions each row stands for.
+        `counts` says how many transactions each row stands for, and `ids` what each is called outside.
         """
-        return cls(*encoding.encode_onehot_frame(frame)[:3], counts)
+        return cls(*encoding.encode_onehot_frame(frame)[:3], counts, ids)
 
     @classmethod
     def from_long(
@@ -299,7 +301,7 @@ class Transactions:
             The column that tells transactions apart, or several that do it together, as a member and a day.
             What it holds becomes `ids`.
         item : str
-            The column of items.
+            The column of items; its cells may be lists of them.
         where : str or list of str, optional
             Conditions for rows to remain, as ``"Quantity > 0 and InvoiceNo not starts with C"``. There are
             ``= != < <= > >=``, "in (a, b)", "starts with", "ends with" and "contains", each also with "not"
@@ -451,7 +453,7 @@ class Transactions:
             np.concatenate([part.indices for part in parts]),
             parts[0].items,
             multiplicities,
-            _joined_ids([part.ids for part in parts]),
+            joined_ids([part.ids for part in parts]),
         )
 
     def _keep(
@@ -986,7 +988,7 @@ def as_ids(ids: Any, n_rows: int) -> pa.Array | None:  # noqa: ANN401 - any valu
     return array
 
 
-def _joined_ids(parts: Sequence[pa.Array | None]) -> pa.Array | None:
+def joined_ids(parts: Sequence[pa.Array | None]) -> pa.Array | None:
     """Return the ids of all parts; None if a part has none, or they are of different types."""
     if any(part is None or part.type != getattr(parts[0], "type", None) for part in parts):
         return None

@@ -31,8 +31,8 @@ from itemix.core.rows import (
     RowOptions,
     as_columns,
     hold_lists,
-    ids_of_rows,
     long_rows,
+    with_columns_beside,
 )
 from itemix.errors import InvalidInputError, NotEnoughMemoryError
 from itemix.io.detect import LIST_NAMES, find_column, looks_long, pair_of_columns, said_of_columns
@@ -53,6 +53,9 @@ LAYOUTS = {"list": "lists", "long": "long", "onehot": "one-hot", "table": "table
 ITEMS_KEY = b"itemix.items"
 """Metadata of a list column: the names of all items, those that do not occur included, as JSON."""
 
+IDS_KEY = b"itemix.ids"
+"""Metadata of a list column: the names of the columns of the ids, as JSON."""
+
 _INDEX_PREFIX = "__index_level_"
 _MOST_ROWS, _MOST_CELLS = 1 << 15, 1 << 23
 # What a damaged file says of its size is not believed.
@@ -72,16 +75,34 @@ def read_arrow(
     with _explained(source, parquet=parquet):
         schema, batches = _opened(source, parquet=parquet)
         layout = layout or _layout_of(schema, options)
+        options = _with_own_ids(schema, options, layout)
         if layout == "long":
             encoded, said = _read_pairs(schema, batches, options)
             columns = _said_of_long(schema, options)
             return encoded, layout, ", ".join(part for part in (columns, said) if part)
-        if options.rows._replace(strip=True, upper=False) != RowOptions():
-            raise InvalidInputError(
-                "expected a long table, or format='table', for conditions on rows and counts, got "
-                f"{LAYOUTS[layout]}; name the columns with transaction= and item="
-            )
+        _refuse_rows(options, layout)
         return _READERS[layout](schema, batches, options), layout, ""
+
+
+def _with_own_ids(schema: pa.Schema, options: ReadOptions, layout: str) -> ReadOptions:
+    """Return the options with the columns of ids that the list column names, unless others were named."""
+    if layout != "list" or options.transaction is not None:
+        return options
+    known = (schema.field(options.item or _list_column(schema)).metadata or {}).get(IDS_KEY, b"[]")
+    try:
+        names = [name for name in json.loads(known) if name in schema.names]
+    except (ValueError, RecursionError, TypeError):  # damage
+        return options
+    return replace(options, transaction=names) if names else options
+
+
+def _refuse_rows(options: ReadOptions, layout: str) -> None:
+    """Refuse conditions on rows where a row has all items of a transaction."""
+    if options.rows._replace(strip=True, upper=False, counts=None, quantity=None) != RowOptions():
+        raise InvalidInputError(
+            f"expected a long table, or format='table', for conditions on rows, got {LAYOUTS[layout]}; name "
+            "the columns with transaction= and item="
+        )
 
 
 def encode_table(table: pa.Table, options: ReadOptions) -> Encoded:
@@ -138,14 +159,16 @@ def arrow_pieces(source: Source, options: ReadOptions, *, parquet: bool, layout:
     with _explained(source, parquet=parquet):
         schema, batches = _opened(source, parquet=parquet)
         layout = layout or _layout_of(schema, options)
+        options = _with_own_ids(schema, options, layout)
         if layout == "long":
             return _long_pieces(source, schema, batches, options, parquet=parquet)
+        _refuse_rows(options, layout)
         for key in as_columns(options.transaction):
             check_column(key, schema.names, "transaction")
-        # Chunks have no ids, so a column of ids need not be one that can be read.
-        own = replace(options, may_be_lists=False)
-        own = own if layout == "onehot" else replace(own, transaction=None)
-        nothing = _READERS[layout](schema, _only(), own)
+        if not all(_may_be_id(schema.field(key).type) for key in as_columns(options.transaction)):
+            # Chunks have no ids then: the column need not be one that can be read.
+            options = options if layout == "onehot" else replace(options, transaction=None)
+        nothing = _READERS[layout](schema, _only(), replace(options, may_be_lists=False))
         declared = nothing.items if len(nothing.items) else None
         pieces = _pieces(source, schema, batches, options, parquet=parquet, layout=layout)
         return ArrowPieces(layout, "", declared, pieces)
@@ -160,7 +183,7 @@ def _long_pieces(
             yield from table.batches
 
     table = _long_table(source.label, schema, batches, options)
-    return ArrowPieces("long", _said_of_long(schema, options), table=table._replace(batches=explained()))
+    return ArrowPieces("long", _said_of_long(schema, options), table=replace(table, batches=explained()))
 
 
 def _long_table(label: str, schema: pa.Schema, batches: Batches, options: ReadOptions) -> LongTable:
@@ -183,8 +206,9 @@ def _said_of_long(schema: pa.Schema, options: ReadOptions) -> str:
 def _pieces(
     source: Source, schema: pa.Schema, batches: Batches, options: ReadOptions, *, parquet: bool, layout: str
 ) -> Iterator[Encoded]:
-    columns = _item_columns(schema, options) if layout == "onehot" else [options.item or _list_column(schema)]
-    options = options if layout == "onehot" else replace(options, transaction=None, may_be_lists=False)
+    items = _item_columns(schema, options) if layout == "onehot" else [options.item or _list_column(schema)]
+    columns = [*items, *(key for key in as_columns(options.transaction) if key not in items)]
+    options = options if layout == "onehot" else replace(options, may_be_lists=False)
     n_rows = _rows_at_once(columns)
     is_text = layout == "list" and _is_text(schema.field(columns[0]).type)
     seen: Counter[str] = Counter()
@@ -290,6 +314,14 @@ def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
+def _may_be_id(kind: pa.DataType) -> bool:
+    """Whether values of a type can be numbered by Arrow."""
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return not (pa.types.is_nested(kind) or pa.types.is_float16(kind))
+
+
 def _rows_at_once(columns: Sequence[str]) -> int:
     return max(min(_MOST_ROWS, _MOST_CELLS // max(len(columns), 1)), 1)
 
@@ -336,23 +368,25 @@ def _read_lists(schema: pa.Schema, batches: Batches, options: ReadOptions) -> En
 
     for key in as_columns(options.transaction):
         check_column(key, schema.names, "transaction")
+    options.rows.check_columns(schema.names)
     name = options.item or _list_column(schema)
     grown = GrowingRows()
     if isinstance(batches, _Sized):
         grown.reserve(*batches.room(name))
     keys = [key for key in as_columns(options.transaction) if key != name]
-    key_chunks: dict[str, list[pa.Array]] = {key: [] for key in keys}
+    beside = list(dict.fromkeys([*keys, *options.rows.columns]))
+    key_chunks: dict[str, list[pa.Array]] = {key: [] for key in beside}
     cells: list[pa.Array] = []
     is_text = _is_text(schema.field(name).type)
     declared = (schema.field(name).metadata or {}).get(ITEMS_KEY)
     clean = RowOptions(strip=False) if declared is not None else options.rows
-    for batch in batches([name, *keys]):
+    for batch in batches([name, *beside]):
         column = batch.column(0)
         if is_text:
             if options.may_be_lists:
                 cells.append(column)
             column = _lists_in(column)
-        for key in keys:
+        for key in beside:
             key_chunks[key].append(batch.column(key))
         lengths = pc.fill_null(pc.list_value_length(column), 0).cast(pa.int64()).to_numpy()
         grown.add_lists(lengths, pc.list_flatten(column), clean)
@@ -363,8 +397,8 @@ def _read_lists(schema: pa.Schema, batches: Batches, options: ReadOptions) -> En
     ):
         raise _unknown_layout(schema)
     encoded = grown.finished()
-    columns = {key: _joined(key_chunks[key], schema.field(key).type) for key in keys}
-    encoded = encoded._replace(ids=ids_of_rows(columns, is_text=False))
+    columns = {key: _joined(key_chunks[key], schema.field(key).type) for key in beside}
+    encoded = with_columns_beside(encoded, columns, keys, options.rows, is_text=False)
     return encoded if declared is None else _with_items(encoded, _declared_items(declared))
 
 
@@ -403,8 +437,20 @@ def _read_onehot(schema: pa.Schema, batches: Batches, options: ReadOptions) -> E
 
     for key in as_columns(options.transaction):
         check_column(key, schema.names, "transaction")
-    names = _item_columns(schema, options)
-    return concatenated((encode_onehot_frame(pa.table(batch)) for batch in batches(names)), Items(names))
+    options.rows.check_columns(schema.names)
+    names, keys = _item_columns(schema, options), as_columns(options.transaction)
+    beside = list(dict.fromkeys([*keys, *options.rows.columns]))
+    chunks: dict[str, list[pa.Array]] = {name: [] for name in beside}
+
+    def pieces() -> Iterator[Encoded]:
+        for batch in batches([*names, *beside]):
+            for name in beside:
+                chunks[name].append(batch.column(name))
+            yield encode_onehot_frame(pa.table(batch.select(names)))
+
+    encoded = concatenated(pieces(), Items(names))
+    columns = {name: _joined(chunks[name], schema.field(name).type) for name in beside}
+    return with_columns_beside(encoded, columns, keys, options.rows, is_text=False)
 
 
 def read_arrow_table(source: Source, found: Recognised, options: ReadOptions) -> tuple[Encoded, str]:
@@ -449,8 +495,8 @@ def _joined(chunks: list[pa.Array], kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def _item_columns(schema: pa.Schema, options: ReadOptions) -> list[str]:
-    keys = as_columns(options.transaction)
-    return [name for name in schema.names if name not in keys and not name.startswith(_INDEX_PREFIX)]
+    others = [*as_columns(options.transaction), *options.rows.columns]
+    return [name for name in schema.names if name not in others and not name.startswith(_INDEX_PREFIX)]
 
 
 def _list_column(schema: pa.Schema) -> str:

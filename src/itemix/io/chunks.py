@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,15 +25,15 @@ from itemix._runtime import interruptible
 from itemix.core.binning import TableOptions
 from itemix.core.encoding import Encoded, in_canonical_order
 from itemix.core.items import Items, labels_from_text
-from itemix.core.rows import RowOptions
-from itemix.core.transactions import Transactions, as_transactions
+from itemix.core.rows import RowOptions, ids_are_whole, ids_as_numbers
+from itemix.core.transactions import Transactions, as_transactions, joined_ids
 from itemix.errors import InvalidInputError
 from itemix.io.arrow import LAYOUTS, arrow_pieces
 from itemix.io.cache import RowsFile, SourceKey, Spool, checked_cache, facts_of
 from itemix.io.detect import recognise
 from itemix.io.fimi import fimi_pieces
 from itemix.io.long import NotInChunksError, SeenIds, SpreadError, pieces_apart, pieces_together
-from itemix.io.read import checked_options, chosen_columns, description_of, named
+from itemix.io.read import checked_options, chosen_columns, description_of, named, refuse_rows
 from itemix.io.source import byte_progress, open_source
 from itemix.io.text import basket_pieces, jsonl_pieces, long_table, onehot_pieces
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Any
+
+    import pyarrow as pa
 
     from itemix._typing import ChunksLike
     from itemix.core.binning import BinsLike
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
     from itemix.io.source import PathOrStream, Source
 
     Watched = Callable[[], AbstractContextManager[Callable[[int], None] | None]]
-    PieceArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
+    PieceArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], pa.Array | None]
 
 CHUNK_BYTES = 1 << 26
 _ROW_BYTES, _CODE_BYTES = 8, 4
@@ -96,8 +99,11 @@ def read_chunks(
         times its size. The first reading of a long table also takes 8 bytes for each transaction.
     format, encoding, delimiter, header, transaction, item, names
         As in `read_transactions`.
-    where, drop_missing, upper, strip, counts, quantity, columns, drop, bins, missing
-        Of long tables and of tables of categories, which are refused: see `read_transactions`.
+    where, drop_missing, upper, strip
+        Of long tables: which rows remain, and how names are cleaned; see `Transactions.from_long`.
+    counts, quantity, columns, drop, bins, missing
+        Refused in chunks: for tables of categories, and for transactions that count several times, see
+        `read_transactions`.
     cache : bool or path, default False
         Whether the rows are kept on disk after the first reading, so that the file is not decoded again. True
         keeps them in a temporary file, which is gone with the chunks, in the folder that the environment
@@ -173,9 +179,11 @@ def _first_reading(file: _File, size: int, watched: Watched, spool: Spool | None
     with watched() as on_bytes, file.open(on_bytes, is_first=True) as content:
         sizes: list[int] = []
         pieces = content.pieces if spool is None else spool.passed(content.pieces)
-        pieces = _measured(pieces, size, sizes)
+        ids = IdsOfFile(is_text=content.ids_are_text)
+        pieces = _measured(ids.looked_at(pieces), size, sizes)
         known, n_transactions = items_of_pieces(pieces, content.declared, is_text=content.is_text)
-        return Chunks(file, known, n_transactions, content.description, size=size, sizes=tuple(sizes))
+        said = content.describe()
+        return Chunks(file, known, n_transactions, said, size=size, sizes=tuple(sizes), ids=ids)
 
 
 def _cached(file: _File, size: int, folder: Path | bool, watched: Watched) -> Chunks:
@@ -241,8 +249,10 @@ class Chunks:
         size: int,
         sizes: tuple[int, ...],
         rows: RowsFile | None = None,
+        ids: IdsOfFile | None = None,
     ) -> None:
         self.sizes = sizes
+        self._ids = ids or IdsOfFile()
         self._rows = rows
         self._file = file
         self._known = known
@@ -267,6 +277,7 @@ class Chunks:
             size=self._size,
             sizes=self.sizes,
             rows=self._rows,
+            ids=self._ids,
         )
 
     @property
@@ -317,9 +328,9 @@ class Chunks:
         """
         n_read = 0
         known = (self._known.renumbered(piece, self._file.name) for piece in pieces)
-        for indptr, codes in chunks_of_rows(known, self._size):
+        for indptr, codes, ids in chunks_of_rows(known, self._size):
             n_read += len(indptr) - 1
-            rows = Encoded(indptr, codes, self.items)
+            rows = Encoded(indptr, codes, self.items, None, self._ids.of(ids))
             rows = rows if is_canonical else in_canonical_order(rows)
             yield Transactions.from_canonical(*rows, source=self.source)
         if n_read != self.n_transactions:
@@ -330,12 +341,13 @@ class Chunks:
 
 
 class _Content(NamedTuple):
-    """The content of a file: its rows in pieces, and its items if it lists them."""
+    """The content of a file: its rows in pieces, what it is once they were read, and its items if listed."""
 
     pieces: Iterator[Encoded]
-    description: str
+    describe: Callable[[], str]
     declared: Items | None = None
     is_text: bool = False
+    ids_are_text: bool = False
     is_canonical: bool = False
 
 
@@ -365,19 +377,20 @@ class _File:
                 f"expected transactions in lines or rows, to read them in chunks, got format='table' for "
                 f"{source.label}, whose bins come from all of it; read it whole, or write it as JSONL"
             )
-        if self.options.rows != RowOptions():
+        if self.options.rows.weight is not None:
             raise NotInChunksError(
-                f"expected no conditions on rows and no counts, to read in chunks, got some for "
-                f"{source.label}; read it whole, or write what remains as JSONL or Parquet"
+                f"expected no counts and no quantity, to read in chunks, got column "
+                f"{self.options.rows.weight!r} for {source.label}; read it whole"
             )
+        refuse_rows(source, found, self.options, self.format)
         if found.format in ("parquet", "arrow"):
             return self._table(source, found, is_first=is_first)
         if found.format == "long":
             table = long_table(source, found, self.options)
-            columns = chosen_columns(found, self.options)
-            said = description_of(source, found, columns=columns)
-            return _Content(self._pieces_of_long(table, is_first=is_first), said, is_text=True)
-        description, encoding = description_of(source, found), self.options.encoding
+            said = partial(_said_of_long, source, found, None, chosen_columns(found, self.options), table)
+            pieces = self._pieces_of_long(table, is_first=is_first)
+            return _Content(pieces, said, is_text=True, ids_are_text=True)
+        description, encoding = partial(description_of, source, found), self.options.encoding
         if found.format == "fimi":
             return _Content(fimi_pieces(source, encoding), description, is_canonical=True)
         if found.format == "jsonl":
@@ -385,7 +398,7 @@ class _File:
         if found.format == "basket":
             return _Content(basket_pieces(source, found, encoding=encoding), description, is_text=True)
         items, pieces = onehot_pieces(source, found, self.options)
-        return _Content(pieces, description, items)
+        return _Content(pieces, description, items, ids_are_text=True)
 
     def _pieces_of_long(self, table: LongTable, *, is_first: bool) -> Iterator[Encoded]:
         if self.is_spread:
@@ -400,10 +413,19 @@ class _File:
             )
         layout = self.format if self.format in LAYOUTS else None
         content = arrow_pieces(source, self.options, parquet=found.format == "parquet", layout=layout)
-        said = description_of(source, found, content.layout, content.said)
         if content.table is not None:
+            said = partial(_said_of_long, source, found, content.layout, content.said, content.table)
             return _Content(self._pieces_of_long(content.table, is_first=is_first), said)
+        said = partial(description_of, source, found, content.layout, content.said)
         return _Content(content.pieces, said, content.declared)
+
+
+def _said_of_long(
+    source: Source, found: Recognised, layout: str | None, columns: str | None, table: LongTable
+) -> str:
+    """Describe a long table that has been read: its columns, and the rows that went."""
+    said = ", ".join(part for part in (columns, table.gone.said) if part)
+    return description_of(source, found, layout, said)
 
 
 def _readable_again(path: object) -> str | os.PathLike[str]:
@@ -420,6 +442,45 @@ def _readable_again(path: object) -> str | os.PathLike[str]:
             "once; save it as a file first"
         )
     return path
+
+
+class IdsOfFile:
+    """What the first reading has seen of the ids of a file: whether all have one, and of which type.
+
+    Parameters
+    ----------
+    is_text : bool
+        Whether ids are text even where they are numbers: whole numbers become integers if all are.
+    """
+
+    def __init__(self, *, is_text: bool = False) -> None:
+        self._is_text = is_text
+        self._kind: pa.DataType | None = None
+        self._whole: list[bool] = []
+        self._is_complete = True
+
+    def looked_at(self, pieces: Iterable[Encoded]) -> Iterator[Encoded]:
+        """Yield pieces as they come, and look at their ids."""
+        for piece in pieces:
+            if len(piece.indptr) > 1 and self._is_complete:
+                self._look_at(piece.ids)
+            yield piece
+
+    def _look_at(self, ids: pa.Array | None) -> None:
+        self._is_complete = ids is not None and self._kind in (None, ids.type)
+        if ids is None or not self._is_complete:
+            return
+        whole = ids_are_whole(ids) if self._is_text else [False]
+        self._whole = (
+            whole if self._kind is None else [a and b for a, b in zip(self._whole, whole, strict=True)]
+        )
+        self._kind = ids.type
+
+    def of(self, ids: pa.Array | None) -> pa.Array | None:
+        """Return the ids of a chunk as they are in the whole file; None if some of it have none."""
+        if ids is None or not self._is_complete:
+            return None
+        return ids_as_numbers(ids, self._whole) if any(self._whole) else ids
 
 
 class FileItems:
@@ -453,7 +514,7 @@ class FileItems:
         """
         labels = piece.items.labels
         if not len(labels):
-            return Encoded(piece.indptr, piece.indices, self.items)
+            return piece._replace(items=self.items)
         is_known = np.zeros(len(labels), dtype=bool)
         if labels.dtype == self._sorted.dtype and len(self._sorted):
             places = np.minimum(np.searchsorted(self._sorted, labels), len(self._sorted) - 1)
@@ -465,7 +526,7 @@ class FileItems:
                 "read_chunks again"
             )
         new_code = self._order[places].astype(np.int32)
-        return Encoded(piece.indptr, new_code[piece.indices], self.items)
+        return piece._replace(indices=new_code[piece.indices], items=self.items)
 
 
 def items_of_pieces(
@@ -560,6 +621,7 @@ class _Chunk:
     def __init__(self, size: int) -> None:
         self._codes, self._indptr = GrowingArray(np.int32), GrowingArray(np.int64)
         self._indptr.extend(np.zeros(1, dtype=np.int64))
+        self._ids: list[pa.Array | None] = []
         self._room = size
 
     def __len__(self) -> int:
@@ -571,11 +633,13 @@ class _Chunk:
         first, stop = piece.indptr[start], piece.indptr[start + n]
         self._indptr.extend(piece.indptr[start + 1 : start + n + 1] - first, plus=len(self._codes))
         self._codes.extend(piece.indices[first:stop])
+        if n:
+            self._ids.append(None if piece.ids is None else piece.ids.slice(start, n))
         self._room -= n_bytes
         return start + n
 
     def finished(self) -> PieceArrays:
-        return self._indptr.finish(), self._codes.finish()
+        return self._indptr.finish(), self._codes.finish(), joined_ids(self._ids) if self._ids else None
 
 
 class Stream:

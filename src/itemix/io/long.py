@@ -8,6 +8,7 @@ transactions are taken from all buckets at once, in the order in which they firs
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,7 @@ from itemix._files import mapped, scratch_file
 from itemix._runtime import still_wanted
 from itemix.core.encoding import Encoded, is_braced, labels_of, share_of_lists
 from itemix.core.items import Items
-from itemix.core.rows import LEAST_LISTS, GrowingRows, clean_batch, number_rows
+from itemix.core.rows import LEAST_LISTS, GrowingRows, RowsGone, clean_batch, number_rows
 from itemix.errors import InvalidInputError
 from itemix.kernels import lattice
 
@@ -52,7 +53,24 @@ class SpreadError(NotInChunksError):
     """The rows of a transaction do not stand together."""
 
 
-class LongTable(NamedTuple):
+class GoneSoFar:
+    """Which rows of a long table were left out, as far as it has been read."""
+
+    def __init__(self) -> None:
+        self._gone = RowsGone(0, {})
+
+    def add(self, gone: RowsGone) -> None:
+        """Add those of a batch."""
+        self._gone = self._gone.and_those_of(gone)
+
+    @property
+    def said(self) -> str:
+        """How many went and why, in words; nothing if none did."""
+        return self._gone.said
+
+
+@dataclasses.dataclass(frozen=True)
+class LongTable:
     """A long table that is read batch by batch.
 
     Attributes
@@ -69,6 +87,8 @@ class LongTable(NamedTuple):
         Which rows count, and how names are cleaned.
     is_text : bool
         Whether names are text even if they are numbers.
+    gone : GoneSoFar
+        Which rows did not count.
     """
 
     label: str
@@ -77,6 +97,7 @@ class LongTable(NamedTuple):
     batches: Iterator[pa.Table]
     options: ReadOptions
     is_text: bool = False
+    gone: GoneSoFar = dataclasses.field(default_factory=GoneSoFar)
 
     def cleaned(self) -> Iterator[pa.Table]:
         """Yield the rows that count, batch by batch."""
@@ -84,7 +105,8 @@ class LongTable(NamedTuple):
         for batch in self.batches:
             still_wanted()
             if batch.num_rows:
-                kept = clean_batch(batch, self.transaction, self.item, self.options.rows)
+                kept, gone = clean_batch(batch, self.transaction, self.item, self.options.rows)
+                self.gone.add(gone)
                 cells.look_at(kept)
                 yield kept
         cells.refuse_lists()
@@ -115,7 +137,7 @@ class _CellsSeen:
 
     def look_at(self, rows: pa.Table) -> None:
         """Look at some rows."""
-        if not self._may_be:
+        if not self._may_be or not rows.num_rows:
             return
         found = self._table.numbered(rows)
         values = found.names.to_pylist()
@@ -185,7 +207,8 @@ def pieces_together(table: LongTable, seen: SeenIds | None = None) -> Iterator[E
     for found, n_whole in _checked(table, seen):
         indptr, codes = found.gathered()
         indptr = indptr[: n_whole + 1]
-        yield Encoded(indptr, codes[: indptr[-1]], Items(labels_of(found.names)))
+        ids = found.ids.slice(0, n_whole)
+        yield Encoded(indptr, codes[: indptr[-1]], Items(labels_of(found.names)), ids=ids)
 
 
 def rows_together(table: LongTable) -> Encoded:

@@ -154,7 +154,7 @@ def read_transactions(
         open_source(path, on_bytes) as source,
     ):
         found = recognise(source, options, format)
-        _refuse_rows(source, found, options, format)
+        refuse_rows(source, found, options, format)
         encoded, description = _read(source, found, options, format)
     if found.format == "fimi" or format == "table":
         transactions = Transactions.from_canonical(*encoded, source=description)
@@ -227,9 +227,18 @@ def description_of(
     return f"{source.label} ({', '.join(part for part in parts if part)})"
 
 
-def _refuse_rows(source: Source, found: Recognised, options: ReadOptions, wanted: str | None) -> None:
-    """Refuse conditions on rows and weights where the format has no columns."""
-    if wanted == "table" or found.format in ("long", "parquet", "arrow") or options.rows == RowOptions():
+def refuse_rows(source: Source, found: Recognised, options: ReadOptions, wanted: str | None) -> None:
+    """Refuse conditions on rows and weights where the format has no columns.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are some all the same.
+    """
+    rows = options.rows
+    if found.format in ("onehot", "jsonl"):
+        rows = rows._replace(counts=None, quantity=None)
+    if wanted == "table" or found.format in ("long", "parquet", "arrow") or rows == RowOptions():
         return
     raise InvalidInputError(
         "expected a long table, or format='table', with where=, drop_missing=, upper=, counts= and the like, "

@@ -24,7 +24,14 @@ from itemix.core.encoding import (
     sorted_by_label,
 )
 from itemix.core.items import Items, labels_from_text
-from itemix.core.rows import LongRows, as_columns, ids_of_rows, long_rows
+from itemix.core.rows import (
+    LongRows,
+    as_columns,
+    ids_of_rows,
+    long_rows,
+    weights_of_groups,
+    with_columns_beside,
+)
 from itemix.errors import InvalidInputError
 from itemix.io.detect import LIST_NAMES, find_column, pair_of_columns
 from itemix.io.long import LongTable
@@ -293,41 +300,82 @@ def read_table(source: Source, found: Recognised, options: ReadOptions) -> tuple
 
 
 def read_onehot(source: Source, found: Recognised, options: ReadOptions) -> Encoded:
-    """Read a one-hot table; a first column without a name and `options.transaction` are not items.
+    """Read a one-hot table; a first column without a name, and those of ids and weights, are not items.
 
     Raises
     ------
     InvalidInputError
-        If a row is too short or too long, or a cell is not one of 0, 1, false, true and the like.
+        If a row is too short or too long, a cell is not one of 0, 1, false, true and the like, or a weight is
+        no positive whole number.
     """
-    items, blocks = onehot_pieces(source, found, options)
-    return concatenated(blocks, items)
+    import pyarrow as pa
+
+    items, blocks = _onehot_blocks(source, found, options)
+    beside: list[pa.Table] = []
+
+    def rows() -> Iterator[Encoded]:
+        for block, table in blocks:
+            beside.append(table)
+            yield block
+
+    encoded = concatenated(rows(), items)
+    keys = as_columns(options.transaction)
+    if not beside or not beside[0].num_columns:
+        return encoded
+    columns = _columns_of(pa.concat_tables(beside))
+    return with_columns_beside(encoded, columns, keys, options.rows, is_text=True)
 
 
 def onehot_pieces(source: Source, found: Recognised, options: ReadOptions) -> tuple[Items, Iterator[Encoded]]:
-    """Return the items of a one-hot table and its rows, piece by piece.
+    """Return the items of a one-hot table and its rows, piece by piece; their ids stay text.
 
     Raises
     ------
     InvalidInputError
         As in `read_onehot`.
     """
+    items, blocks = _onehot_blocks(source, found, options)
+    keys = as_columns(options.transaction)
+    pieces = (
+        with_columns_beside(block, _columns_of(table), keys, options.rows, is_text=False)
+        for block, table in blocks
+    )
+    return items, pieces
+
+
+def _columns_of(table: pa.Table) -> dict[str, pa.ChunkedArray]:
+    return {name: table.column(name) for name in table.column_names}
+
+
+def _onehot_blocks(
+    source: Source, found: Recognised, options: ReadOptions
+) -> tuple[Items, Iterator[tuple[Encoded, pa.Table]]]:
+    """Return the items of a one-hot table; and piece by piece its rows, and the columns that are no items."""
     columns = found.columns
     keys = as_columns(options.transaction)
     for key in keys:
         check_column(key, columns, "transaction")
-    is_item = np.array([name not in keys for name in columns])
+    options.rows.check_columns(columns)
+    others = list(dict.fromkeys([*keys, *options.rows.columns]))
+    is_item = np.array([name not in others for name in columns])
     is_item[0] &= bool(columns[0])
     names = [name for name, kept in zip(columns, is_item, strict=True) if kept]
     code_of_column = np.where(is_item, np.cumsum(is_item) - 1, -1).astype(np.int32)
     code_of_column.setflags(write=False)
     items = Items(labels_from_text(names))
-    return items, _blocks(source, found, options.encoding, code_of_column, items)
+    blocks = _blocks(source, found, options.encoding, code_of_column, items=items, others=others)
+    return items, blocks
 
 
 def _blocks(
-    source: Source, found: Recognised, encoding: str, code_of_column: npt.NDArray[np.int32], items: Items
-) -> Iterator[Encoded]:
+    source: Source,
+    found: Recognised,
+    encoding: str,
+    code_of_column: npt.NDArray[np.int32],
+    *,
+    items: Items,
+    others: Sequence[str],
+) -> Iterator[tuple[Encoded, pa.Table]]:
     n_lines = found.header_lines
     delimiter = found.delimiter or ","
     for text in line_blocks(source, encoding, skip=n_lines):
@@ -343,8 +391,29 @@ def _blocks(
             where = f"line {n_lines + line + 1:,} of {source.label}"
             cells = text.split(b"\n", line + 1)[line].decode().split(delimiter)
             raise InvalidInputError(_wrong(problem, cells, column, found.columns, where))
-        yield Encoded(indptr[: n_rows + 1], codes[:n_codes], items)
+        yield Encoded(indptr[: n_rows + 1], codes[:n_codes], items), _columns_in(text, found, others)
         n_lines += text.count(b"\n")
+
+
+def _columns_in(text: bytes, found: Recognised, names: Sequence[str]) -> pa.Table:
+    """Return some columns of lines of CSV, as text."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    if not names:
+        return pa.table({})
+    rows = b"\n".join(line for line in text.split(b"\n") if line.strip())
+    try:
+        return csv.read_csv(
+            pa.BufferReader(rows),
+            csv.ReadOptions(use_threads=False, column_names=list(found.columns)),
+            csv.ParseOptions(delimiter=found.delimiter or ","),
+            csv.ConvertOptions(include_columns=list(names), column_types=dict.fromkeys(names, pa.string())),
+        )
+    except pa.ArrowInvalid as error:
+        raise InvalidInputError(
+            f"expected text in column {names[0]!r}, got lines with this problem: {error}; leave it out"
+        ) from None
 
 
 def _wrong(problem: int, cells: Sequence[str], column: int, columns: Sequence[str], where: str) -> str:
@@ -374,10 +443,36 @@ def read_jsonl(source: Source, options: ReadOptions) -> Encoded:
     InvalidInputError
         If a line is not JSON, or holds no list of names; the message names the line.
     """
-    keys = as_columns(options.transaction)
+    keys, weight = as_columns(options.transaction), options.rows.weight
     found: list[list[Any]] = []
-    encoded = encode_lists(_lists(source, options, found if keys else None))
-    return encoded._replace(ids=_ids_of_values(keys, found, len(encoded.indptr) - 1))
+    names = [*keys, *([] if weight is None else [weight])]
+    encoded = encode_lists(_lists(source, options, names, found))
+    n_rows = len(encoded.indptr) - 1
+    if weight is not None:
+        counts = [row.pop() for row in found]
+        column = _weights_in_json(weight, counts, source, n_rows)
+        encoded = encoded._replace(multiplicities=weights_of_groups(column, options.rows, None, n_rows))
+    return encoded._replace(ids=_ids_of_values(keys, found, n_rows))
+
+
+def _weights_in_json(name: str, counts: Sequence[Any], source: Source, n_rows: int) -> pa.ChunkedArray:
+    """Return the numbers in a field of JSON.
+
+    Raises
+    ------
+    InvalidInputError
+        If a line has no number there.
+    """
+    import pyarrow as pa
+
+    odd = next((value for value in counts if type(value) not in (int, float)), None)
+    if odd is not None or len(counts) != n_rows or None in counts:
+        got = f"{odd!r:.40}" if len(counts) == n_rows else "lines without fields"
+        raise InvalidInputError(
+            f"expected a whole number in field {name!r} of every line of {source.label}, got {got}; leave it "
+            "out"
+        )
+    return pa.chunked_array([pa.array(counts, pa.float64())])
 
 
 def _ids_of_values(keys: Sequence[str], found: Sequence[Sequence[Any]], n_rows: int) -> pa.Array | None:
@@ -408,13 +503,18 @@ def jsonl_pieces(source: Source, options: ReadOptions) -> Iterator[Encoded]:
     InvalidInputError
         As in `read_jsonl`.
     """
-    return map(encode_lists, in_batches(_lists(source, options)))
+    keys = as_columns(options.transaction)
+    found: list[list[Any]] = []
+    for lists in in_batches(_lists(source, options, keys, found)):
+        ids = _ids_of_values(keys, found, len(lists))
+        found.clear()
+        yield encode_lists(lists)._replace(ids=ids)
 
 
 def _lists(
-    source: Source, options: ReadOptions, found: list[list[Any]] | None = None
+    source: Source, options: ReadOptions, noted: Sequence[str] = (), found: list[list[Any]] | None = None
 ) -> Iterator[list[Label]]:
-    """Yield the lists in the lines, and note what is in the fields of the ids."""
+    """Yield the lists in the lines, and note what is in some fields."""
     field = options.item
     kinds: set[type] = set()
     checked = False
@@ -434,8 +534,8 @@ def _lists(
             checked = True
         if isinstance(value, dict):
             field = field or _list_field(value, number, source.label)
-            if found is not None:
-                found.append([value.get(key) for key in as_columns(options.transaction)])
+            if found is not None and noted:
+                found.append([value.get(name) for name in noted])
             value = value.get(field)
         new = set(map(type, value)) if isinstance(value, list) else {object}
         if not new <= {str, int}:
@@ -460,6 +560,7 @@ def _check_fields(value: object, options: ReadOptions) -> None:
         check_column(name, fields, "transaction")
     if options.item is not None:
         check_column(options.item, fields, "item")
+    options.rows.check_columns(fields)
 
 
 def _list_field(value: dict[str, Any], number: int, label: str) -> str:

@@ -6,7 +6,7 @@ import gzip
 import json
 import warnings
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -17,9 +17,9 @@ from itemix._runtime import interruptible
 from itemix.core.encoding import share_of_lists
 from itemix.core.items import MOST_DIGITS, labels_from_text
 from itemix.core.rows import LEAST_LISTS
-from itemix.core.transactions import as_transactions
+from itemix.core.transactions import as_transactions, each_transaction
 from itemix.errors import InvalidInputError
-from itemix.io.arrow import ITEMS_KEY
+from itemix.io.arrow import IDS_KEY, ITEMS_KEY
 from itemix.io.detect import BINARY_ENDING, DELIMITERS, ReadOptions, checked_delimiter, recognise
 from itemix.io.source import open_source
 
@@ -43,6 +43,8 @@ ENDINGS = {
 }  # fmt: skip
 
 _AS_TEXT = ("fimi", "basket", "long", "onehot")
+# Columns of the items themselves.
+_NO_IDS = ("item", "items")
 _ROWS_AT_A_TIME = 20_000
 _GZIP_LEVEL = 6
 
@@ -87,6 +89,9 @@ def write_transactions(
     Notes
     -----
     Parquet, Arrow and one-hot CSV keep all items. The other formats keep those that occur.
+
+    Parquet, Arrow, JSONL and long CSV keep the `ids` of transactions; FIMI, basket and one-hot CSV have none.
+    In JSONL, ``transaction="id"`` reads them back. Long CSV keeps them if no two transactions share one.
     """
     transactions = as_transactions(transactions)
     target = as_path(path)
@@ -237,12 +242,43 @@ def _write_basket(transactions: Transactions, file: IO[bytes], delimiter: str) -
 
 
 def _write_long(transactions: Transactions, file: IO[bytes], delimiter: str) -> None:
-    file.write(f"transaction{delimiter}item\n".encode())
+    as_cell = partial(_as_cell, delimiter)
+    keys = _ids_as_text(transactions, as_cell)
+    file.write(delimiter.join([*map(as_cell, keys), "item\n"]).encode())
+    before = [delimiter.join(cells) for cells in zip(*keys.values(), strict=True)]
     number = 0
-    for rows in _blocks_of_names(transactions, partial(_as_cell, delimiter)):
-        lines = [f"{number + t}{delimiter}{name}\n" for t, row in enumerate(rows) for name in row]
+    for rows in _blocks_of_names(transactions, as_cell):
+        own = before[number : number + len(rows)]
+        lines = [f"{key}{delimiter}{name}\n" for key, row in zip(own, rows, strict=True) for name in row]
         file.write("".join(lines).encode())
         number += len(rows)
+
+
+def _id_columns(transactions: Transactions, name: str) -> dict[str, pa.Array]:
+    """Return the ids of all transactions, one column of a name or one for each field; nothing without ids."""
+    import pyarrow as pa
+
+    ids = transactions.ids
+    if ids is None:
+        return {}
+    parts = {name: ids}
+    if pa.types.is_struct(ids.type):
+        parts = {field.name: part for field, part in zip(ids.type, ids.flatten(), strict=True)}
+    rows = pa.array(each_transaction(transactions, np.arange(transactions.n_rows)))
+    return {f"{key}_id" if key in _NO_IDS else key: part.take(rows) for key, part in parts.items()}
+
+
+def _ids_as_text(transactions: Transactions, as_cell: Callable[[Label], str]) -> dict[str, list[str]]:
+    """Return the ids of transactions as cells by column; their numbers where ids do not tell them apart."""
+    numbers = {"transaction": [str(number) for number in range(transactions.n_transactions)]}
+    columns = _id_columns(transactions, "transaction")
+    if not columns:
+        return numbers
+    texts = {name: [str(value) for value in ids.to_pylist()] for name, ids in columns.items()}
+    is_clean = not any(map(_is_unfit_for_csv, chain(texts, *texts.values())))
+    if not is_clean or len(set(zip(*texts.values(), strict=True))) < transactions.n_transactions:
+        return numbers
+    return {name: list(map(as_cell, cells)) for name, cells in texts.items()}
 
 
 def _write_onehot(transactions: Transactions, file: IO[bytes], delimiter: str) -> None:
@@ -259,11 +295,21 @@ def _write_onehot(transactions: Transactions, file: IO[bytes], delimiter: str) -
 
 
 def _write_jsonl(transactions: Transactions, file: IO[bytes], _: str) -> None:
-    def as_json(label: Label) -> str:
-        return json.dumps(label, ensure_ascii=False)
+    def as_json(label: object) -> str:
+        return json.dumps(label, ensure_ascii=False, default=str)
 
+    keys = [
+        [f"{as_json(name)}: {as_json(value)}, " for value in ids.to_pylist()]
+        for name, ids in _id_columns(transactions, "id").items()
+    ]
+    number = 0
     for rows in _blocks_of_names(transactions, as_json):
-        file.write("".join([f"[{', '.join(row)}]\n" for row in rows]).encode())
+        lists = [f"[{', '.join(row)}]" for row in rows]
+        if keys:
+            own = zip(*(column[number : number + len(rows)] for column in keys), strict=True)
+            lists = [f'{{{"".join(key)}"items": {row}}}' for key, row in zip(own, lists, strict=True)]
+        file.write("".join([f"{row}\n" for row in lists]).encode())
+        number += len(rows)
 
 
 def _write_parquet(transactions: Transactions, file: IO[bytes], _: str) -> None:
@@ -300,12 +346,17 @@ def _as_cell(delimiter: str, label: Label) -> str:
 
 
 def _as_table(transactions: Transactions) -> pa.Table:
-    """Return a table with one list column, and the names of all items in its metadata."""
+    """Return a table with a list column, which knows the names of all items, and with columns of ids."""
     import pyarrow as pa
 
-    table = transactions.to_arrow()
-    names = json.dumps(transactions.items.labels.tolist()).encode()
-    return table.cast(pa.schema([table.schema.field("items").with_metadata({ITEMS_KEY: names})]))
+    table, columns = transactions.to_arrow(), _id_columns(transactions, "id")
+    known = {ITEMS_KEY: json.dumps(transactions.items.labels.tolist()).encode()}
+    if columns:
+        known[IDS_KEY] = json.dumps(list(columns)).encode()
+    table = table.cast(pa.schema([table.schema.field("items").with_metadata(known)]))
+    for name, column in columns.items():
+        table = table.append_column(name, column)
+    return table
 
 
 def _blocks_of_names(
