@@ -41,10 +41,12 @@ def options_in(text):
 def test_every_command_and_option_is_documented(path):
     """A command has a section; its options are there, or in a shared section that it names."""
     guide = sections()
-    text = guide["What all commands share" if path == "itemix" else path]
-    documented = options_in(text)
-    for title in re.findall(r"\[(.+?)\]\(#", text) if path != "itemix" else ():
-        documented |= options_in(guide[title])
+    title = "What all commands share" if path == "itemix" else path
+    assert title in guide, f"no section '{title}' in {GUIDE.name}"
+    documented = options_in(guide[title])
+    for shared in re.findall(r"\[(.+?)\]\(#", guide[title]) if path != "itemix" else ():
+        assert shared in guide, f"a link in '{title}' must have the title of a section, not '{shared}'"
+        documented |= options_in(guide[shared])
     real = {name for name in COMMANDS[path] if name.startswith("-")} - EVERYWHERE
     assert documented - EVERYWHERE == real
 

@@ -4,10 +4,12 @@ import gc
 import gzip
 import io
 import os
+import re
 import shlex
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -16,8 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 from recognised import BASKETS, RECOGNISED, as_file, read
 
-from itemix import InvalidInputError, read_transactions
+from itemix import InvalidInputError, read_transactions, write_transactions
 from itemix.io.read import FORMATS
+from itemix.io.write import ENDINGS
 
 
 @pytest.mark.parametrize("gzipped", [False, True])
@@ -31,6 +34,18 @@ def test_formats_are_recognised(case, gzipped):
     said = transactions.source.removeprefix("a file object (").removesuffix(")")
     assert said.startswith(FORMATS[case.split()[0]])
     assert said.endswith(", gzip") == gzipped
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_formats_are_where_people_look(name):
+    """Each format is in the guides and in the docstrings of those who read and write it."""
+    guides = Path(__file__).parents[2] / "docs" / "guides"
+    assert f'`"{name}"`' in (guides / "data.md").read_text()
+    options = [line for line in (guides / "command-line.md").read_text().split("\n") if "`--format`" in line]
+    written = name in ENDINGS.values()
+    assert sum(re.search(rf"\b{name}\b", line) is not None for line in options) >= 1 + written
+    for function in (read_transactions, *([write_transactions] if written else [])):
+        assert f'"{name}"' in function.__doc__, function.__name__
 
 
 @pytest.mark.parametrize("text", ["1 2 3\n2\n", "1 2 3 \n2 \n", "1\t2 3\r\n2\r\n", " 1  2 3\n2"])

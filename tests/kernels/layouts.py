@@ -4,15 +4,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from naive import mining, projection
+from naive import layouts, mining
 
 from itemix._arrays import protected
-from itemix.kernels import bitsets
-from itemix.kernels.bitsets import Bitsets
-from itemix.kernels.mining import projection as kernels
-from itemix.kernels.mining import projection as prepare
+from itemix.kernels.mining import layouts as kernels
 from itemix.kernels.mining import records
-from itemix.kernels.mining.projection import Companions, ProjectedRows, RankRows
+from itemix.kernels.mining.layouts import Bitsets, Companions, ProjectedRows, RankRows
 from itemix.kernels.mining.records import SearchLimits
 
 UNBOUNDED = 2**62 - 1
@@ -69,7 +66,7 @@ def no_entries(weights):
 
 def as_rank_rows(rows, weights):
     """Make rows of ranks, which are small here as they mostly are."""
-    row_start, ranks = projection.as_rows(rows)
+    row_start, ranks = layouts.as_rows(rows)
     return RankRows(protected(row_start), protected(ranks.astype(np.uint16)), as_weights(weights))
 
 
@@ -83,8 +80,8 @@ def as_companions(pairs):
 def _dense_layout(data):
     n_roots = len(data.root_counts)
     no_order, ranks = np.empty(0, dtype=np.int64), np.arange(n_roots, dtype=np.int32)
-    bits = prepare.pack_bitsets(*map(protected, (*projection.as_rows(data.rows), no_order, ranks)), n_roots)
-    digits = bitsets.multiplicity_planes(
+    bits = kernels.pack_bitsets(*map(protected, (*layouts.as_rows(data.rows), no_order, ranks)), n_roots)
+    digits = kernels.multiplicity_planes(
         protected(np.array(data.weights or [], dtype=np.int64)), bits.shape[1]
     )
     nothing = ProjectedRows(np.empty((0, 2), np.int64), no_entries(data.weights), as_weights(data.weights))
@@ -95,10 +92,10 @@ def _sparse_layout(data, first, stop, kernel):
     kept = [t for t, row in enumerate(data.rows) if len(row) >= 2]
     rows = [data.rows[t] for t in kept]
     weights = data.weights and [data.weights[t] for t in kept]
-    pairs = projection.frequent_pairs(rows, weights or [1] * len(rows), len(data.root_counts), data.min_count)
+    pairs = layouts.frequent_pairs(rows, weights or [1] * len(rows), len(data.root_counts), data.min_count)
     one_sided = kernel.__module__.endswith("eclat")
     min_companions = 2 if one_sided else 1
-    companions = as_companions(pairs if one_sided else projection.from_both_sides(pairs))
+    companions = as_companions(pairs if one_sided else layouts.from_both_sides(pairs))
     bounds = protected(kernels.entry_bounds(companions, min_companions))
     ranks, like = as_rank_rows(rows, weights), no_entries(weights)
     delivered = kernels.deliver(first, stop, companions, bounds, ranks, min_companions, like)

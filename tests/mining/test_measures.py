@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,8 @@ from scipy import stats
 
 from itemix import InvalidInputError
 from itemix.mining import measures
+
+ROOT = Path(__file__).parents[2]
 
 
 @given(st.lists(st.sampled_from([0.0, 1e-9, 0.01, 0.02, 0.2, 0.5, 1.0]), max_size=12))
@@ -68,3 +72,12 @@ def test_unknown_measure():
         measures.check_measure("confidance")
     with pytest.raises(InvalidInputError, match=r"expected a measure, got \['lift'\]"):
         measures.check_measure(["lift"])
+
+
+@pytest.mark.parametrize("name", measures.MEASURES)
+def test_measures_are_where_people_look(name):
+    """Each is in the table of the guide to rules, and in the list of the explorer if it needs no counts."""
+    guide = (ROOT / "docs" / "guides" / "rules.md").read_text()
+    page = (ROOT / "src" / "itemix" / "web" / "static" / "js" / "views" / "rules.js").read_text()
+    assert name.endswith("t support") or f"\n| {name} |" in guide or name == "support"
+    assert name in measures.NEED_COUNTS or f'["{name}", "' in page

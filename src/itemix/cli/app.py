@@ -14,7 +14,7 @@ from itemix.cli.ask import query, recommend
 from itemix.cli.compare import compare, summarise, surprises, unusual
 from itemix.cli.ctrl_c import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from itemix.cli.datasets import app as datasets
-from itemix.cli.demo import demo
+from itemix.cli.datasets import demo
 from itemix.cli.evaluate import evaluate
 from itemix.cli.explore import explore, report, serve
 from itemix.cli.fit import fit

@@ -31,7 +31,7 @@ from itemix.inference.em import EM
 from itemix.inference.loop import Info, Settings, run
 from itemix.inference.start import random_labels, require_components, seeded_labels, starter
 from itemix.kernels import csr
-from itemix.kernels.mining.projection import RowIndex
+from itemix.kernels.mining.layouts import RowIndex
 from itemix.kernels.models import pairs, trees
 from itemix.models.base import require_same_items
 from itemix.models.counts import Rows, merged_if_worth_it

@@ -30,7 +30,7 @@ from itemix.io.source import PathOrStream, byte_progress, csv_rows, encoding_of,
 from itemix.io.text import read_basket, read_jsonl, read_long, read_onehot, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from itemix.core.binning import BinsLike
     from itemix.core.encoding import Encoded
@@ -257,17 +257,19 @@ def _read(source: Source, found: Recognised, options: ReadOptions, wanted: str |
         layout = wanted if wanted in LAYOUTS else None
         encoded, layout, said = read_arrow(source, options, parquet=found.format == "parquet", layout=layout)
         return encoded, description_of(source, found, layout, said)
-    description = description_of(source, found)
     if found.format == "long":
         encoded, said = read_long(source, found, options)
         said = ", ".join(part for part in (chosen_columns(found, options), said) if part)
         return encoded, description_of(source, found, columns=said)
-    if found.format == "fimi":
-        return read_fimi(source, options.encoding), description
-    if found.format == "jsonl":
-        return read_jsonl(source, options), description
-    read_text = read_onehot if found.format == "onehot" else read_basket
-    return read_text(source, found, options), description
+    return _READERS_OF_TEXT[found.format](source, found, options), description_of(source, found)
+
+
+_READERS_OF_TEXT: dict[str, Callable[[Source, Recognised, ReadOptions], Encoded]] = {
+    "fimi": lambda source, found, options: read_fimi(source, options.encoding),
+    "jsonl": lambda source, found, options: read_jsonl(source, options),
+    "onehot": read_onehot,
+    "basket": read_basket,
+}
 
 
 def chosen_columns(found: Recognised, options: ReadOptions) -> str | None:

@@ -22,10 +22,9 @@ from itemix._arrays import ranks_by
 from itemix._runtime import still_wanted
 from itemix.core.sets import Sets
 from itemix.errors import TooManyItemsetsError
-from itemix.kernels import bitsets, jit, lattice
-from itemix.kernels.bitsets import Bitsets
-from itemix.kernels.mining import closed, eclat, maximal, projection
-from itemix.kernels.mining.projection import Companions, ProjectedRows, RankRows, RowIndex
+from itemix.kernels import jit, lattice
+from itemix.kernels.mining import closed, eclat, layouts, maximal
+from itemix.kernels.mining.layouts import Bitsets, Companions, ProjectedRows, RankRows, RowIndex
 from itemix.kernels.mining.records import BYTES_PER_CODE, BYTES_PER_SET, SearchLimits
 from itemix.mining.search import (
     UNBOUNDED,
@@ -254,7 +253,7 @@ def _sparse_jobs(
         pairs = _with_both_sides(pairs)
     companions = Companions(*map(readonly_view, pairs))
     min_companions = 1 if both_sides else 2
-    bounds = readonly_view(projection.entry_bounds(companions, min_companions))
+    bounds = readonly_view(layouts.entry_bounds(companions, min_companions))
 
     def job(first: int, stop: int) -> Part:
         rows = deliver(data, companions, bounds, (first, stop), min_companions)
@@ -512,17 +511,17 @@ class Layout:
         # Small ranks take half the memory, and half the time to read it. Most are small.
         ranks = np.empty(0, np.uint16 if len(rank_counts) <= np.iinfo(np.uint16).max else np.int32)
         if is_dense(rank_counts, tx.n_transactions):
-            bits = projection.pack_bitsets(*data, len(rank_counts))
+            bits = layouts.pack_bitsets(*data, len(rank_counts))
             if len(weights):
-                planes, plane_words = bitsets.multiplicity_planes(readonly_view(weights), bits.shape[1])
+                planes, plane_words = layouts.multiplicity_planes(readonly_view(weights), bits.shape[1])
         else:
-            row_start, ranks, kept = projection.rows_of_ranks(*data, ranks)
+            row_start, ranks, kept = layouts.rows_of_ranks(*data, ranks)
             if len(weights):
                 weights = weights[kept]
         rows = RankRows(*map(readonly_view, (row_start, ranks, weights)))
         index = None
         if len(row_start) and len(rank_counts) > _MANY_ITEMS:
-            found = projection.index_rows(rows.start, rows.ranks, len(rank_counts))
+            found = layouts.index_rows(rows.start, rows.ranks, len(rank_counts))
             index = RowIndex(*map(readonly_view, found))
         bitset = Bitsets(*map(readonly_view, (bits, planes, plane_words)))
         return cls(readonly_view(rank_counts), bitset, rows, index)
@@ -542,18 +541,18 @@ def count_pairs(search: Search, data: Layout, min_count: int) -> Companions:
     # The table of a root is as long as its rank, and its time grows with its count times its rank.
     bounds = ranges(data.rank_counts * np.arange(1, n_roots + 1), search.n_threads, at_least=n_tables)
     parts = search.run(
-        [partial(projection.count_pairs, *bound, data.rows, min_count) for bound in bounds], n_roots
+        [partial(layouts.count_pairs, *bound, data.rows, min_count) for bound in bounds], n_roots
     )
     return _joined(parts)
 
 
 def _indexed_pairs(search: Search, data: Layout, index: RowIndex, min_count: int) -> Companions:
     rows = data.rows
-    work = projection.pair_bounds(rows.start, rows.ranks, len(data.rank_counts))
+    work = layouts.pair_bounds(rows.start, rows.ranks, len(data.rank_counts))
     n_tables = math.ceil(work.sum() * rows.weights.itemsize / _BYTES_AT_A_TIME)
     bounds = ranges(work + 1, search.n_threads, at_least=n_tables)
     room = readonly_view(work)
-    jobs = [partial(projection.count_indexed_pairs, *bound, rows, min_count, index, room) for bound in bounds]
+    jobs = [partial(layouts.count_indexed_pairs, *bound, rows, min_count, index, room) for bound in bounds]
     return _joined(search.run(jobs, len(work)))
 
 
@@ -569,11 +568,11 @@ def deliver(
     roots: tuple[int, int],
     min_companions: int,
 ) -> ProjectedRows:
-    """Write the rows of each root of a range in terms of its companions; see `projection.deliver`."""
+    """Write the rows of each root of a range in terms of its companions; see `layouts.deliver`."""
     arguments = *roots, companions, bounds, data.rows, min_companions, data.no_entries
     if data.index is None:
-        return projection.deliver(*arguments)
-    return projection.deliver_indexed(*arguments, data.index)
+        return layouts.deliver(*arguments)
+    return layouts.deliver_indexed(*arguments, data.index)
 
 
 def ranges(work: npt.NDArray[np.int64], n_threads: int, at_least: int = 1) -> list[tuple[int, int]]:
@@ -586,7 +585,7 @@ def ranges(work: npt.NDArray[np.int64], n_threads: int, at_least: int = 1) -> li
 
 
 def entry_ranges(data: Layout, bounds: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:
-    """Cut roots into ranges whose rows are delivered at a time; `bounds` as in `projection.entry_bounds`."""
+    """Cut roots into ranges whose rows are delivered at a time; `bounds` as in `layouts.entry_bounds`."""
     weights = data.rows.weights
     n_entries = bounds.sum() / (weights.mean() if len(weights) else 1)
     n_bytes = n_entries * data.no_entries.itemsize

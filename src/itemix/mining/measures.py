@@ -12,34 +12,10 @@ from itemix.kernels.mining import rules as kernels
 if TYPE_CHECKING:
     from itemix._typing import Floats, Ints
 
-MLXTEND = (
-    "antecedent support",
-    "consequent support",
-    "support",
-    "confidence",
-    "lift",
-    "representativity",
-    "leverage",
-    "conviction",
-    "zhangs_metric",
-    "jaccard",
-    "certainty",
-    "kulczynski",
-)
+MLXTEND = kernels.NAMES[: kernels.COSINE]
 """mlxtend's columns, in its order."""
 
-MEASURES = (
-    *MLXTEND,
-    "cosine",
-    "odds_ratio",
-    "imbalance_ratio",
-    "phi",
-    "mutual_information",
-    "difference_of_confidence",
-    "chi_squared",
-    "p_value",
-    "q_value",
-)
+MEASURES = (*kernels.NAMES, "q_value")
 """All measures of a rule, in the order of the columns."""
 
 LOWER_IS_BETTER = ("imbalance_ratio", "p_value", "q_value")
@@ -47,7 +23,7 @@ LOWER_IS_BETTER = ("imbalance_ratio", "p_value", "q_value")
 NEED_COUNTS = ("chi_squared", "p_value", "q_value")
 """Measures that depend on the number of transactions."""
 
-_CODES = {name: code for code, name in enumerate(MEASURES)}
+_CODES = {name: code for code, name in enumerate(kernels.NAMES)}
 
 
 def check_measure(name: object, choices: tuple[str, ...] = MEASURES) -> str:

@@ -19,9 +19,9 @@ from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.io.partitions import Partitions
 from itemix.kernels import lattice
 from itemix.kernels.mining import candidates as join_counts
-from itemix.kernels.mining import projection
+from itemix.kernels.mining import layouts
 from itemix.kernels.mining.candidates import RULED_OUT, UNKNOWN, JoinCounts, count_sets
-from itemix.kernels.mining.projection import Companions
+from itemix.kernels.mining.layouts import Companions
 from itemix.mining.exact import Layout, count_pairs, deliver, entry_ranges, is_dense, ranges
 from itemix.mining.search import Search, SearchStopped, SetColumns, readonly_view
 
@@ -468,7 +468,7 @@ class CountingPass:
     def _add_sparse(self, data: Layout) -> None:
         search = Search(self._n_threads, None)
         pairs = self._companions(count_pairs(search, data, 1))
-        bounds = readonly_view(projection.entry_bounds(pairs, _MIN_CHILDREN))
+        bounds = readonly_view(layouts.entry_bounds(pairs, _MIN_CHILDREN))
         depth, n_items = self._candidates.depth, len(self._root_of)
 
         def job(begin: int, stop: int) -> None:

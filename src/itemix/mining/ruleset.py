@@ -222,9 +222,8 @@ class Rules(Tabular):
         Parameters
         ----------
         name : str
-            One of mlxtend's columns ("antecedent support", "consequent support", "support", "confidence",
-            "lift", "representativity", "leverage", "conviction", "zhangs_metric", "jaccard", "certainty",
-            "kulczynski"), or
+            Any measure of the guide to rules, which has their formulas, such as "confidence", "lift",
+            "leverage" or "conviction". Three depend on the number of transactions:
 
             - "chi_squared": Pearson's statistic of the 2 x 2 table of both sides, without correction; its
               p-value is rough where fewer than five transactions are expected in a cell;
@@ -232,9 +231,7 @@ class Rules(Tabular):
               direction (see lift for which one), or the p-value of the test that the rules have passed;
             - "q_value": the p-value adjusted by Benjamini and Hochberg for all rules that `itemix.rules`
               returned together, or as was asked for. Rules that were filtered or sorted afterwards keep their
-              q-values;
-            - "cosine", "odds_ratio", "imbalance_ratio", "phi", "mutual_information" (in bits),
-              "difference_of_confidence": see the guide to rules for the formulas.
+              q-values.
 
         Raises
         ------

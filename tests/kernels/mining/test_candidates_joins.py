@@ -4,11 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernels.layouts import as_companions, as_rank_rows, no_entries
 from naive import candidates as naive
-from naive import projection as naive_projection
+from naive import layouts as naive_layouts
 
 from itemix._arrays import protected
-from itemix.kernels import bitsets
-from itemix.kernels.mining import candidates, projection, records
+from itemix.kernels.mining import candidates, layouts, records
 
 N_ITEMS = 6
 
@@ -46,9 +45,9 @@ def test_dense(trie, data, cut):
     joins, arrays = trie
     rows, weights = data
     order, ranks = np.empty(0, dtype=np.int64), np.arange(N_ITEMS, dtype=np.int32)
-    bits = projection.pack_bitsets(*map(protected, (*naive_projection.as_rows(rows), order, ranks)), N_ITEMS)
-    digits = bitsets.multiplicity_planes(protected(np.array(weights or [], dtype=np.int64)), bits.shape[1])
-    layout = bitsets.Bitsets(*map(protected, (bits, *digits)))
+    bits = layouts.pack_bitsets(*map(protected, (*naive_layouts.as_rows(rows), order, ranks)), N_ITEMS)
+    digits = layouts.multiplicity_planes(protected(np.array(weights or [], dtype=np.int64)), bits.shape[1])
+    layout = layouts.Bitsets(*map(protected, (bits, *digits)))
     shared = np.zeros(4, dtype=np.int64)
     for part in ((0, cut), (cut, N_ITEMS)):
         candidates.count_dense(shared, *part, 5, layout, ranks, arrays)
@@ -62,7 +61,7 @@ def test_projected(trie, data, cut):
     rows, weights = data
     first, item, _, wanted, _, counts = arrays
     each = weights or [1] * len(rows)
-    pairs = naive_projection.frequent_pairs(rows, each, N_ITEMS, 1)
+    pairs = naive_layouts.frequent_pairs(rows, each, N_ITEMS, 1)
     ranks = np.arange(N_ITEMS, dtype=np.int32)
     of_nodes = candidates.add_pairs(as_companions(pairs), ranks, arrays)
     assert counts.tolist() == expected(joins, wanted, rows, weights, [2])
@@ -71,16 +70,16 @@ def test_projected(trie, data, cut):
     assert of_nodes.tolist() == [
         naive.count_of({root, other}, rows, each) for root, other in zip(roots, item[second], strict=True)
     ]
-    companions = projection.Companions(
+    companions = layouts.Companions(
         protected(first[1 : N_ITEMS + 2] - first[1]),
         protected(item[second].copy()),
         protected(of_nodes),
     )
-    bounds = protected(projection.entry_bounds(companions, 2))
+    bounds = protected(layouts.entry_bounds(companions, 2))
     row_arrays = as_rank_rows(rows, weights)
     shared = np.zeros(4, dtype=np.int64)
     for part in ((0, cut), (cut, N_ITEMS)):
-        delivered = projection.deliver(*part, companions, bounds, row_arrays, 2, no_entries(weights))
+        delivered = layouts.deliver(*part, companions, bounds, row_arrays, 2, no_entries(weights))
         candidates.count_projected(shared, *part, 5, delivered, N_ITEMS, arrays)
     assert counts.tolist() == expected(joins, wanted, rows, weights, range(2, 6))
 
@@ -95,7 +94,7 @@ def test_counting_can_be_stopped(state):
     counts = np.zeros(len(joins), dtype=np.int64)
     bits = protected(np.ones((3, 8), dtype=np.uint64))
     planes = protected(np.empty((0, 8), dtype=np.uint64)), protected(np.empty(0, dtype=np.int64))
-    layout = bitsets.Bitsets(bits, *planes)
+    layout = layouts.Bitsets(bits, *planes)
     shared = np.array([state, 0, 0, 0], dtype=np.int64)
     trie = candidates.JoinCounts(first, item, join_start, wanted, below, counts)
     candidates.count_dense(shared, 0, 3, 2, layout, np.arange(3, dtype=np.int32), trie)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import bitsets as naive
+from naive import layouts as naive
 
 from itemix.kernels.mining import closed
-from itemix.kernels.mining.projection import Companions
+from itemix.kernels.mining.layouts import Companions
 
 N_WORDS = 8
 

@@ -19,7 +19,7 @@ of each; `hashes` (m,) uint64; `old` (m,) int64, the same node in an older trie,
 Joins are counted in blocks of transactions, depth first over bitsets. A node of the first level is a root,
 and root r is node 1 + r. Each root has its own joins, so threads that take different roots never write to the
 same place. Dense data comes as bitsets over all rows, one row of bits for each root. Sparse data comes as the
-rows of each root in terms of its children (see `projection`). `row_of` (n_items,) int32 gives the row of bits
+rows of each root in terms of its children (see `layouts`). `row_of` (n_items,) int32 gives the row of bits
 of an item.
 """
 
@@ -29,10 +29,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.bitsets import Bitsets, count_common, grown, intersect
 from itemix.kernels.jit import counted, inlined, kernel, popcount
 from itemix.kernels.lattice import child_of
-from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
+from itemix.kernels.mining.layouts import (
+    Bitsets,
+    Companions,
+    ProjectedRows,
+    count_common,
+    grown,
+    intersect,
+    pack_entries,
+)
 from itemix.kernels.mining.records import RUNNING, STOP
 
 UNKNOWN, RULED_OUT = -1, -2

@@ -19,10 +19,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.bitsets import WORD_BITS, Bitsets, grown, intersect, is_subset, longer
 from itemix.kernels.jit import fetch_add, inlined, kernel, trailing_zeros
 from itemix.kernels.mining.eclat import Walk
-from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
+from itemix.kernels.mining.layouts import (
+    WORD_BITS,
+    Bitsets,
+    Companions,
+    ProjectedRows,
+    grown,
+    intersect,
+    is_subset,
+    longer,
+    pack_entries,
+)
 from itemix.kernels.mining.records import N_ROOTS_DONE, RUNNING, STOP, SearchLimits, report
 
 # Columns as in `eclat`; MEMBERS is how many items the set has before those of the level.

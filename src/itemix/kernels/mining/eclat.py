@@ -10,7 +10,7 @@ of a prefix, it shares the prefix's bitset, and nothing is intersected. If the f
 prefix all do so, their subsets are written by counting in binary.
 
 F is the number of frequent items. Dense data comes as bitsets, one row for each item; sparse data as
-companions and projected rows (see `projection`). `control` is described in `records`.
+companions and projected rows (see `layouts`). `control` is described in `records`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.bitsets import Bitsets, count_common, grown, intersect
 from itemix.kernels.jit import fetch_add, kernel, popcount, trailing_zeros
-from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
+from itemix.kernels.mining.layouts import (
+    Bitsets,
+    Companions,
+    ProjectedRows,
+    count_common,
+    grown,
+    intersect,
+    pack_entries,
+)
 from itemix.kernels.mining.records import (
     BYTES_PER_SET,
     CODES_PER_STEP,

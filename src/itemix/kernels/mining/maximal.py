@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.bitsets import WORD_BITS, Bitsets, count_common, grown, intersect
 from itemix.kernels.jit import fetch_add, kernel
 from itemix.kernels.mining.closed import (
     CurrentSet,
@@ -33,7 +32,16 @@ from itemix.kernels.mining.closed import (
     write_set,
 )
 from itemix.kernels.mining.eclat import Walk
-from itemix.kernels.mining.projection import Companions, ProjectedRows, pack_entries
+from itemix.kernels.mining.layouts import (
+    WORD_BITS,
+    Bitsets,
+    Companions,
+    ProjectedRows,
+    count_common,
+    grown,
+    intersect,
+    pack_entries,
+)
 from itemix.kernels.mining.records import N_ROOTS_DONE, RUNNING, STOP, SearchLimits, report
 
 # Known sets only save work, so no more of them are kept than this many words hold.

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.bitsets import grown, longer
 from itemix.kernels.jit import fetch_add, inlined, kernel, summing
+from itemix.kernels.mining.layouts import grown, longer
 from itemix.kernels.mining.records import (
     LENGTH_SHIFT,
     N_ROOTS_DONE,

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itemix.kernels.bitsets import longer
 from itemix.kernels.jit import BLOCK, copy_block, fetch_add, kernel
+from itemix.kernels.mining.layouts import longer
 
 STOP, N_FOUND, N_CODES, N_ROOTS_DONE = 0, 1, 2, 3
 RUNNING, CANCELLED, TOO_MANY = 0, 1, 2

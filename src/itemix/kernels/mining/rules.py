@@ -22,6 +22,30 @@ import numpy as np
 from itemix.kernels.jit import inlined, kernel, linear
 from itemix.kernels.lattice import lookup
 
+NAMES = (
+    "antecedent support",
+    "consequent support",
+    "support",
+    "confidence",
+    "lift",
+    "representativity",
+    "leverage",
+    "conviction",
+    "zhangs_metric",
+    "jaccard",
+    "certainty",
+    "kulczynski",
+    "cosine",
+    "odds_ratio",
+    "imbalance_ratio",
+    "phi",
+    "mutual_information",
+    "difference_of_confidence",
+    "chi_squared",
+    "p_value",
+)
+"""The names of the measures; kernels know them by their places."""
+
 (
     ANTECEDENT_SUPPORT,
     CONSEQUENT_SUPPORT,
@@ -43,7 +67,7 @@ from itemix.kernels.lattice import lookup
     DIFFERENCE_OF_CONFIDENCE,
     CHI_SQUARED,
     P_VALUE,
-) = range(20)
+) = range(len(NAMES))
 
 # A part of the transactions below this is none: the rest of a subtraction.
 _NONE = 1e-12

@@ -30,8 +30,8 @@ from typing import NamedTuple
 import numpy as np
 
 from itemix.kernels.jit import fused, inlined, kernel, reducing
-from itemix.kernels.models import vectors
-from itemix.kernels.models.vectors import log_ratio
+from itemix.kernels.models import estep
+from itemix.kernels.models.estep import log_ratio
 
 N_TERMS = 8
 SMALL = 64  # components below this size have near items only
@@ -197,7 +197,7 @@ def _sum_powers(series: np.ndarray, new: np.ndarray, old: np.ndarray, n: int) ->
 @inlined
 def _add_powers(series: np.ndarray, new: np.ndarray, old: np.ndarray, n: int) -> None:
     """Update the series for n factors that change from old to new. Entries after the n-th are overwritten."""
-    width = vectors.padded(n)
+    width = estep.padded(n)
     for m in range(n, width):
         new[m] = old[m] = 1e300
     series[0] += log_ratio(_sum_powers(series, new, old, width), 1.0)
@@ -478,7 +478,7 @@ def score_row(
     for first in range(0, len(items), prior.block):
         last = min(first + prior.block, len(items))
         _multiply_factors(prior, tables.counts, sizes, items, first, last, top, bottom)
-        vectors.add_log_ratio(top, bottom, score)
+        estep.add_log_ratio(top, bottom, score)
     if empty >= 0 and tables.sizes[own] == 1:
         score[own] = -np.inf
         return float(score[empty])
@@ -526,12 +526,12 @@ def sweep(
         own = np.int64(labels[t])
         before = score_row(prior, tables, items, Slots(own, empty), score, top, bottom, sizes)
         stay, score[own] = score[own], -np.inf
-        others = vectors.highest(score)
+        others = estep.highest(score)
         if stay - others > _CERTAIN:
             continue
         score[own] = stay
-        vectors.exp_of_difference(score, max(stay, others), weights)
-        new = _choose(weights, own, uniforms[t] * vectors.total(weights))
+        estep.exp_of_difference(score, max(stay, others), weights)
+        new = _choose(weights, own, uniforms[t] * estep.sum_of(weights))
         if new == own or (new == empty and tables.sizes[own] == 1):
             continue
         gain += score[new] - before

@@ -16,7 +16,7 @@ import numpy as np
 from itemix.kernels.jit import inlined, kernel
 
 if TYPE_CHECKING:
-    from itemix.kernels.mining.projection import RowIndex
+    from itemix.kernels.mining.layouts import RowIndex
 
 _ROUNDING = 1e-12
 

@@ -2,12 +2,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from kernels.layouts import as_companions, as_rank_rows, no_entries
-from naive import bitsets as naive_bitsets
-from naive import projection as naive
+from naive import layouts as naive
 
 from itemix._arrays import protected
-from itemix.kernels import bitsets
-from itemix.kernels.mining import projection
+from itemix.kernels.mining import layouts
 
 # Enough items for their bits to need a second word.
 N_RANKS = 70
@@ -32,10 +30,10 @@ def test_pairs(data, min_count, cut, other_cut):
     rows, weights, arrays = data
     first, stop = sorted([cut, other_cut])
     expected = naive.frequent_pairs(rows, weights, N_RANKS, min_count)[first:stop]
-    index, pair_bounds = indexed(arrays), protected(projection.pair_bounds(*arrays[:2], N_RANKS))
+    index, pair_bounds = indexed(arrays), protected(layouts.pair_bounds(*arrays[:2], N_RANKS))
     for found in (
-        projection.count_pairs(first, stop, arrays, min_count),
-        projection.count_indexed_pairs(first, stop, arrays, min_count, index, pair_bounds),
+        layouts.count_pairs(first, stop, arrays, min_count),
+        layouts.count_indexed_pairs(first, stop, arrays, min_count, index, pair_bounds),
     ):
         sizes, companions, counts = (column.tolist() for column in found)
         assert sizes == [len(pairs) for pairs in expected]
@@ -44,7 +42,7 @@ def test_pairs(data, min_count, cut, other_cut):
 
 def indexed(arrays):
     """The index of the rows of each rank."""
-    return projection.RowIndex(*map(protected, projection.index_rows(*arrays[:2], N_RANKS)))
+    return layouts.RowIndex(*map(protected, layouts.index_rows(*arrays[:2], N_RANKS)))
 
 
 @given(weighted_rows())
@@ -52,7 +50,7 @@ def test_rows_are_indexed(data):
     """Every rank with the rows that hold it, ascending; and how many pairs with lower ranks these hold."""
     rows, _, arrays = data
     start, found = indexed(arrays)
-    bounds = projection.pair_bounds(*arrays[:2], N_RANKS)
+    bounds = layouts.pair_bounds(*arrays[:2], N_RANKS)
     for rank in range(N_RANKS):
         assert found[start[rank] : start[rank + 1]].tolist() == [
             t for t, row in enumerate(rows) if rank in row
@@ -70,11 +68,11 @@ def test_rows_are_delivered(data, min_count, both_sides, cut, other_cut):
     first, stop = sorted([cut, other_cut])
     min_companions = 1 if both_sides else 2
     companions = as_companions(pairs)
-    bounds = protected(projection.entry_bounds(companions, min_companions))
+    bounds = protected(layouts.entry_bounds(companions, min_companions))
     like = no_entries(weights if len(arrays.weights) else None)
     arguments = first, stop, companions, bounds, arrays, min_companions, like
-    check_delivered(projection.deliver(*arguments), rows, pairs, arguments)
-    check_delivered(projection.deliver_indexed(*arguments, indexed(arrays)), rows, pairs, arguments)
+    check_delivered(layouts.deliver(*arguments), rows, pairs, arguments)
+    check_delivered(layouts.deliver_indexed(*arguments, indexed(arrays)), rows, pairs, arguments)
 
 
 def check_delivered(delivered, rows, pairs, arguments):
@@ -100,13 +98,13 @@ def test_entries_are_packed(data, root):
     found = naive.delivered(root, companions, rows, 1)
     entries = np.array(naive.as_entries(found, are_numbered=True), dtype=np.int32)
     spans = np.array([[0, 0], [0, len(entries)]])
-    projected = projection.ProjectedRows(spans, entries, arrays.weights)
-    bits, planes, plane_words = projection.pack_entries(projected, 1, len(companions), 3)
-    assert bits.shape == (len(companions) + 3, bitsets.padded_words(len(found)))
+    projected = layouts.ProjectedRows(spans, entries, arrays.weights)
+    bits, planes, plane_words = layouts.pack_entries(projected, 1, len(companions), 3)
+    assert bits.shape == (len(companions) + 3, layouts.padded_words(len(found)))
     held = [{b for b, (_, places) in enumerate(found) if place in places} for place in range(len(companions))]
-    assert [naive_bitsets.as_positions(row) for row in bits[: len(companions)]] == held
+    assert [naive.as_positions(row) for row in bits[: len(companions)]] == held
     kept = [weights[t] for t, _ in found] if len(arrays.weights) else []
-    assert [naive_bitsets.as_positions(plane) for plane in planes] == naive_bitsets.planes(kept)
+    assert [naive.as_positions(plane) for plane in planes] == naive.planes(kept)
     assert len(plane_words) == len(planes)
 
 
@@ -116,9 +114,9 @@ def test_many_rows():
     weights = list(range(1500, 0, -1))
     pairs = naive.frequent_pairs(rows, weights, 4, 1)
     companions = as_companions(pairs)
-    bounds = protected(projection.entry_bounds(companions, 2))
+    bounds = protected(layouts.entry_bounds(companions, 2))
     ranks = as_rank_rows(rows, weights)
-    projected = projection.deliver(3, 4, companions, bounds, ranks, 2, no_entries(weights))
-    bits, planes, plane_words = projection.pack_entries(projected, 0, 3, 1)
-    counts = [bitsets.count_bits(bits, i, planes, plane_words) for i in range(3)]
+    projected = layouts.deliver(3, 4, companions, bounds, ranks, 2, no_entries(weights))
+    bits, planes, plane_words = layouts.pack_entries(projected, 0, 3, 1)
+    counts = [layouts.count_bits(bits, i, planes, plane_words) for i in range(3)]
     assert counts == [count for _, count in pairs[3]]

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import bitsets as naive_bitsets
-from naive import projection as naive
+from naive import layouts as naive
 
-from itemix.kernels import bitsets
-from itemix.kernels.mining import projection
+from itemix.kernels.mining import layouts
 
 
 @st.composite
@@ -31,9 +29,9 @@ def as_arguments(rows, row_order, rank_of, n_ranks):
 @given(ranked_data())
 def test_bitsets_of_ranks(data):
     """Bit b of an item's row says whether the b-th row holds it; items without a rank are left out."""
-    bits = projection.pack_bitsets(*as_arguments(*data))
-    assert bits.shape == (data[3], bitsets.padded_words(len(data[0])))
-    assert [naive_bitsets.as_positions(row) for row in bits] == naive.holders(*data)
+    bits = layouts.pack_bitsets(*as_arguments(*data))
+    assert bits.shape == (data[3], layouts.padded_words(len(data[0])))
+    assert [naive.as_positions(row) for row in bits] == naive.holders(*data)
 
 
 @pytest.mark.parametrize("dtype", [np.uint16, np.int32])
@@ -41,7 +39,7 @@ def test_bitsets_of_ranks(data):
 def test_rows_of_ranks(dtype, data):
     """Rows of ascending ranks; those with fewer than two are left out, and which ones is said."""
     *arrays, _ = as_arguments(*data)
-    row_start, ranks, kept = projection.rows_of_ranks(*arrays, np.empty(0, dtype=dtype))
+    row_start, ranks, kept = layouts.rows_of_ranks(*arrays, np.empty(0, dtype=dtype))
     expected = naive.rows_of_ranks(*data[:3])
     assert ranks.dtype == dtype
     assert kept.tolist() == ([position for position, _ in expected] if data[1] else [])
@@ -52,8 +50,8 @@ def test_more_rows_than_a_word():
     """Bits of many rows go on in the next word."""
     rows = [[t % 3] for t in range(130)]
     data = rows, [], [1, -1, 0], 2
-    bits = projection.pack_bitsets(*as_arguments(*data))
-    assert [naive_bitsets.as_positions(row) for row in bits] == naive.holders(*data)
+    bits = layouts.pack_bitsets(*as_arguments(*data))
+    assert [naive.as_positions(row) for row in bits] == naive.holders(*data)
 
 
 @pytest.mark.parametrize("length", [2, 15, 16, 17, 63, 64, 65, 200])
@@ -61,6 +59,6 @@ def test_rows_of_any_length_are_sorted(length):
     """Rows ascend, whether they fill a whole number of blocks or not, and where they are sorted otherwise."""
     rank_of = np.random.default_rng(0).permutation(length).astype(np.int32)
     arrays = *naive.as_rows([list(range(length)), [0, 1]]), np.empty(0, dtype=np.int64), rank_of
-    row_start, ranks, _ = projection.rows_of_ranks(*arrays, np.empty(0, dtype=np.uint16))
+    row_start, ranks, _ = layouts.rows_of_ranks(*arrays, np.empty(0, dtype=np.uint16))
     assert ranks[row_start[0] : row_start[1]].tolist() == list(range(length))
     assert ranks[row_start[1] :].tolist() == sorted(rank_of[[0, 1]].tolist())
