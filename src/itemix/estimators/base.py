@@ -255,6 +255,8 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
 
 # The weight of a batch is its share of all transactions so far, to this power: t^-0.7 for the t-th of equal
 # batches. Hoffman et al. (2013) ask for a power between 0.5 and 1.
+# So many transactions tell with half the chains, too, what a model of them is worth.
+_ENOUGH = 2_000
 _FORGETTING = 0.7
 
 
@@ -543,10 +545,13 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         """Fit a copy to a part of the data, for the correction.
 
         Half the restarts or chains, and half the samples of each, are enough to tell what the model is worth:
-        fits of four chains to two halves of the data take half as long then as the fit itself.
+        fits of four chains to two halves of the data take half as long then as the fit itself. Of few
+        transactions they are not, and take no time anyway.
         """
-        halved = {"n_init", "n_samples"} & self.get_params().keys()
-        changes: dict[str, Any] = {name: (getattr(self, name) + 1) // 2 for name in sorted(halved)}
+        changes: dict[str, Any] = {}
+        if transactions.n_transactions >= _ENOUGH:
+            halved = {"n_init", "n_samples"} & self.get_params().keys()
+            changes |= {name: (getattr(self, name) + 1) // 2 for name in sorted(halved)}
         if self.n_components is not None:
             chosen = self._training.selection
             wanted = self.n_components if chosen is None else chosen.best
