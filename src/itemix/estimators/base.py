@@ -22,6 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from itemix._checks import check_flag, check_whole
 from itemix._runtime import Workers, count_threads, interruptible, require_memory
 from itemix.core.display import plural
+from itemix.core.transactions import row_blocks
 from itemix.correction import Choice, check_correction, choose, correct
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators.answers import Answers, Learned, MixtureAnswers, counted, read_input
@@ -32,8 +33,8 @@ from itemix.inference.priors import DataTotals
 from itemix.inference.selection import COMPONENTS, select_components
 from itemix.inference.start import starter
 from itemix.io.chunks import Chunks
-from itemix.io.partitions import Partitions, partitions
-from itemix.models.counts import Rows, SplitRows, tables_of_mixture
+from itemix.io.partitions import Listed, Partitions, partitions
+from itemix.models.counts import Rows, SplitRows, blocks_to_prepare, tables_of_mixture
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
@@ -261,7 +262,15 @@ _FORGETTING = 0.7
 
 
 def _rows_of(data: Any, workers: Workers) -> Rows | SplitRows:  # noqa: ANN401 - Transactions or Partitions
-    return SplitRows(data, workers) if isinstance(data, Partitions) else Rows(data, workers)
+    if isinstance(data, Partitions):
+        return SplitRows(data, workers)
+    n_blocks = blocks_to_prepare(data)
+    if n_blocks == 1:
+        return Rows(data, workers)
+    blocks = list(row_blocks(data, -(-data.n_rows // n_blocks)))
+    return SplitRows(
+        Partitions.known(Listed(blocks), data.items, [block.n_transactions for block in blocks]), workers
+    )
 
 
 class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ignore[misc]
