@@ -36,6 +36,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/estep.py --output docs/benchmarks/estep.md
 	$(BIN)/python benchmarks/gibbs.py --output docs/benchmarks/gibbs.md
 	$(BIN)/python benchmarks/verification.py --output docs/benchmarks/verification.md
+	$(BIN)/python benchmarks/scale.py --output docs/benchmarks/scale.md
 	$(BIN)/python benchmarks/rules.py --output docs/benchmarks/rules.md
 	$(BIN)/python benchmarks/reading.py --output docs/benchmarks/reading.md
 	$(BIN)/python benchmarks/serving.py --output docs/benchmarks/serving.md

@@ -8,12 +8,13 @@ and a union stays if codes and table together become shorter. Sets that are less
 
 from __future__ import annotations
 
-from collections import Counter
+import time
 from itertools import chain
-from math import log2
+from math import log, log2
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,43 +33,80 @@ class CodeTable(NamedTuple):
         How many transactions each set covers, single items too.
     taken : list of tuple of int
         The sets that are in the table at the end, the first taken first.
+    n_codes : array of int
+        How many transactions of the data have 0, 1, 2, ... codes.
     bits, bits_of_items : float
         The length of table and data, and of those with single items only.
+    is_done : bool
+        Whether no union makes all shorter; otherwise the time was over.
     """
 
     usage: dict[Pattern, int]
     taken: list[Pattern]
+    n_codes: np.ndarray
     bits: float
     bits_of_items: float
+    is_done: bool
 
 
-def slim(data: Transactions) -> CodeTable:
-    """Find the patterns."""
+def slim(data: Transactions, seconds: float = float("inf")) -> CodeTable:
+    """Find the patterns; after so many seconds of processor time, stop with those that are there."""
     found = _Slim(data)
-    while found.take_one():
-        pass
-    usage = {pattern: covered.bit_count() for pattern, covered in found.covers.items()}
-    own = [pattern for pattern in found.taken if pattern in usage]
-    return CodeTable(usage, own, found.bits, found.bits_of_items)
+    began = time.process_time()
+    is_done = False
+    while not is_done and time.process_time() - began < seconds:
+        is_done = not found.take_one()
+    return _table(found.covers, found.taken, data, (found.bits, found.bits_of_items), is_done)
 
 
-def code_lengths(table: CodeTable, data: Transactions, *, with_patterns: bool = True) -> float:
-    """Return the mean length of the code of a transaction in bits; each set counts as used once more."""
-    rows = columns_of(data)
+def items_only(data: Transactions) -> CodeTable:
+    """Return the table of single items."""
+    found = _Slim(data)
+    return _table(found.covers, [], data, (found.bits, found.bits), is_done=False)
+
+
+def _table(
+    covers: dict[Pattern, int],
+    taken: list[Pattern],
+    data: Transactions,
+    bits: tuple[float, float],
+    is_done: bool,
+) -> CodeTable:
+    usage = {pattern: covered.bit_count() for pattern, covered in covers.items()}
+    own = [pattern for pattern in taken if pattern in usage]
+    return CodeTable(usage, own, np.bincount(_codes_of(covers, data)), *bits, is_done)
+
+
+def _codes_of(covers: dict[Pattern, int], data: Transactions) -> np.ndarray:
+    """Return how many codes each transaction has."""
+    n = data.n_transactions
+    size = (n + 7) // 8
+    total = np.zeros(n, dtype=np.int64)
+    for covered in covers.values():
+        if covered:
+            # The first transaction is the highest bit of the whole bytes.
+            total += np.unpackbits(np.frombuffer(covered.to_bytes(size, "big"), np.uint8))[:n]
+    return total
+
+
+def log_likelihood(table: CodeTable, data: Transactions) -> float:
+    """Return the mean log-probability of transactions that a table stands for, in nats.
+
+    A code of L bits has the probability 2^-L. The codes of a transaction may come in any order, and their
+    number has to be known. So it is that of this number in the data of the table, times that of the codes,
+    times the number of orders. All counts are one higher, so that nothing is impossible.
+    """
+    columns = columns_of(data)
     single = {(item,) for item in range(data.n_items)}
-    patterns = [*table.taken] if with_patterns else []
-    covers = _cover(sorted({*patterns, *single}, key=_Order(rows)), rows)
-    if with_patterns:
-        used = {pattern: table.usage.get(pattern, 0) + 1 for pattern in covers}
-    else:
-        raise_by = 1  # the standard code table: items as often as they occur in the data of the table
-        counts: Counter[int] = Counter()
-        for pattern, n in table.usage.items():
-            counts.update(dict.fromkeys(pattern, n))
-        used = {pattern: counts[pattern[0]] + raise_by for pattern in covers}
+    covers = _cover(sorted({*table.taken, *single}, key=_Order(columns)), columns)
+    used = {pattern: table.usage.get(pattern, 0) + 1 for pattern in covers}
     total = sum(used.values())
-    bits = sum(covered.bit_count() * log2(total / used[p]) for p, covered in covers.items())
-    return bits / data.n_transactions
+    codes = sum(covered.bit_count() * log(used[p] / total) for p, covered in covers.items())
+    n_codes = _codes_of(covers, data)
+    of_number = np.ones(1 + max(len(table.n_codes), int(n_codes.max())))
+    of_number[: len(table.n_codes)] += table.n_codes
+    orders = gammaln(n_codes + 1.0)
+    return float(codes / data.n_transactions + np.mean(orders + np.log(of_number / of_number.sum())[n_codes]))
 
 
 def columns_of(data: Transactions) -> list[int]:

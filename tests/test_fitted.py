@@ -21,6 +21,7 @@ from itemix import (
     DirichletProcessMixture,
     IndependentModel,
     MaxEntropyModel,
+    MultipleCauseMixture,
 )
 from itemix.errors import InvalidInputError
 from itemix.files import read_fitted
@@ -34,6 +35,7 @@ MAKERS = {
     "gsfbm": lambda: BayesianMixture(3, random_state=0, **GIBBS),
     "vdpm": lambda: DirichletProcessMixture(5, random_state=0),
     "gsdpm": lambda: DirichletProcessMixture(5, random_state=0, **GIBBS),
+    "causes": lambda: MultipleCauseMixture(2, random_state=0),
     "chow-liu-mixture": lambda: ChowLiuMixture(2, random_state=0),
     "chow-liu": ChowLiuTree,
     "maxent": lambda: MaxEntropyModel(min_support=0.1, max_len=2),

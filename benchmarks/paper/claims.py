@@ -109,6 +109,7 @@ def targets(summary: Summary) -> list[Target]:
     found += [_synthetic_target(summary, name) for name in summary.scale.synthetic]
     found += [target for name in summary.scale.beyond for target in _corrected_targets(summary, name)]
     found += [_many_target(summary, name) for name in summary.scale.real]
+    found += [_compared_target(summary)]
     found += [target for share in _SCARCE for target in _scarce_targets(summary, share)]
     found += _start_targets(summary)
     found += _front_targets(summary)
@@ -219,6 +220,21 @@ def _many_target(summary: Summary, name: str) -> Target | None:
         f"{INPUTS[name].label}, {len(fits)} halves, corrected VDPM: the same of E and of the intervals",
         f"{ratio:.3f} times the floor, {cover:.1f}%",
         ratio <= _FLOOR_FACTOR and _COVER[0] <= cover <= _COVER[1],
+    )
+
+
+def _compared_target(summary: Summary) -> Target | None:
+    """Return whether today's correction is no worse than the earlier one, beyond what divisions differ by."""
+    rows = summary.compared()
+    if not rows:
+        return None
+    worst = max(rows, key=lambda row: row.difference)
+    where = f"{INPUTS[worst.dataset].label}, {label(worst.method).split(',')[0]}"
+    return Target(
+        "halves, corrected: E above that of an earlier correction by no more than two standard errors",
+        f"at the worst {worst.difference:+.4f} times the floor, standard error {worst.standard_error:.4f} "
+        f"({where}, {len(worst.floor)} divisions)",
+        all(row.difference <= 2 * row.standard_error for row in rows),
     )
 
 

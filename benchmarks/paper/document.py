@@ -59,6 +59,7 @@ def write_document(store: Store, scale: Scale, output: Path) -> None:
         "probes": tables.probes(summary),
         "beyond": _by_dataset(summary, "beyond", tables.past),
         "many": tables.many(summary),
+        "compared": tables.compared(summary),
         "scarce": _scarce(summary),
         "starts": tables.starts(summary),
         "front": tables.front(summary),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .store import Record
-    from .summary import Row, Summary
+    from .summary import Compared, Row, Summary
 
 _FEW = 3
 _FIVE = 5
@@ -42,6 +42,7 @@ def all_sentences(summary: Summary) -> dict[str, str]:
         "learned": _learned(summary),
         "identities": _identities(summary),
         "many": _many(summary),
+        "compared": _compared(summary),
         "scarce": _scarce(summary),
         "signs": _signs(summary),
         "starts": _starts(summary),
@@ -359,6 +360,27 @@ def _many(summary: Summary) -> str:
     return _joined(
         f"Taken by fives, the intervals of the halves cover {_listed(said)}{alike}.", counting if same else ""
     )
+
+
+def _compared(summary: Summary) -> str:
+    """Say where the correction is surely better than the earlier one, and where surely worse."""
+    rows = summary.compared()
+    sure = [row for row in rows if abs(row.difference) > 2 * row.standard_error]
+    better = [row for row in sure if row.difference < 0]
+    worse = [_compared_name(row) for row in sure if row.difference > 0]
+    if not rows:
+        return ""
+    worse_ones = _listed(worse) if worse else "none"
+    return (
+        f"In {len(better)} of {len(rows)} rows the difference is more than two standard errors below 0"
+        f"{': ' * bool(better)}{_listed([_compared_name(row) for row in better])}. More than two above is "
+        f"{worse_ones}."
+    )
+
+
+def _compared_name(row: Compared) -> str:
+    method = label(row.method).split(",")[0]
+    return f"{INPUTS[row.dataset].label} ({method}, {len(row.floor)} divisions)"
 
 
 def _by_fives(records: list[Record]) -> list[float]:

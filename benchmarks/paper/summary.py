@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .methods import FLOOR, FRONT, MANY, METHODS, PAPER_METHODS, SAMPLED, STARTS, TRUTH, standing_in
-from .published import paper, paper_row
+from .methods import (
+    CORRECTED,
+    FLOOR,
+    FRONT,
+    MANY,
+    METHODS,
+    PAPER_METHODS,
+    SAMPLED,
+    STARTS,
+    TRUTH,
+    standing_in,
+)
+from .published import earlier, paper, paper_row
 from .scales import Task, chosen_components, density_grid, plan
 
 if TYPE_CHECKING:
@@ -85,6 +97,35 @@ def by_length(counts: list[int]) -> list[int]:
     """Return the total, the numbers of lengths 1 to 10, and of all longer ones."""
     padded = counts + [0] * (LENGTHS + 1 - len(counts))
     return [sum(counts), *padded[1 : LENGTHS + 1], sum(padded[LENGTHS + 1 :])]
+
+
+class Compared(NamedTuple):
+    """Today's correction and the earlier one on the same divisions, their errors as shares.
+
+    Attributes
+    ----------
+    dataset, method : str
+        What and where.
+    floor, earlier, now : list of float
+        The errors, division by division.
+    """
+
+    dataset: str
+    method: str
+    floor: list[float]
+    earlier: list[float]
+    now: list[float]
+
+    @property
+    def difference(self) -> float:
+        """How much the error has changed, in multiples of the mean floor: negative is better."""
+        return (mean(self.now) - mean(self.earlier)) / mean(self.floor)
+
+    @property
+    def standard_error(self) -> float:
+        """How sure the difference is, over divisions."""
+        differences = [now - then for now, then in zip(self.now, self.earlier, strict=True)]
+        return stdev(differences) / math.sqrt(len(differences)) / mean(self.floor)
 
 
 class Scarce(NamedTuple):
@@ -235,6 +276,25 @@ class Summary:
         """Return the floors of all random halves that were taken."""
         found = (self.get("floors", dataset, FLOOR, 0, run) for run in range(self.scale.n_floors))
         return [record for record in found if record is not None]
+
+    def compared(self) -> list[Compared]:
+        """Return today's correction beside the earlier one, wherever there are both."""
+        found = []
+        for part, datasets in (("beyond", self.scale.beyond), ("many", self.scale.real)):
+            for dataset, method in ((dataset, method) for dataset in datasets for method in CORRECTED):
+                then = earlier()["errors"].get(f"{part}/{dataset}/{method}", [])
+                where = ("beyond", dataset) if part == "beyond" else ("floors", dataset)
+                pairs = [
+                    (self.get(*where, FLOOR, 0, run), self.get(part, dataset, method, 0, run))
+                    for run in range(len(then))
+                ]
+                errors = [(own[0]["E"], own[1]["E"]) for own in pairs if own[0] and own[1]]
+                if len(errors) == len(then) > 1:
+                    floor, now = (list(column) for column in zip(*errors, strict=True))
+                    found.append(Compared(dataset, method, floor, then, now))
+        return found + [
+            Compared(**row) for row in earlier()["further"] if row["dataset"] in self.scale.beyond
+        ]
 
     def many(self, dataset: str) -> tuple[list[Record], list[Record]]:
         """Return the fits to many random halves, and the floors of the same halves."""

@@ -160,6 +160,25 @@ def many(summary: Summary) -> str:
     return markdown(headers, rows)
 
 
+def compared(summary: Summary) -> str:
+    """Make the table of the correction beside an earlier one, on the same divisions."""
+    headers = ("data set", "method", "divisions", "earlier", "now", "difference", "standard error")
+    rows = []
+    for one in summary.compared():
+        ratios = [mean(errors) / mean(one.floor) for errors in (one.earlier, one.now)]
+        rows.append(
+            [
+                INPUTS[one.dataset].label,
+                label(one.method),
+                f"{len(one.floor)}",
+                *(f"{ratio:.4f}" for ratio in ratios),
+                f"{one.difference:+.4f}",
+                f"{one.standard_error:.4f}",
+            ]
+        )
+    return markdown(headers, rows, n_words=2)
+
+
 def scarce(summary: Summary, dataset: str) -> str:
     """Make the table of a data set with little data to train: counting, the mixture, the corrected one."""
     headers = (

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
         DirichletProcessMixture,
         IndependentModel,
         MaxEntropyModel,
+        MultipleCauseMixture,
         Summary,
+        compare_components,
         fit,
         summarise,
         surprises,
@@ -53,11 +55,12 @@ if TYPE_CHECKING:
     from itemix.io.partitions import Partitions, from_dask, from_spark, partitions
     from itemix.io.read import read_transactions
     from itemix.io.write import write_transactions
-    from itemix.mining.comparison import Comparison, compare
+    from itemix.mining.comparison import Comparison, ComponentShifts, compare
     from itemix.mining.mine import mine
     from itemix.mining.rules import rules
     from itemix.mining.ruleset import Rules
     from itemix.mining.surprise import Surprises
+    from itemix.models.causes import CauseMixture
     from itemix.models.corrected import CorrectedMixture
     from itemix.models.maxent import MaxEntropy
     from itemix.models.mixture import Mixture
@@ -70,9 +73,11 @@ __all__ = [
     "BayesianMixture",
     "BernoulliMixture",
     "Bins",
+    "CauseMixture",
     "ChowLiuMixture",
     "ChowLiuTree",
     "Comparison",
+    "ComponentShifts",
     "CorrectedMixture",
     "DatasetUnavailableError",
     "DirichletProcessMixture",
@@ -89,6 +94,7 @@ __all__ = [
     "MissingFileError",
     "Mixture",
     "ModelFileError",
+    "MultipleCauseMixture",
     "NotEnoughMemoryError",
     "OutputError",
     "Partitions",
@@ -101,6 +107,7 @@ __all__ = [
     "TreeMixture",
     "UnknownItemError",
     "compare",
+    "compare_components",
     "datasets",
     "evaluate",
     "evaluate_recommendations",
@@ -125,9 +132,11 @@ _HOME = {
     "BayesianMixture": "itemix.estimators",
     "BernoulliMixture": "itemix.estimators",
     "Bins": "itemix.core.binning",
+    "CauseMixture": "itemix.models.causes",
     "ChowLiuMixture": "itemix.estimators",
     "ChowLiuTree": "itemix.estimators",
     "Comparison": "itemix.mining.comparison",
+    "ComponentShifts": "itemix.mining.comparison",
     "CorrectedMixture": "itemix.models.corrected",
     "DatasetUnavailableError": "itemix.errors",
     "DirichletProcessMixture": "itemix.estimators",
@@ -144,6 +153,7 @@ _HOME = {
     "MissingFileError": "itemix.errors",
     "Mixture": "itemix.models.mixture",
     "ModelFileError": "itemix.errors",
+    "MultipleCauseMixture": "itemix.estimators",
     "NotEnoughMemoryError": "itemix.errors",
     "OutputError": "itemix.errors",
     "Partitions": "itemix.io.partitions",
@@ -156,6 +166,7 @@ _HOME = {
     "TreeMixture": "itemix.models.trees",
     "UnknownItemError": "itemix.errors",
     "compare": "itemix.mining.comparison",
+    "compare_components": "itemix.estimators",
     "evaluate": "itemix.evaluation",
     "evaluate_recommendations": "itemix.evaluation",
     "learn_recommender": "itemix.fitted",

@@ -28,6 +28,7 @@ from itemix.mining.characteristics import characteristic_items, in_words, values
 from itemix.mining.surprise import aligned, unusual
 from itemix.models.affinity import learn_affinity
 from itemix.models.base import Model, as_model
+from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from itemix.mining.surprise import Unusual
     from itemix.models.affinity import Affinity
     from itemix.models.base import Names
+    from itemix.models.causes import AnyComponents
     from itemix.models.counts import Counts
     from itemix.models.mixture import Labels
     from itemix.models.posterior import Posterior
@@ -143,7 +145,7 @@ class ComponentsTable(ColumnResult):
     _in_table = ("component", "share", "size", "mean_basket", "mostly")
 
     @classmethod
-    def of(cls, components: Mixture, n_transactions: int | None, n_items: int) -> ComponentsTable:
+    def of(cls, components: AnyComponents, n_transactions: int | None, n_items: int) -> ComponentsTable:
         """Make the table of a mixture."""
         check_whole("n_items", n_items, 6, least=0)
         order = np.argsort(-components.weights, kind="stable")
@@ -344,18 +346,25 @@ class FittedModel(Immutable):
         return nearest_labels(self.posteriors, np.flatnonzero(counts.sizes >= USED))
 
     @cached_property
-    def components(self) -> Mixture | None:
-        """The components to look at, as a mixture of products; None if the model has none.
+    def components(self) -> AnyComponents | None:
+        """The components to look at, as a mixture of products, or as causes; None if the model has none.
 
         After sampling these are averages over all samples, and of a Dirichlet process only those that hold
         transactions: see `component_labels`. The components of trees are given by the probabilities of
         single items.
         """
+        if isinstance(self.value, CauseMixture):
+            return self.value.causes
         if isinstance(self.value, TreeMixture) and self.value.n_components > 1:
             return Mixture(self.value.weights, self.value.component_probabilities, self.value.items)
         if not isinstance(self.value, Mixture):
             return None
         return self.value if self.component_labels is None else self.value.merge(self.component_labels)
+
+    @property
+    def called(self) -> str:
+        """What one of its components is called: a component, or a cause."""
+        return "cause" if isinstance(self.value, CauseMixture) else "component"
 
     @property
     def n_components(self) -> int | None:
@@ -379,7 +388,7 @@ class FittedModel(Immutable):
     def _components_in_words(self) -> str:
         if not self.n_components:
             return ""
-        components = display.plural(self.n_components, "component")
+        components = display.plural(self.n_components, self.called)
         return (
             f"{components} averaged over {self.n_posteriors} samples" if self.n_posteriors > 1 else components
         )

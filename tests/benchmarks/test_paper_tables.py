@@ -318,3 +318,39 @@ def test_five_halves_say_little_about_intervals(store, summary):
         "Taken by fives, the intervals of the halves cover 70.0% to 99.0% on chess; those of counts alone, "
         "whose variance is known, 60.0% to 89.0%."
     )
+
+
+def test_the_earlier_correction_stands_beside_todays(store, summary, monkeypatch):
+    """Differences and their standard errors are those of the same divisions, as multiples of the floor."""
+    kept = {
+        "errors": {"beyond/mushroom/vdpm-corrected": [0.11, 0.19], "many/chess/vdpm-corrected": [0.1, 0.2]},
+        "further": [
+            {
+                "dataset": "msweb",
+                "method": "vdpm-corrected",
+                "floor": [0.1] * 3,
+                "earlier": [0.1, 0.1, 0.1],
+                "now": [0.11, 0.12, 0.13],
+            }
+        ],
+    }
+    monkeypatch.setattr("benchmarks.paper.summary.earlier", lambda: kept)
+    fill(store, "mushroom", "vdpm-corrected", 0, [0.1, 0.2], [0.1, 0.2], part="beyond")
+    rows = summary.compared()
+    assert [(row.dataset, row.method, len(row.now)) for row in rows] == [
+        ("mushroom", "vdpm-corrected", 2),
+        ("msweb", "vdpm-corrected", 3),
+    ]
+    assert rows[0].difference == pytest.approx(0)
+    assert rows[1].difference == pytest.approx(0.2)
+    assert rows[1].standard_error == pytest.approx(0.1 / 3**0.5)
+    table = tables.compared(summary).splitlines()
+    assert table[2] == "| mushroom | VDPM, corrected | 2 | 1.0000 | 1.0000 | +0.0000 | 0.0667 |"
+    target = next(one for one in claims.targets(summary) if "earlier correction" in one.wanted)
+    assert not target.holds
+    assert (
+        target.measured
+        == "at the worst +0.2000 times the floor, standard error 0.0577 (MS Web, VDPM, 3 divisions)"
+    )
+    said = sentences.all_sentences(summary)["compared"]
+    assert said.endswith("More than two above is MS Web (VDPM, 3 divisions).")

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import itemix
 from itemix.cli import main
 
 
@@ -37,6 +38,18 @@ def test_two_files(sources, capsys):
     change = {line[0]: line[-2] for line in lines[1:]}
     assert (change["ice"], change["cake, tea"], change["tea"]) == ("new", "lost", "less")
     assert f"{len(change)} itemsets of 7 that were tested differ" in printed.err
+
+
+def test_kinds_of_transactions(sources, capsys):
+    """With --components the table has components of one mixture of both; options of itemsets are refused."""
+    assert main(["compare", "a.csv", "b.csv", "--components", "-o", "out.json"]) == 0
+    assert "Components: " in capsys.readouterr().err
+    rows = json.loads((sources / "out.json").read_text())
+    moved = itemix.compare_components(*(itemix.read_transactions(name) for name in ("a.csv", "b.csv")))
+    assert [row["typical"] for row in rows] == [list(names) for names in moved.typical]
+    assert any("ice" in row["typical"] and row["count_a"] == 0 for row in rows)
+    assert main(["compare", "a.csv", "b.csv", "--components", "--own"]) == 2
+    assert "expected --components without options of itemsets, got them" in capsys.readouterr().err
 
 
 def test_groups_of_a_long_table(sources, capsys):

@@ -97,6 +97,11 @@ def test_every_method_is_its_estimator(run, baskets, tmp_path, method, options, 
             [*FEW, "-K", "2", "--pooling", "auto", "--edge-cost", "0.5", "--smoothing", "2"],
             itemix.ChowLiuMixture(2, pooling="auto", edge_cost=0.5, smoothing=2, max_iter=20, random_state=0),
         ),
+        (
+            "causes",
+            ["-K", "2", "--seed", "0", "--correction", "none"],
+            itemix.MultipleCauseMixture(2, random_state=0),
+        ),
         ("chow-liu", ["--edge-cost", "bic"], itemix.ChowLiuTree()),
         ("independent", [], itemix.IndependentModel()),
         (
@@ -115,7 +120,8 @@ def test_other_models_are_their_estimators(run, baskets, tmp_path, method, optio
     expected.fit(itemix.read_transactions(baskets))
     assert load(path).model_ == expected.model_
     shown = run("show", path)
-    columns = {"chow-liu-mixture": "component\tweight\titem", "independent": "item\tprobability"}
+    alone = "item\tprobability"
+    columns = {"chow-liu-mixture": "component\tweight\titem", "independent": alone, "causes": alone}
     assert shown.code == 0
     assert shown.out.startswith(columns.get(method, "item\tother"))
     assert f"m.itemix: {method}, " in shown.err

@@ -5,6 +5,8 @@ import pytest
 
 import itemix
 from itemix import BayesianMixture, BernoulliMixture, DirichletProcessMixture, InvalidInputError
+from itemix.estimators import bayesian
+from itemix.models import counts
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 MAKERS = (BernoulliMixture, BayesianMixture, DirichletProcessMixture)
@@ -35,6 +37,38 @@ def test_chunks_are_fitted(tmp_path, data):
     ]
     assert len(chunks.sizes) > 2
     np.testing.assert_allclose(*(model.lower_bounds_ for model in fits), rtol=1e-9)
+
+
+def test_the_front_door_takes_parts(data, monkeypatch):
+    """Few transactions are brought here: the model is that of all. Of many a part is sampled first."""
+    data = data.sample(300, random_state=0)
+    parts = itemix.partitions([data[:100], data[:0], data[100:]])
+    of_parts, of_all = (itemix.fit(source, progress=False) for source in (parts, data))
+    assert of_parts.corrected_ == of_all.corrected_
+    monkeypatch.setattr(bayesian, "_FIRST_SAMPLED", 80)
+    monkeypatch.setattr(bayesian, "_MOST_SAMPLED", 200)
+    found = [
+        itemix.fit(itemix.partitions(own), progress=False)
+        for own in ([data[:1], data[1:]], [data[:150], data[150:]])
+    ]
+    np.testing.assert_allclose(*(model.lower_bounds_ for model in found), rtol=1e-9)
+    assert found[0].fitted_.training.n_transactions == 300
+    assert found[0].inference == "variational"
+    assert found[0].recommend([data.items[0]])
+    with pytest.raises(InvalidInputError, match="expected sample_weight=None for transactions in parts, got"):
+        itemix.fit(parts, sample_weight=[1] * 300)
+
+
+def test_large_rows_are_prepared_block_by_block(data, monkeypatch):
+    """The fit is that of rows prepared at once, to rounding, and does not depend on the threads."""
+    data = data.sample(300, random_state=0)
+    model = BernoulliMixture(4, max_iter=6, tol=0, random_state=3)
+    bounds = model.fit(data).lower_bounds_
+    monkeypatch.setattr(counts, "_BYTES_OF_COPIES", 3000)
+    assert counts.blocks_to_prepare(data) > 3
+    found = [model.set_params(n_jobs=n).fit(data).lower_bounds_ for n in (1, 3)]
+    np.testing.assert_allclose(found[0], bounds, rtol=1e-9)
+    np.testing.assert_array_equal(*found)
 
 
 def test_fits_that_need_all_transactions(data):

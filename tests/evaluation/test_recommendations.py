@@ -115,3 +115,12 @@ def test_bad_input(model, test, options, message):
         itemix.evaluate_recommendations("model", [["i0", "i1"]])
     with pytest.raises(InvalidInputError, match="expected one of model, got 'ease'; pass train="):
         itemix.evaluate_recommendations(model, [["i0", "i1"]]).score("ease")
+
+
+def test_where_no_item_occurs_twice_a_regression_finds_nothing():
+    """There is nothing to regress on, and no basket to choose a ridge by."""
+    alone = itemix.Transactions.from_lists([[2 * i, 2 * i + 1] for i in range(100)])
+    model = itemix.IndependentModel().fit(alone)
+    assert itemix.evaluate_recommendations(model, alone, train=alone).score("ease").hit_rate == 0
+    few = alone[:3]
+    assert itemix.evaluate_recommendations(model, few, train=few).n_baskets == 3

@@ -6,17 +6,25 @@ from fits import learned_names
 from naive.trees import random_trees
 from sklearn.exceptions import NotFittedError
 
-from itemix import ChowLiuMixture, ChowLiuTree, IndependentModel, MaxEntropyModel, load
+from itemix import (
+    ChowLiuMixture,
+    ChowLiuTree,
+    IndependentModel,
+    MaxEntropyModel,
+    MultipleCauseMixture,
+    load,
+)
 from itemix.errors import InvalidInputError, ModelFileError
 from itemix.files import container, read_fitted, save
 
 MAKERS = {
+    "causes": lambda: MultipleCauseMixture("auto", random_state=0),
     "independent": lambda: IndependentModel(smoothing=0.5),
     "chow-liu": lambda: ChowLiuTree(edge_cost=1.5, n_jobs=1),
     "chow-liu-mixture": lambda: ChowLiuMixture("auto", pooling="auto", random_state=0),
     "maxent": lambda: MaxEntropyModel(min_support=0.1, max_len=2),
 }
-VALUES = {"tree-mixture": "chow-liu-mixture", "max-entropy": "maxent"}
+VALUES = {"cause-mixture": "causes", "tree-mixture": "chow-liu-mixture", "max-entropy": "maxent"}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +54,7 @@ def test_a_loaded_model_answers_as_before(method, fitted, data, tmp_path):
     numbers = {"n_iter_", "converged_", "pooling_", "n_components_", "n_constraints_", "n_transactions_"}
     for name in learned_names(model) & numbers:
         assert getattr(loaded, name) == getattr(model, name)
-    if method == "chow-liu-mixture":
+    if method in {"chow-liu-mixture", "causes"}:
         np.testing.assert_array_equal(loaded.selection_.scores, model.selection_.scores)
     loaded.save(tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -109,6 +117,11 @@ CASES = {
         ({"trees.probs": np.ones((9, 6, 2))}, "trees.probs is float64 of shape"),
         ({"extra": np.zeros(1)}, "it has an array 'extra' that this version does not know"),
     ],
+    "causes": [
+        ({"n_causes": 7}, "components, not those of its header"),
+        ({"causes.baseline": np.full(6, np.inf)}, "expected baseline as finite numbers"),
+        ({"causes.effects": np.zeros((15, 6))}, "expected n_causes from 1 to 14|causes.ties is float64"),
+    ],
     "maxent": [
         ({"n_itemsets": 3}, "itemsets.offsets is int64 of shape"),
         ({"frequencies": np.zeros(6)}, "expected no itemset to be more probable than its subsets, got one"),
@@ -152,4 +165,6 @@ def test_stored_models_answer_without_scikit_learn(method, fitted, tmp_path):
     assert stored.corrected is None
     if stored.components is not None:
         np.testing.assert_allclose(stored.components.item_probabilities, stored.model.item_probabilities)
-    assert (stored.components is None) == (method != "independent")  # one tree has none either
+    assert (stored.components is None) == (
+        method not in {"independent", "causes"}
+    )  # one tree has none either

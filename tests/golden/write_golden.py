@@ -19,6 +19,7 @@ from itemix import (
     DirichletProcessMixture,
     IndependentModel,
     MaxEntropyModel,
+    MultipleCauseMixture,
     Transactions,
 )
 from itemix.correction import correct
@@ -45,6 +46,8 @@ def golden_models():
     return {
         "independent": IndependentModel().fit(data),
         "chow-liu": ChowLiuTree(edge_cost=0).fit(numbered),
+        "causes": MultipleCauseMixture(2, random_state=0, correction=3).fit(data),
+        "cause-mixture": MultipleCauseMixture(1, random_state=0).fit(numbered).mixture_,
         "chow-liu-mixture": trees,
         "chow-liu-mixture-from-trees": ChowLiuMixture(2, init=start, random_state=0).fit(data),
         "tree-mixture": start,

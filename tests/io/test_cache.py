@@ -3,6 +3,7 @@
 import errno
 import gc
 import os
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from itemix import InvalidInputError, OutputError, read_chunks
 from itemix import _files as files
 from itemix.io import cache as module
 from itemix.io import chunks as chunks_module
+from itemix.io import partitions as partitions_module
+from itemix.models import counts
 
 
 @pytest.fixture
@@ -160,6 +163,45 @@ def test_scratch_files_are_closed_with_the_chunks(path, monkeypatch):
     del chunks
     gc.collect()
     assert made[1].closed
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_fit_prepares_its_rows_once(path, monkeypatch):
+    """What is made of parts that are on disk is kept there too; the fit is that of all transactions."""
+    made = []
+    prepare = counts.Rows._prepare
+    monkeypatch.setattr(counts.Rows, "_prepare", lambda *arguments: (made.append(1), prepare(*arguments))[1])
+    model = itemix.BernoulliMixture(3, init="random", max_iter=4, tol=0, random_state=0)
+    bounds = {}
+    for cache in (False, True):
+        chunks = read_chunks(path, chunk_bytes=20_000, cache=cache)
+        del made[:]
+        bounds[cache] = model.fit(chunks).lower_bounds_
+        assert (len(made) == len(chunks.sizes)) == cache
+    np.testing.assert_array_equal(bounds[False], bounds[True])
+    whole = itemix.read_transactions(path)
+    np.testing.assert_allclose(bounds[True], model.fit(whole).lower_bounds_, rtol=1e-9)
+
+
+def test_files_that_are_parts_are_decoded_until_they_are_on_disk(path, tmp_path, monkeypatch):
+    """Once to learn their items, and once more; with the options of reading."""
+    read = []
+    monkeypatch.setattr(partitions_module, "_read", partial(noted_read, read, partitions_module._read))
+    itemix.write_transactions(itemix.read_transactions(path)[:500], tmp_path / "more.csv")
+    parts = itemix.partitions([path, tmp_path / "more.csv"], cache=True)
+    assert len(read) == 4
+    whole = itemix.Transactions.concatenate(list(parts))
+    assert itemix.mine(parts, 0.05) == itemix.mine(whole, 0.05)
+    assert not any(array.flags.writeable for part in parts for array in (part.indptr, part.indices))
+    assert len(read) == 4
+    with pytest.raises(InvalidInputError, match="expected cache as True or False, got 'kept'"):
+        itemix.partitions([path], cache="kept")
+
+
+def noted_read(read, function, path, reading):
+    """Read a file, and note it."""
+    read.append(path)
+    return function(path, reading)
 
 
 def test_what_cache_may_be(path, tmp_path):

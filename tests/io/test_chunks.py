@@ -320,7 +320,6 @@ def test_chunks_where_transactions_are_needed(tmp_path):
     for refuse in (
         lambda: itemix.mine(list(chunks), 0.5),
         lambda: itemix.IndependentModel().fit(chunks),
-        lambda: itemix.fit(itemix.partitions(chunks)),
     ):
         with pytest.raises(InvalidInputError, match=message):
             refuse()

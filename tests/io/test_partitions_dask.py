@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from sorted_baskets import LISTS, WHOLE, check
+from sorted_baskets import LISTS, WHOLE, check, check_fit, run_guide
 
 import itemix
 from itemix import EngineError, InvalidInputError, mine
@@ -45,6 +45,8 @@ def test_dask(dask_client, tmp_path):
     parts = itemix.from_dask(dask.bag.from_sequence(LISTS, npartitions=3))
     assert len(parts.sizes) == 3
     check(parts)
+    model = check_fit(parts)
+    assert mine(model, 0.05, verify=parts) == mine(WHOLE, 0.05)
     long = dask.dataframe.from_pandas(WHOLE.to_long("basket", "name"), npartitions=2)
     shuffled = itemix.from_dask(long, transaction="basket", item="name", client=dask_client)
     assert mine(shuffled, 50) == mine(WHOLE, 50)
@@ -55,6 +57,15 @@ def test_dask(dask_client, tmp_path):
         list(parts.map(broken))
     with pytest.raises(InvalidInputError, match="expected a Dask data frame or bag, got list"):
         itemix.from_dask([["a"]])
+
+
+def test_the_guide_on_dask(dask_client, tmp_path):
+    """What it says is what happens."""
+    import dask.dataframe
+
+    found = run_guide(0, tmp_path, client=dask_client, dask=dask)
+    assert found["found"] == found["verified"] == mine(found["sales"], 0.05)
+    assert found["found_in_lines"] == mine(WHOLE, 0.05)
 
 
 def lost_once(part, marker):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import sorted_baskets
-from sorted_baskets import LISTS, WHOLE, check
+from sorted_baskets import LISTS, WHOLE, check, check_fit, run_guide
 
 import itemix
 from itemix import InvalidInputError, mine
@@ -50,16 +50,20 @@ def broken(part):
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_spark(spark):
+def test_spark(spark, tmp_path):
     """Columns of lists and long tables are mined where they lie; errors of a part are raised as they are."""
     frame = spark.createDataFrame([(row,) for row in LISTS], "items array<string>").repartition(3)
     parts = itemix.from_spark(frame)
     assert len(parts.sizes) == 3
     check(parts)
+    check_fit(parts)
     pairs = [(number, name) for number, row in enumerate(LISTS) for name in row]
     long = spark.createDataFrame(pairs, "basket long, name string")
     grouped = itemix.from_spark(long, transaction="basket", item="name")
     assert mine(grouped, 50) == mine(WHOLE, 50)
+    found = run_guide(1, tmp_path, spark=spark)
+    assert found["found"] == found["found_in_lines"] == mine(WHOLE, 0.05)
+    assert len(found["rules"]) > 0
     with pytest.raises(KeyError, match="a part that fails"):
         list(parts.map(broken))
     with pytest.raises(InvalidInputError, match="expected a Spark data frame, got list"):

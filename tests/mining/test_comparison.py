@@ -11,9 +11,16 @@ from naive import rules as naive
 from scipy import stats
 
 import itemix
-from itemix import Comparison, InvalidInputError, TooManyItemsetsError, Transactions, compare
+from itemix import (
+    Comparison,
+    InvalidInputError,
+    TooManyItemsetsError,
+    Transactions,
+    compare,
+    compare_components,
+)
 from itemix.core.sets import Sets
-from itemix.mining.comparison import SideCounts, ratio_intervals
+from itemix.mining.comparison import SideCounts, compare_shares, ratio_intervals
 
 baskets = st.lists(st.sets(st.sampled_from("abcd"), min_size=1).map(sorted), min_size=2, max_size=12)
 
@@ -214,3 +221,70 @@ def test_nothing_differs():
     assert len(found.to_pandas()) == 0
     assert repr(found) == "Comparison: 0 itemsets of 1 differ, q <= 5%, a: 5 transactions, b: 5"
     assert itemix.Comparison.from_arrow(found.to_arrow()) == found
+
+
+def test_components_whose_shares_moved():
+    """Two kinds of baskets are found, with their shares of both sides, and Fisher's p-values."""
+    kinds = [["tea", "cake"], ["beer", "chips"]]
+    sides = [[kinds[0]] * 60 + [kinds[1]] * 40, [kinds[0]] * 20 + [kinds[1]] * 80]
+    found = compare_components(*sides, n_components=2)
+    shares = {
+        frozenset(names): (a, b)
+        for names, a, b in zip(found.typical, found.share_a, found.share_b, strict=True)
+    }
+    assert shares == {frozenset(kinds[0]): (0.6, 0.2), frozenset(kinds[1]): (0.4, 0.8)}
+    one_sided = stats.fisher_exact([[60, 20], [40, 80]], alternative="greater").pvalue
+    assert found.p_value == pytest.approx(2 * one_sided)
+    assert found.q_value == pytest.approx(2 * one_sided)
+    assert ((found.lower < found.ratio) & (found.ratio < found.upper)).all()
+    groups = ["b"] * 100 + ["c"] * 100
+    by = compare_components(sides[0] + sides[1], by=groups, n_components=2)
+    assert by.group == ["c", "c"]
+    assert by.p_value.tolist() == found.p_value.tolist()
+    assert "a: 100 transactions, b: 100" in repr(found)
+    assert "2 of 2 differ" in repr(by)
+
+
+def test_components_of_parts_of_one_source_do_not_move():
+    """Of random divisions, few have any find: at most 5%, within three standard errors."""
+    truth = itemix.Mixture([0.5, 0.3, 0.2], np.random.default_rng(0).beta(1, 2, (3, 8)), list("abcdefgh"))
+    data = truth.sample(200, random_state=0)
+    n_finds = [
+        len(compare_components(*data.split(0.4, random_state=seed), n_components=4, random_state=seed))
+        for seed in range(40)
+    ]
+    assert np.count_nonzero(n_finds) <= 40 * 0.05 + 3 * (40 * 0.05 * 0.95) ** 0.5
+
+
+def test_labels_are_compared_as_by_scipy():
+    """Counts of labels, one at a time against all others; a label without transactions is not tested."""
+    rng = np.random.default_rng(0)
+    labels = rng.choice([0, 1, 3], 300)
+    is_b = (rng.random(300) < 0.4) | (labels == 3)
+    typical = Sets.from_names([["a"], ["b"], ["c"], []], itemix.Items("abc"))
+    found = compare_shares(labels, [(None, is_b)], typical, ["a", "b", "c", "-"], level=1.0, adjust="none")
+    assert sorted(found.component.tolist()) == [0, 1, 3]
+    for k, p in zip(found.component, found.p_value, strict=True):
+        table = [[((labels == k) & side).sum(), ((labels != k) & side).sum()] for side in (is_b, ~is_b)]
+        tails = [stats.fisher_exact(table, alternative=way).pvalue for way in ("less", "greater")]
+        assert p == pytest.approx(min(1.0, 2 * min(tails)))
+    assert np.isinf(found.ratio[found.component == 3]).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([["a"]],), {}, "expected two sets of transactions to compare, got one"),
+        (([["a"]], [["b"]]), {"by": ["x"]}, "expected b or by, got both"),
+        (([["a"]], []), {}, "expected transactions to compare, got none in b"),
+        (([["a"], ["b"]],), {"by": ["x"]}, "expected a value in by for each of the 2 transactions, got 1"),
+        (([["a"], ["b"]],), {"by": ["x", "x"]}, "expected 2 to 100 groups in by, got 1"),
+        (([["a"]], [["b"]]), {"level": 2}, "level"),
+        (([["a"]], [["b"]]), {"n_components": 0}, "n_components"),
+        (([["a"]], [["b"]]), {"adjust": "fdr"}, "adjust"),
+    ],
+)
+def test_components_of_bad_input(arguments, options, message):
+    """One line each."""
+    with pytest.raises(InvalidInputError, match=message):
+        compare_components(*arguments, **options)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from naive import rules as naive
 from scipy import stats
 
+import itemix
 from itemix import InvalidInputError
 from itemix.mining import measures
 
@@ -62,6 +63,73 @@ def test_chi_squared_is_scipys(table):
     expected = stats.chi2_contingency([[both, only_a], [only_c, neither]], correction=False)
     assert measures.compute("chi_squared", *supports, n)[0] == pytest.approx(expected.statistic, abs=1e-9)
     assert measures.compute("p_value", *supports, n)[0] == pytest.approx(expected.pvalue, rel=1e-6)
+
+
+# What the R package arules has found and keeps in its own tests (tests/testthat/test-interestMeasures.R at
+# github.com/mhahsler/arules), of rules of its data set Adult with one item on each side, at three digits. Of
+# 48,842 adults 28,577 work full-time, 32,650 are male, 33,906 have a private employer, 41,762 are white,
+# 43,832 come from the United States, 44,807 have no capital gain and 46,560 no capital loss.
+ADULTS = 48_842
+COUNTS = [  # of both sides, of the antecedent, of the consequent
+    (26_550, 28_577, 44_807),
+    (27_384, 28_577, 46_560),
+    (29_553, 32_650, 44_807),
+    (30_922, 32_650, 46_560),
+    (31_326, 33_906, 44_807),
+    (32_431, 33_906, 46_560),
+    (38_493, 41_762, 43_832),
+    (38_184, 41_762, 44_807),
+    (39_742, 41_762, 46_560),
+    (40_146, 43_832, 44_807),
+    (41_752, 43_832, 46_560),
+]
+ARULES = {
+    "confidence": (0.929, 0.958, 0.905, 0.947, 0.924, 0.956, 0.922, 0.914, 0.952, 0.916, 0.953),
+    "lift": (1.013, 1.005, 0.987, 0.993, 1.007, 1.003, 1.027, 0.997, 0.998, 0.998, 0.999),
+    "leverage": (0.007, 0.003, -0.008, -0.004, 0.005, 0.002, 0.021, -0.003, -0.001, -0.001, -0.001),
+    "conviction": (1.165, 1.119, 0.871, 0.883, 1.086, 1.074, 1.31, 0.964, 0.966, 0.982, 0.985),
+    "certainty": (0.141, 0.106, -0.148, -0.133, 0.079, 0.069, 0.237, -0.037, -0.035, -0.018, -0.016),
+    "jaccard": (0.567, 0.573, 0.617, 0.64, 0.661, 0.675, 0.817, 0.789, 0.818, 0.828, 0.858),
+    "kulczynski": (0.761, 0.773, 0.782, 0.806, 0.812, 0.827, 0.9, 0.883, 0.903, 0.906, 0.925),
+    "cosine": (0.742, 0.751, 0.773, 0.793, 0.804, 0.816, 0.9, 0.883, 0.901, 0.906, 0.924),
+    "odds_ratio": (1.441, 1.304, 0.587, 0.634, 1.31, 1.256, 3.84, 0.736, 0.756, 0.816, 0.843),
+    "imbalance_ratio": (0.347, 0.377, 0.254, 0.288, 0.23, 0.263, 0.044, 0.063, 0.099, 0.02, 0.056),
+    "phi": (0.05, 0.028, -0.063, -0.042, 0.036, 0.023, 0.195, -0.027, -0.019, -0.016, -0.01),
+    "difference_of_confidence": (
+        *(0.028, 0.012, -0.037, -0.019, 0.021, 0.011, 0.168, -0.021, -0.011, -0.014, -0.007),
+    ),
+    "chi_squared": (
+        *(124.024, 38.278, 194.725, 85.079, 62.203, 25.802, 1847.852, 35.656, 17.552, 12.358, 5.138),
+    ),
+    "mutual_information": (0.004, 0.002, 0.007, 0.005, 0.002, 0.001, 0.046, 0.001, 0.001, 0, 0),
+}
+
+
+@pytest.mark.parametrize("name", ARULES)
+def test_measures_are_those_of_arules(name):
+    """All values that arules keeps of these measures; it divides the information by the smaller entropy."""
+    both, first, second = (np.array(column) / ADULTS for column in zip(*COUNTS, strict=True))
+    found = measures.compute(name, both, first, second, ADULTS)
+    if name == "mutual_information":
+        entropies = [stats.entropy([p, 1 - p], base=2) for p in (first, second)]
+        found = found / np.min(entropies, axis=0)
+    assert found.round(3).tolist() == pytest.approx(ARULES[name], abs=1e-9)
+
+
+def test_fishers_test_is_that_of_arules():
+    """Its values of the same rules: the chance of so many or more."""
+    both, first, second = (np.array(column) for column in zip(*COUNTS, strict=True))
+    found = measures.fisher(both, first, second, ADULTS)
+    assert found.round(2).tolist() == [0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 0.99]
+
+
+def test_all_confidence_is_that_of_arules():
+    """Omiecinski's example, and what arules finds of it (the same file of tests); of single items it is 1."""
+    rows = [["A", "B"], ["A", "B", "C", "G"], ["C", "D"], ["C", "D"], ["E", "F"]]
+    itemsets = itemix.mine(rows, 1)
+    found = itemsets.measure("all_confidence")
+    expected = [1.00, 0.67, 0.33, 0.33, 0.50, 0.33, 0.33, 0.50, 0.50, 0.33, 0.33, 1.00, 0.33]
+    assert sorted(found[itemsets.lengths > 1].round(2).tolist()) == sorted(expected)
 
 
 def test_unknown_measure():

@@ -1,5 +1,6 @@
 """Mining transactions in parts: exactly what mining all of them at once gives, whatever the parts."""
 
+import pickle
 import re
 
 import numpy as np
@@ -12,6 +13,7 @@ from itemix import InvalidInputError, TooManyItemsetsError, Transactions, Unknow
 from itemix.io.partitions import Listed, Partitions, Reread
 from itemix.mining import partitioned
 from itemix.mining.partitioned import _shares
+from itemix.mining.verification import verify
 
 NAMES = "abcdef"
 rows = st.lists(st.lists(st.sampled_from(NAMES), max_size=6), min_size=1, max_size=20)
@@ -68,6 +70,37 @@ def test_parts_are_mined_like_the_whole(data, min_support, chosen, few):
     assert parts.items == tx.items
     assert found == expected
     assert (found.min_support, found.target) == (expected.min_support, expected.target)
+
+
+@given(cut(), st.integers(1, 8), options())
+def test_a_model_is_verified_in_parts(data, min_support, chosen):
+    """The result, and how it went, are those of a list of the same chunks; parts may be elsewhere."""
+    tx, parts = data
+    chosen = {**chosen, "include": [i for i in chosen["include"] if i in tx.items], "exclude": []}
+    if chosen["target"] == "generators":
+        chosen["target"] = "all"
+    min_support = min(min_support, tx.n_transactions)
+    model = itemix.IndependentModel().fit([["a", "b"], ["c"]])
+    here, there = (
+        verify(model, own, min_support, **chosen) for own in (list(parts), Partitions(Elsewhere(list(parts))))
+    )
+    assert here.itemsets == there.itemsets
+    assert str(here) == str(there)
+
+
+class Elsewhere(Listed):
+    """Parts that are pickled on their way, as those on other machines are."""
+
+    is_here = False
+
+    def map(self, function, each=None):
+        """Send a function and its results as bytes."""
+        sent = pickle.loads(pickle.dumps(function))  # noqa: S301 - our own
+        return map(pickle.loads, map(pickle.dumps, super().map(sent, each)))
+
+    def keep(self, make, each=None):
+        """Keep what a function makes."""
+        return Elsewhere(self.map(make, each))
 
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=12), st.integers(0, 300))

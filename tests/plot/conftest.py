@@ -24,6 +24,7 @@ class Scene(NamedTuple):
     evaluation: object
     comparison: object
     surprises: object
+    shifts: object
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +48,8 @@ def scene():
     evaluation = itemix.evaluate(model, test, 0.02, train=train)
     comparison = itemix.compare(data, data.holding("beer"), min_support=0.05)
     surprises = itemix.surprises(model, test, min_support=0.01, level=1.0)
-    return Scene(data, model, sampled, itemsets, rules, evaluation, comparison, surprises)
+    shifts = itemix.compare_components(data, data.holding("beer"), n_components=6)
+    return Scene(data, model, sampled, itemsets, rules, evaluation, comparison, surprises, shifts)
 
 
 PICTURES = {
@@ -61,6 +63,7 @@ PICTURES = {
     "dependency_network": lambda scene, ax: plot.dependency_network(scene.model, ax=ax),
     "rules_scatter": lambda scene, ax: plot.rules_scatter(scene.rules, ax=ax),
     "differences": lambda scene, ax: plot.differences(scene.comparison, ax=ax),
+    "shifts": lambda scene, ax: plot.differences(scene.shifts, ax=ax),
     "surprises": lambda scene, ax: plot.surprises(scene.surprises, ax=ax),
     "trace": lambda scene, ax: plot.trace(scene.sampled, ax=ax),
     "evaluation_by_length": lambda scene, ax: plot.evaluation_by_length(scene.evaluation, ax=ax),

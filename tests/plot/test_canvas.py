@@ -131,6 +131,7 @@ REFUSED = {
         lambda s: plot.differences(s.comparison[:0]),
         "with itemsets that differ, got none; try a lower",
     ),
+    "no shifts": (lambda s: plot.differences(s.shifts[:0]), "with components that differ, got none"),
     "itemsets as differences": (
         lambda s: plot.differences(s.itemsets),
         r"expected Comparison to draw, got Itemsets; try itemix.compare\(a, b\)",

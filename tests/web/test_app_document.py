@@ -22,8 +22,9 @@ EXAMPLES = {
     "/rules": {"min_support": 0.05, "points": 3},
     "/surprises": {"min_support": 0.05, "points": 3},
     "/compare": {"min_support": 0.02},
+    "/shifts": {"level": 1.0},
 }
-NEED_DATA = ("/surprises", "/compare")
+NEED_DATA = ("/surprises", "/compare", "/shifts")
 
 
 def parameters_of(path):

@@ -270,6 +270,10 @@ def test_comparisons_are_the_librarys(model, data):
         answer = ask(asking, "/compare", min_support=0.02, explained=True, limit=1000)
         own = ask(asking, "/compare", min_support=0.02, side="more", sort="support_b")["differences"]
         refused = asking.get("/compare", params={"min_support": 0.02, "model": "one"})
+        shifts = ask(asking, "/shifts")
+    moved = itemix.compare_components(data, new)
+    assert [row["typical"] for row in shifts["shifts"]] == [list(names) for names in moved.typical]
+    assert [row["share_b"] for row in shifts["shifts"]] == moved.share_b.tolist()
     assert (answer["n_a"], answer["n_b"], answer["n_tested"]) == (1500, 850, found.n_tested)
     rows = {tuple(row["items"]): row for row in answer["differences"]}
     assert len(rows) == len(found) > len(found.own()) > 0

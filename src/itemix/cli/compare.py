@@ -95,6 +95,17 @@ def compare(
     own: Annotated[
         bool, option("--own", panel=_WHICH, help="Leave out sets whose difference a part of them explains.")
     ] = False,
+    components: Annotated[
+        bool,
+        option(
+            "--components",
+            panel=_WHICH,
+            help="Compare kinds of transactions instead of itemsets: components of one mixture of both.",
+        ),
+    ] = False,
+    seed: Annotated[
+        int, option("--seed", panel=_WHICH, metavar="N", help="With --components, the seed of the fit; 0.")
+    ] = 0,
     threads: Annotated[
         int,
         option(
@@ -108,8 +119,9 @@ def compare(
 
     SOURCE is compared with OTHER: the first month with the second, one store with another. With --by, each
     group of SOURCE is compared with all others. Of each set that differs by more than chance, the table has
-    both supports, and how many times as frequent it is in the second. On a terminal the result is a table; in
-    a pipe, lines with tabs between the columns; with -o, a file.
+    both supports, and how many times as frequent it is in the second. With --components, it has the kinds of
+    transactions whose shares differ. On a terminal the result is a table; in a pipe, lines with tabs between
+    the columns; with -o, a file.
     """
     from itemix.core.display import plural
 
@@ -126,6 +138,11 @@ def compare(
         check_choice("--per", per, PERIODS)
         if by is None:
             raise InvalidInputError("expected --by with --per, got none; try --by date --per month")
+    if components and (own or (min_support, min_len, max_len) != ("0.005", 1, None)):
+        raise InvalidInputError(
+            "expected --components without options of itemsets, got them; leave out --own, --min-support, "
+            "--min-len and --max-len"
+        )
     from itemix.mining.comparison import compare as find
 
     with stopwatch(quiet=output.quiet) as watch:
@@ -133,16 +150,22 @@ def compare(
         second = None if other is None else read_source(other, reading, quiet=output.quiet)
         groups = None if by is None else _groups(source, first, by, per, reading)
         began = watch.seconds()
+        common: dict[str, Any] = {"by": groups, "level": level, "adjust": adjust, "n_jobs": threads}
+        if components:
+            from itemix.estimators import compare_components
+
+            shifts = compare_components(first, second, **common, random_state=seed, progress=not output.quiet)
+            note(f"{shifts.table(0).title}, found in {watch.seconds() - began:.2f} s", quiet=output.quiet)
+            if not save(shifts, "component", output):
+                show_table(shifts, output.limit)
+            return
         found = find(
             first,
             second,
             min_support=0.005 if support is None else support,
-            by=groups,
-            level=level,
-            adjust=adjust,
             min_len=min_len,
             max_len=max_len,
-            n_jobs=threads,
+            **common,
         )
         seconds = watch.seconds() - began
     n_own = int((found.explained_by.lengths == 0).sum())

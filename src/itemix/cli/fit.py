@@ -305,6 +305,8 @@ class Fitting:
         has = parameters_of(self._name)
         for name, value in self._given().items():
             parameter = _PARAMETER_OF.get(name, name)
+            if parameter == "n_components" and "n_causes" in has:
+                parameter = "n_causes"
             is_needless = name in _NEEDLESS or value == _DEFAULTS.get(name)
             if value is None or (parameter not in has and is_needless):
                 continue

@@ -31,6 +31,7 @@ _OPTION_OF = {
     "antecedents": "--antecedent",
     "consequents": "--consequent",
     "n_components": "--components",
+    "n_causes": "--components",
     "n_init": "--starts",
     "n_jobs": "--threads",
     "random_state": "--seed",

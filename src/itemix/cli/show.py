@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from itemix.core.itemsets import Itemsets
     from itemix.fitted import FittedModel
     from itemix.mining.rules import Rules
-    from itemix.models.mixture import Mixture
+    from itemix.models.causes import AnyComponents
 
 _ROWS = 20
 # How many letters the numbers of components take.
@@ -87,7 +87,7 @@ def show(
     write_rows(headers, _lines(components, shown, items), as_json=json)
 
 
-def _lines(components: "Mixture", shown: list[int], n_items: int) -> "Iterator[list[object]]":
+def _lines(components: "AnyComponents", shown: list[int], n_items: int) -> "Iterator[list[object]]":
     """Yield a line for each typical item of each component, and one without an item if it has none."""
     from itemix.mining.characteristics import characteristic_items
 
@@ -167,7 +167,7 @@ def _read_model(source: Opened) -> "FittedModel":
     return read_model(source)
 
 
-def _draw(components: "Mixture", shown: list[int], n_items: int, n_left_out: int) -> None:
+def _draw(components: "AnyComponents", shown: list[int], n_items: int, n_left_out: int) -> None:
     from itemix.cli.output import Page
     from itemix.core.display import Table
     from itemix.fitted import ComponentsTable

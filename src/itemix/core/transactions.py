@@ -965,6 +965,22 @@ def each_transaction(data: Transactions, of_rows: npt.NDArray[S]) -> npt.NDArray
     return of_rows if data.multiplicities is None else np.repeat(of_rows, data.multiplicities, axis=0)
 
 
+def row_blocks(transactions: Transactions, n_rows: int) -> Iterator[Transactions]:
+    """Yield the rows of transactions, `n_rows` at a time."""
+    if transactions.n_rows <= n_rows:
+        yield transactions
+        return
+    for begin in range(0, transactions.n_rows, n_rows):
+        indptr = transactions.indptr[begin : begin + n_rows + 1]
+        repeats = transactions.multiplicities
+        yield Transactions.from_canonical(
+            indptr - indptr[0],
+            transactions.indices[indptr[0] : indptr[-1]],
+            transactions.items,
+            None if repeats is None else repeats[begin : begin + n_rows],
+        )
+
+
 def as_ids(ids: Any, n_rows: int) -> pa.Array | None:  # noqa: ANN401 - any values in a row
     """Return ids as an Arrow array.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture, fit
 from itemix.estimators.bernoulli import BernoulliMixture, IndependentModel
+from itemix.estimators.causes import MultipleCauseMixture
 from itemix.estimators.chow_liu import ChowLiuMixture, ChowLiuTree
 from itemix.estimators.maxent import MaxEntropyModel
-from itemix.estimators.summary import Summary, summarise, surprises
+from itemix.estimators.summary import Summary, compare_components, summarise, surprises
 
 __all__ = [
     "BayesianMixture",
@@ -16,7 +17,9 @@ __all__ = [
     "DirichletProcessMixture",
     "IndependentModel",
     "MaxEntropyModel",
+    "MultipleCauseMixture",
     "Summary",
+    "compare_components",
     "fit",
     "summarise",
     "surprises",

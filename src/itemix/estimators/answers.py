@@ -381,7 +381,18 @@ class Climb:
 class ComponentAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Answers):  # type: ignore[misc]
     """Questions to a model with components: which of them a transaction belongs to."""
 
+    components_: Learned[Mixture] = Learned("components")
     n_components_: Learned[int]
+
+    def components_table(self, n_items: int = 6) -> ComponentsTable:
+        """Return a row for each component, the largest first: share, size, mean basket, and what tells it.
+
+        Parameters
+        ----------
+        n_items : int, default 6
+            How many items tell a component apart from the others.
+        """
+        return self._fitted().components_table(n_items)
 
     @abstractmethod
     def predict_proba(self, X: TransactionsLike) -> Floats:
@@ -425,50 +436,15 @@ class ComponentAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Answer
         return self.n_components_
 
 
-class MixtureAnswers(Climb, ComponentAnswers):
-    """Questions to a fitted mixture: also which component explains a basket, and how sure an answer is."""
+class ErrorAnswers(Answers):
+    """Questions to a model that may know how sure it is."""
 
-    mixture_: Learned[Mixture] = Learned("value")
-    posteriors_: Learned[tuple[Posterior, ...]] = Learned("posteriors")
     correction_choice_: Learned[Choice] = Learned("choice")
-    counts_: Learned[Counts] = Learned("training.counts")
-    components_: Learned[Mixture] = Learned("components")
-    n_components_: Learned[int] = Learned("components.n_components")
-    n_batches_: Learned[int] = Learned("training.n_batches")
-
-    def components_table(self, n_items: int = 6) -> ComponentsTable:
-        """Return a row for each component, the largest first: share, size, mean basket, and what tells it.
-
-        Parameters
-        ----------
-        n_items : int, default 6
-            How many items tell a component apart from the others.
-        """
-        return self._fitted().components_table(n_items)
 
     @property
     def corrected_(self) -> CorrectedMixture | None:
         """The corrected mixture, which answers all questions about itemsets; None without a correction."""
         return self.fitted_.corrected
-
-    def predict_proba(self, X: TransactionsLike) -> Floats:
-        """Return the probability of each component given each transaction, shape (n_transactions, K).
-
-        After sampling it is that of all samples: components of different samples that are one and the same
-        are added up.
-        """
-        labels = self._fitted().component_labels
-        return self.mixture_.responsibilities(self._transactions(X), component_labels=labels)
-
-    def predict(self, X: TransactionsLike) -> npt.NDArray[np.int64]:
-        """Return the most probable component of each transaction, shape (n_transactions,)."""
-        labels = self._fitted().component_labels
-        return self.mixture_.labels(self._transactions(X), component_labels=labels)
-
-    def explain(self, basket: Names, n: int = 5, *, partial: bool = False) -> query.Explanation:
-        """Return the component that explains a basket best, and the items that speak most for it."""
-        labels = self._fitted().component_labels
-        return query.explain(self.mixture_, basket, n, partial=partial, component_labels=labels)
 
     def interval(
         self,
@@ -538,3 +514,32 @@ class MixtureAnswers(Climb, ComponentAnswers):
             If these are not Itemsets, the level is not between 0 and 1, or the model has no posterior.
         """
         return self._fitted().with_intervals(itemsets, level=level)
+
+
+class MixtureAnswers(Climb, ErrorAnswers, ComponentAnswers):
+    """Questions to a fitted mixture: also which component explains a basket, and how sure an answer is."""
+
+    mixture_: Learned[Mixture] = Learned("value")
+    posteriors_: Learned[tuple[Posterior, ...]] = Learned("posteriors")
+    counts_: Learned[Counts] = Learned("training.counts")
+    n_components_: Learned[int] = Learned("components.n_components")
+    n_batches_: Learned[int] = Learned("training.n_batches")
+
+    def predict_proba(self, X: TransactionsLike) -> Floats:
+        """Return the probability of each component given each transaction, shape (n_transactions, K).
+
+        After sampling it is that of all samples: components of different samples that are one and the same
+        are added up.
+        """
+        labels = self._fitted().component_labels
+        return self.mixture_.responsibilities(self._transactions(X), component_labels=labels)
+
+    def predict(self, X: TransactionsLike) -> npt.NDArray[np.int64]:
+        """Return the most probable component of each transaction, shape (n_transactions,)."""
+        labels = self._fitted().component_labels
+        return self.mixture_.labels(self._transactions(X), component_labels=labels)
+
+    def explain(self, basket: Names, n: int = 5, *, partial: bool = False) -> query.Explanation:
+        """Return the component that explains a basket best, and the items that speak most for it."""
+        labels = self._fitted().component_labels
+        return query.explain(self.mixture_, basket, n, partial=partial, component_labels=labels)

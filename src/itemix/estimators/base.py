@@ -22,6 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from itemix._checks import check_flag, check_whole
 from itemix._runtime import Workers, count_threads, interruptible, require_memory
 from itemix.core.display import plural
+from itemix.core.transactions import row_blocks
 from itemix.correction import Choice, check_correction, choose, correct
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators.answers import Answers, Learned, MixtureAnswers, counted, read_input
@@ -32,8 +33,8 @@ from itemix.inference.priors import DataTotals
 from itemix.inference.selection import COMPONENTS, select_components
 from itemix.inference.start import starter
 from itemix.io.chunks import Chunks
-from itemix.io.partitions import Partitions, partitions
-from itemix.models.counts import Rows, SplitRows, tables_of_mixture
+from itemix.io.partitions import Listed, Partitions, partitions
+from itemix.models.counts import Rows, SplitRows, blocks_to_prepare, tables_of_mixture
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
@@ -171,6 +172,40 @@ def warn_of_fit(model: BaseEstimator, training: Training) -> None:
     warn(message)
 
 
+def with_correction(
+    model: Any,  # noqa: ANN401 - an estimator with correction=
+    fitted: FittedModel,
+    transactions: Transactions,
+    refit: Callable[[Transactions], Model],
+    callbacks: Sequence[Callback],
+) -> FittedModel:
+    """Return a fitted model, corrected as its estimator asks for; as it is if Ctrl-C comes before that.
+
+    Parameters
+    ----------
+    model : estimator
+        It has a correction and a seed.
+    fitted : FittedModel
+        What it has fitted.
+    transactions : Transactions
+        The data.
+    refit : function
+        Fits the same to a part of the data.
+    callbacks : sequence of callables
+        Those with a method `stage` are told.
+    """
+    worth = model.correction
+    try:
+        if worth == "auto":
+            tell_stage(callbacks, "choosing the correction")
+            worth = choose(refit, transactions, np.random.default_rng(as_seed(model.random_state)))
+        corrected = correct(fitted.of_itemsets, transactions, worth, whole=fitted.value)
+    except KeyboardInterrupt:
+        warn(f"the correction of {type(model).__name__} was interrupted; the model is kept without one")
+        return fitted
+    return replace(fitted, corrected=corrected, choice=worth if isinstance(worth, Choice) else None)
+
+
 class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators of other models than mixtures: a subclass learns its model from transactions."""
 
@@ -221,11 +256,21 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
 
 # The weight of a batch is its share of all transactions so far, to this power: t^-0.7 for the t-th of equal
 # batches. Hoffman et al. (2013) ask for a power between 0.5 and 1.
+# So many transactions tell with half the chains, too, what a model of them is worth.
+_ENOUGH = 2_000
 _FORGETTING = 0.7
 
 
 def _rows_of(data: Any, workers: Workers) -> Rows | SplitRows:  # noqa: ANN401 - Transactions or Partitions
-    return SplitRows(data, workers) if isinstance(data, Partitions) else Rows(data, workers)
+    if isinstance(data, Partitions):
+        return SplitRows(data, workers)
+    n_blocks = blocks_to_prepare(data)
+    if n_blocks == 1:
+        return Rows(data, workers)
+    blocks = list(row_blocks(data, -(-data.n_rows // n_blocks)))
+    return SplitRows(
+        Partitions.known(Listed(blocks), data.items, [block.n_transactions for block in blocks]), workers
+    )
 
 
 class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ignore[misc]
@@ -309,7 +354,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             if selection is None:
                 self._warn_of_one_kind()
             if self.correction is not None and not self._training.interrupted:
-                self._correct(transactions, observers)
+                self.fitted_ = with_correction(self, self.fitted_, transactions, self._refitted, observers)
         return self
 
     def _in_parts(self, X: Chunks | Partitions, sample_weight: npt.ArrayLike | None) -> Partitions:
@@ -412,21 +457,6 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         assert training is not None  # noqa: S101 - it was a fit
         return training
 
-    def _correct(self, transactions: Transactions, callbacks: Sequence[Callback]) -> None:
-        """Correct the mixture by the transactions, unless Ctrl-C comes before that is done."""
-        worth = self.correction
-        try:
-            if worth == "auto":
-                tell_stage(callbacks, "choosing the correction")
-                rng = np.random.default_rng(as_seed(self.random_state))
-                worth = choose(self._refitted, transactions, rng)
-            corrected = correct(self.fitted_.of_itemsets, transactions, worth, whole=self.mixture_)
-        except KeyboardInterrupt:
-            warn(f"the correction of {type(self).__name__} was interrupted; the model is kept without one")
-            return
-        choice = worth if isinstance(worth, Choice) else None
-        self.fitted_ = replace(self.fitted_, corrected=corrected, choice=choice)
-
     def _partial_fit(self, X: TransactionsLike) -> Self:
         """Take in a batch: fit the first, blend each later one into the mean expected counts.
 
@@ -524,10 +554,13 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         """Fit a copy to a part of the data, for the correction.
 
         Half the restarts or chains, and half the samples of each, are enough to tell what the model is worth:
-        fits of four chains to two halves of the data take half as long then as the fit itself.
+        fits of four chains to two halves of the data take half as long then as the fit itself. Of few
+        transactions they are not, and take no time anyway.
         """
-        halved = {"n_init", "n_samples"} & self.get_params().keys()
-        changes: dict[str, Any] = {name: (getattr(self, name) + 1) // 2 for name in sorted(halved)}
+        changes: dict[str, Any] = {}
+        if transactions.n_transactions >= _ENOUGH:
+            halved = {"n_init", "n_samples"} & self.get_params().keys()
+            changes |= {name: (getattr(self, name) + 1) // 2 for name in sorted(halved)}
         if self.n_components is not None:
             chosen = self._training.selection
             wanted = self.n_components if chosen is None else chosen.best

@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from itemix._checks import check_choice, check_flag
 from itemix._runtime import count_threads, interruptible
+from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.estimators import base
 from itemix.estimators.answers import Learned, counted
@@ -27,6 +28,8 @@ from itemix.inference.gibbs import GibbsSampler, default_max_components
 from itemix.inference.loop import shown_progress, tell_stage
 from itemix.inference.priors import DataTotals, Prior, Weights, make_prior
 from itemix.inference.start import PROCESS_LABELS, label_starter
+from itemix.io.chunks import Chunks
+from itemix.io.partitions import Partitions, partitions
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
@@ -37,7 +40,6 @@ if TYPE_CHECKING:
 
     from itemix._runtime import Workers
     from itemix._typing import TransactionsLike
-    from itemix.core.transactions import Transactions
     from itemix.inference.loop import Callback, Run, Seed
     from itemix.inference.priors import Hyperparameter
     from itemix.inference.selection import Selection
@@ -469,6 +471,8 @@ _RECOMMENDED = {
 }  # fmt: skip
 # From a mixture of a part, two iterations over all transactions are enough.
 _GOING_ON = {"n_init": 2, "max_iter": 2}
+_IN_PARTS = {"inference": "variational", "n_init": 1, "tol": 1e-4, "max_iter": 20}
+_FROM_WHICH_TO_LEARN = 200_000
 
 
 def fit(
@@ -488,8 +492,10 @@ def fit(
 
     Parameters
     ----------
-    data : Transactions, list of lists of str, array, sparse matrix, data frame, or path
-        The transactions, or the file to read them from.
+    data : Transactions, list of lists of str, array, sparse matrix, data frame, path, Chunks or Partitions
+        The transactions, or the file to read them from. Those in parts (`read_chunks`, `itemix.partitions`)
+        are brought here if they are few. Of many, a part is sampled, and variational inference goes on from
+        there where they lie; there is no correction then, which would keep all of them.
     random_state : int, Generator or None, default 0
         The seed: the same one gives the same model.
     n_jobs : int, default -1
@@ -521,9 +527,19 @@ def fit(
     """
     from itemix.io.read import transactions_of
 
-    transactions = counted(transactions_of(data), sample_weight)
     quiet = not check_flag("progress", progress)
     model = DirichletProcessMixture(correction="auto", random_state=random_state, n_jobs=n_jobs)
+    if isinstance(data, Chunks | Partitions):
+        if sample_weight is not None:
+            raise InvalidInputError(
+                "expected sample_weight=None for transactions in parts, got weights; give the parts counts"
+            )
+        parts = partitions(data)
+        if parts.item_counts().sum() > _MOST_SAMPLED and parts.n_transactions > _FIRST_SAMPLED:
+            with shown_progress("fit", parts.n_transactions, quiet=quiet) as callbacks:
+                return _fit_where_it_lies(model, parts, callbacks)
+        data = Transactions.concatenate(list(parts))
+    transactions = counted(transactions_of(data), sample_weight)
     if not quiet:
         sys.stderr.write(f"itemix.fit: {recommendation(transactions)}\n")
     with shown_progress("fit", transactions.n_transactions, quiet=quiet) as callbacks:
@@ -563,6 +579,29 @@ def fit_as_recommended(
             _learn_to_recommend(model, transactions, callbacks)
     model.set_params(init=None, **_RECOMMENDED)
     return model
+
+
+def _fit_where_it_lies(
+    model: DirichletProcessMixture, data: Partitions, callbacks: Sequence[Callback]
+) -> DirichletProcessMixture:
+    """Sample a part of data in parts, and go on from there by variational inference over all of it."""
+    rng = np.random.default_rng(base.as_seed(model.random_state))
+    n = data.n_transactions
+
+    def drawn(most: int) -> Transactions:
+        return data.take(np.sort(rng.choice(n, min(most, n), replace=False)))
+
+    model.set_params(**_RECOMMENDED, correction=None)
+    tell_stage(callbacks, f"sampling {_FIRST_SAMPLED:,} transactions first")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        first = clone(model).set_params(n_init=1).fit(drawn(_FIRST_SAMPLED), callbacks=callbacks)
+        start = first.mixture_
+        model.set_params(**_IN_PARTS, n_components=start.n_components, init=start)
+        model.fit(data, callbacks=callbacks)
+    if not model._training.interrupted:  # noqa: SLF001 - of this module
+        _learn_to_recommend(model, drawn(_FROM_WHICH_TO_LEARN), callbacks)
+    return model.set_params(init=None, n_components=None)  # type: ignore[no-any-return]
 
 
 def _learn_to_recommend(

@@ -1,6 +1,8 @@
-"""`itemix.surprises` and `itemix.summarise`: test a model on data, and have it learn what it did not know.
+"""`itemix.surprises`, `itemix.summarise`, `itemix.compare_components`: questions that a fit answers.
 
-Without a model, `surprises` fits one to one half of the data and tests it on the other half.
+A model is tested on data, and learns what it did not know. Without a model, `surprises` fits one to one half
+of the data and tests it on the other half. `compare_components` fits one to two sets of transactions
+together, to see which kinds of transactions are more frequent in one of them.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from itemix._checks import as_generator, check_whole
+from itemix._checks import as_generator, check_choice, check_whole
 from itemix._runtime import interruptible, still_wanted
 from itemix.core.display import joined, plural
 from itemix.core.results import ColumnResult
@@ -22,10 +24,14 @@ from itemix.errors import InvalidInputError
 from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture
 from itemix.fitted import FittedModel
 from itemix.inference.loop import shown_progress
+from itemix.mining.characteristics import characteristic_items, in_words
+from itemix.mining.comparison import aligned_pair, compare_shares, groups_of
+from itemix.mining.measures import ADJUSTMENTS
 from itemix.mining.search import min_count
 from itemix.mining.surprise import (
     aligned,
     candidates,
+    check_false_share,
     check_test,
     fit_too_well,
     p_and_q_values,
@@ -37,8 +43,11 @@ from itemix.models.maxent import TiltedMixture
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from itemix._typing import Floats, Ints, ModelLike, TransactionsLike
     from itemix.inference.loop import Seed
+    from itemix.mining.comparison import ComponentShifts
     from itemix.mining.intervals import ErrorSource
     from itemix.mining.surprise import SetsToTest, Surprises
 
@@ -47,6 +56,7 @@ _FIT: dict[str, Any] = {
     "inference": "gibbs", "beta": "learn", "n_init": 4, "n_samples": 5, "thin": 5, "tol": 0.1, "max_iter": 100
 }  # fmt: skip
 _FEWEST = 2
+_ITEMS_TOLD = 4
 
 
 class Summary(ColumnResult):
@@ -298,6 +308,98 @@ def fit_to_test(
         # The iterations are bounded on purpose.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(transactions, callbacks=callbacks).fitted_
+
+
+@interruptible()
+def compare_components(
+    a: TransactionsLike,
+    b: TransactionsLike | None = None,
+    *,
+    by: Sequence[object] | None = None,
+    n_components: int = 20,
+    level: float = 0.05,
+    adjust: str = "bh",
+    random_state: Seed = 0,
+    n_jobs: int | None = -1,
+    progress: bool = False,
+) -> ComponentShifts:
+    """Find the components, kinds of transactions, whose shares differ between two sets of transactions.
+
+    One mixture is fitted to both together. Each transaction is put to the component that it most probably
+    belongs to, and the two counts of each component are compared by Fisher's exact test. The fit does not
+    know which transactions are whose. So if both are alike, all ways to divide them are, and the test is
+    exact.
+
+    Parameters
+    ----------
+    a, b : transactions in any form
+        What is compared, as in `itemix.compare`.
+    by : a value for each transaction of a, instead of b
+        Groups of transactions: each (b) is compared with all others (a), or, if there are only two, the
+        second with the first.
+    n_components : int, default 20
+        The most components of the mixture, a Dirichlet process mixture fitted by variational inference.
+    level : float, default 0.05
+        What the adjusted p-value may be at most. 1 returns all components.
+    adjust : {"bh", "by", "holm", "bonferroni", "none"}, default "bh"
+        How p-values are adjusted for all components, in all groups.
+    random_state : int, Generator or None, default 0
+        The seed of the fit.
+    n_jobs : int, default -1
+        The number of threads; -1 uses all processors. The result does not depend on it.
+    progress : bool, default False
+        Whether to show on standard error how far the fit is.
+
+    Returns
+    -------
+    ComponentShifts
+        The components whose shares differ, the most significant first.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is nothing to compare, or an argument is not valid.
+
+    Examples
+    --------
+    >>> import itemix
+    >>> winter = [["tea", "cake"]] * 30 + [["coffee"]] * 70
+    >>> summer = [["tea", "cake"]] * 5 + [["coffee"]] * 95
+    >>> found = itemix.compare_components(winter, summer)
+    >>> [(items, round(ratio, 2)) for items, ratio in zip(found.typical, found.ratio.tolist())]
+    [(('coffee',), 1.36), (('cake', 'tea'), 0.17)]
+    """
+    check_choice("adjust", adjust, ADJUSTMENTS)
+    level = check_false_share(level)
+    check_whole("n_components", n_components, 20, least=1)
+    if by is None:
+        first, second = aligned_pair(a, b)
+        pooled = Transactions.concatenate([first, second])
+        sides: list[Any] = [(None, np.arange(pooled.n_transactions) >= first.n_transactions)]
+    elif b is not None:
+        raise InvalidInputError("expected b or by, got both; leave out one")
+    else:
+        pooled = as_transactions(a)
+        sides = list(groups_of(pooled, by))
+    rng = as_generator(random_state)
+    # In random order, so that the fit cannot tell one side from the other.
+    order = rng.permutation(pooled.n_transactions)
+    seed = int(rng.integers(1 << 31))
+    model = DirichletProcessMixture(n_components, random_state=seed, n_jobs=n_jobs)
+    with (
+        warnings.catch_warnings(),
+        shown_progress("fit", pooled.n_transactions, quiet=not progress) as callbacks,
+    ):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(pooled[order], callbacks=callbacks)
+    components = model.components_
+    largest = np.argsort(-components.weights, kind="stable")
+    rank = np.empty_like(largest)
+    rank[largest] = np.arange(len(largest))
+    told = [characteristic_items(components, int(k), _ITEMS_TOLD) for k in largest]
+    typical = Sets.from_names([[found.item for found in row] for row in told], pooled.items)
+    mostly = [in_words(components, int(k), _ITEMS_TOLD) for k in largest]
+    return compare_shares(rank[model.predict(pooled)], sides, typical, mostly, level=level, adjust=adjust)
 
 
 @interruptible()

@@ -261,6 +261,8 @@ def _ease(train: Transactions, rng: np.random.Generator) -> Recommender:
     """Return the regression of each item on all others as a recommender."""
     data = train.to_scipy().astype(np.float64)
     items = frequent_items(data)
+    if len(items) == 0:  # where no item occurs twice there is nothing to regress on
+        return lambda baskets, k: np.full((len(baskets), min(k, train.n_items)), -1, dtype=np.int32)
     own = data[:, items]
     order = rng.permutation(own.shape[0])
     n_held = min(len(order) // 5, 5_000)

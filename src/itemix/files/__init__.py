@@ -412,14 +412,16 @@ def _decode_nothing(content: Content, items: Items, method: Method) -> Kept:
     return Kept({})
 
 
-# The climb of a mixture of trees has its pooling besides.
+# A climb has nothing besides; that of a mixture of trees has its pooling.
 
 
 def _encode_pooling(fitted: FittedModel, training: Training) -> Parts:
-    return {"pooling": training.pooling}, {}
+    return ({} if training.pooling is None else {"pooling": training.pooling}), {}
 
 
 def _decode_pooling(content: Content, items: Items, method: Method) -> Kept:
+    if METHODS["chow-liu-mixture"] is not method:
+        return Kept({})
     pooling = content.field(float, "training", "pooling")
     if not 0 <= pooling < np.inf:
         raise content.damaged(f"training.pooling in its header is {pooling}")

@@ -17,6 +17,7 @@ from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.models.affinity import Affinity
 from itemix.models.calibration import Calibration
+from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
@@ -133,6 +134,22 @@ def decode_max_entropy(content: Content, items: Items) -> MaxEntropy:
     return MaxEntropy(frequencies, sets, content.take("itemsets.supports", np.float64, n))
 
 
+_CAUSES = ("baseline", "effects", "ties")
+
+
+def encode_causes(model: CauseMixture) -> dict[str, Array]:
+    """Return the arrays of a mixture of causes without its items."""
+    return {f"causes.{name}": getattr(model, name) for name in _CAUSES}
+
+
+def decode_causes(content: Content, items: Items) -> CauseMixture:
+    """Return the mixture of causes over some items."""
+    n_items, effects = len(items), content.take("causes.effects", np.float64, None, len(items))
+    K = len(effects)
+    baseline = content.take("causes.baseline", np.float64, n_items)
+    return CauseMixture(baseline, effects, content.take("causes.ties", np.float64, K, K), items)
+
+
 class Kind(NamedTuple):
     """How a kind of model is written and read.
 
@@ -158,6 +175,8 @@ class Kind(NamedTuple):
 
 
 _KINDS = (
+    # Before Mixture, which it is too.
+    Kind(CauseMixture, "n_causes", attrgetter("n_causes"), encode_causes, decode_causes),
     Kind(Mixture, "n_components", attrgetter("n_components"), encode_mixture, decode_mixture),
     Kind(TreeMixture, "n_components", attrgetter("n_components"), encode_trees, decode_trees),
     Kind(MaxEntropy, "n_itemsets", lambda m: len(m.itemsets), encode_max_entropy, decode_max_entropy),

@@ -50,6 +50,7 @@ METHODS = {
         "BayesianMixture", "variational", "dirichlet", "Mixture", "counts", "Evidence lower bound"
     ),
     "nbm": Method("BernoulliMixture", None, None, "Mixture", "counts", "Log-likelihood"),
+    "causes": Method("MultipleCauseMixture", None, None, "CauseMixture", "climb", "Log-posterior"),
     "chow-liu-mixture": Method("ChowLiuMixture", None, None, "TreeMixture", "climb", "Log-posterior"),
     "chow-liu": Method("ChowLiuTree", None, None, "TreeMixture", "nothing"),
     "maxent": Method("MaxEntropyModel", None, None, "MaxEntropy", "nothing"),

@@ -167,9 +167,9 @@ def _pool(
 ) -> tuple[npt.NDArray[np.int64], Transactions]:
     """Return the rows among which seeds are drawn: all rows, or 20,000 of them."""
     if isinstance(transactions, Partitions):
-        rows = np.arange(transactions.n_transactions)
-        if len(rows) > _ROWS_SEEDED:
-            rows = np.sort(rng.choice(len(rows), _ROWS_SEEDED, replace=False))
+        n = transactions.n_transactions
+        is_small = n <= _ROWS_SEEDED
+        rows = np.arange(n) if is_small else np.sort(rng.choice(n, _ROWS_SEEDED, replace=False))
         return rows, transactions.take(rows)
     n_rows = transactions.n_rows
     if n_rows <= _ROWS_SEEDED:
@@ -235,9 +235,10 @@ def _sampled_counts(
 ) -> Counts:
     """Count transactions by labels that short chains have drawn, of at most 20,000 transactions."""
     n = transactions.n_transactions
-    chosen = np.arange(n)
-    if n > _TRANSACTIONS_SAMPLED:
+    if n > _TRANSACTIONS_SAMPLED:  # not all n numbers, which may be far more than memory holds
         chosen = np.sort(rng.choice(n, _TRANSACTIONS_SAMPLED, replace=False, shuffle=False))
+    else:
+        chosen = np.arange(n)
     if isinstance(transactions, Partitions):
         part = transactions.take(chosen)
     else:

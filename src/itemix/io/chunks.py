@@ -290,6 +290,11 @@ class Chunks:
         """The number of items."""
         return len(self._known.items)
 
+    @property
+    def is_cached(self) -> bool:
+        """Whether the rows are kept on disk, so that the file is not read again."""
+        return self._rows is not None
+
     def __repr__(self) -> str:
         return f"Chunks({self.n_transactions:,} x {self.n_items:,}, from {self.source})"
 
@@ -648,9 +653,9 @@ class Stream:
     Parameters
     ----------
     data : transactions in any form, chunks of them, or a function
-        Chunks are those of `itemix.read_chunks`, or a list (or anything else that can be looped over more
-        than once) of `Transactions`, data frames or matrices. A function is called for every pass and returns
-        transactions or chunks of them.
+        Chunks are those of `itemix.read_chunks` or `itemix.partitions`, or a list (or anything else that can
+        be looped over more than once) of `Transactions`, data frames or matrices. A function is called for
+        every pass and returns transactions or chunks of them.
 
     Attributes
     ----------
@@ -666,7 +671,7 @@ class Stream:
     def __init__(self, data: ChunksLike) -> None:
         self.n_transactions: int | None = None
         self._open: Callable[[], ChunksLike]
-        if isinstance(data, Chunks):
+        if hasattr(data, "sizes"):  # chunks of a file, or partitions
             self.n_transactions = data.n_transactions
             self._open = data.__iter__
             return

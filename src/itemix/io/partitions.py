@@ -15,6 +15,7 @@ import os
 import pickle
 import time
 import warnings
+import weakref
 import zlib
 from abc import ABC, abstractmethod
 from functools import partial
@@ -23,6 +24,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, Type
 
 import numpy as np
 
+from itemix._checks import check_flag
+from itemix._files import mapped, new_scratch, room_for_scratch
 from itemix._runtime import count_threads, interruptible, still_wanted
 from itemix.core.items import Items
 from itemix.core.transactions import Transactions, as_transactions
@@ -50,6 +53,8 @@ _ASK_SECONDS = 1.0
 # What is pickled travels through Spark in pieces of this size.
 _PIECE_BYTES = 1 << 25
 _PIECES = "part long, piece int, content binary"
+# Arrays in a scratch file begin where vector code likes it.
+_ALIGNED = 64
 _UNCHANGED = "wait until nobody writes to the data, and make the partitions again"
 
 
@@ -109,20 +114,57 @@ class Reread(PartsOf[P]):
     ----------
     read : callable
         Returns the parts, one after the other.
+    on_disk : bool
+        Whether what is made of them is kept on disk, and not made anew each time.
     """
 
     is_here = True
 
-    def __init__(self, read: Callable[[], Iterable[P]]) -> None:
+    def __init__(self, read: Callable[[], Iterable[P]], *, on_disk: bool = False) -> None:
         self._read = read
+        self._on_disk = on_disk
 
     def map(self, function: Callable[..., R], each: Sequence[Any] | None = None) -> Iterator[R]:
         """Call a function for every part, one after the other."""
         return _called(function, self._read(), each)
 
     def keep(self, make: Callable[..., K], each: Sequence[Any] | None = None) -> Reread[K]:
-        """Return parts that are made whenever they are asked for."""
-        return Reread(partial(self.map, make, each))
+        """Return parts that are made whenever they are asked for, or kept on disk."""
+        read: Callable[[], Iterable[K]] = partial(self.map, make, each)
+        return Reread(OnDisk(read()).__iter__ if self._on_disk else read, on_disk=self._on_disk)
+
+
+class OnDisk(Generic[P]):
+    """Values in a scratch file, whose arrays are mapped into memory one value at a time.
+
+    Parameters
+    ----------
+    values : iterable
+        What to keep; it is pickled.
+    """
+
+    def __init__(self, values: Iterable[P]) -> None:
+        self._file = new_scratch()
+        weakref.finalize(self, self._file.close)
+        self._kept: list[tuple[bytes, list[tuple[int, int]]]] = []
+        with room_for_scratch():
+            for value in values:
+                arrays: list[pickle.PickleBuffer] = []
+                rest = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
+                self._kept.append((rest, [self._written(array.raw()) for array in arrays]))
+            self._file.flush()
+
+    def _written(self, content: memoryview) -> tuple[int, int]:
+        start = self._file.tell()
+        self._file.write(content)
+        self._file.write(b"\0" * (-content.nbytes % _ALIGNED))
+        return start, content.nbytes
+
+    def __iter__(self) -> Iterator[P]:
+        """Yield the values."""
+        for rest, places in self._kept:
+            arrays = [mapped(self._file, start, np.uint8, n) for start, n in places]
+            yield pickle.loads(rest, buffers=arrays)  # noqa: S301 - our own
 
 
 def _called(function: Callable[..., R], parts: Iterable[Any], each: Sequence[Any] | None) -> Iterator[R]:
@@ -284,6 +326,7 @@ def partitions(
     source: Any,  # noqa: ANN401 - see below
     *,
     client: Any = None,  # noqa: ANN401 - of Dask, which need not be installed
+    cache: bool = False,
     **reading: Any,  # noqa: ANN401 - the options of read_transactions
 ) -> Partitions:
     """Return transactions in parts, to be mined and fitted where they lie.
@@ -296,6 +339,10 @@ def partitions(
     client : dask.distributed.Client, optional
         The cluster whose workers read the files and keep them. Without one, files are read here and anew in
         each pass, so that one part at a time is in memory.
+    cache : bool, default False
+        Whether files that are read here are kept on disk as rows, so that later passes need not decode them.
+        It is a temporary file, in the folder that the environment variable TMPDIR names. Chunks have a cache
+        of their own: see `read_chunks`.
     **reading
         The options of `read_transactions`, for files.
 
@@ -332,12 +379,13 @@ def partitions(
     if isinstance(source, Partitions):
         return source
     if isinstance(source, Chunks):
-        return Partitions.known(Reread(source.__iter__), source.items, source.sizes)
+        parts = Reread(source.__iter__, on_disk=source.is_cached)
+        return Partitions.known(parts, source.items, source.sizes)
     if isinstance(source, str | os.PathLike):
-        return _of_files(_matching(source), reading, client)
+        return _of_files(_matching(source), reading, client, cache=check_flag("cache", cache))
     if isinstance(source, list | tuple) and source:
         if all(isinstance(part, str | os.PathLike) for part in source):
-            return _of_files(source, reading, client)
+            return _of_files(source, reading, client, cache=check_flag("cache", cache))
         return Partitions(Listed([as_transactions(part) for part in source]))
     raise InvalidInputError(
         f"expected chunks, a list of transactions, or paths, got {_kind(source)}; "
@@ -360,10 +408,12 @@ def _of_files(
     paths: Sequence[str | os.PathLike[str]],
     reading: dict[str, Any],
     client: Any,  # noqa: ANN401 - see partitions
+    *,
+    cache: bool,
 ) -> Partitions:
     read = partial(_read, reading=reading)
     if client is None:
-        return Partitions(Reread(partial(map, read, paths)))
+        return Partitions(Reread(partial(map, read, paths), on_disk=cache))
     return Partitions(_DaskParts.made(client, read, [os.path.abspath(path) for path in paths]))  # noqa: PTH100
 
 

@@ -13,7 +13,7 @@ from itemix.errors import InvalidInputError
 if TYPE_CHECKING:
     from itemix._typing import Floats, Ints
     from itemix.core.items import Label
-    from itemix.models.mixture import Mixture
+    from itemix.models.causes import AnyComponents
 
 # The least part of the divergence that present items must explain. Below it, what the component lacks matters
 # more.
@@ -29,7 +29,7 @@ class Characteristic(NamedTuple):
     lift: float
 
 
-def characteristic_items(mixture: Mixture, component: int, n: int = 6) -> list[Characteristic]:
+def characteristic_items(mixture: AnyComponents, component: int, n: int = 6) -> list[Characteristic]:
     """Return the items whose presence tells most about a component, the most telling first.
 
     They are ranked by p log(p / q), where p is the probability of the item in the component and q in the
@@ -59,20 +59,20 @@ def characteristic_items(mixture: Mixture, component: int, n: int = 6) -> list[C
     ]
 
 
-def in_words(mixture: Mixture, component: int, n: int = 6) -> str:
+def in_words(mixture: AnyComponents, component: int, n: int = 6) -> str:
     """Name the items that are typical of a component, each with its probability there."""
     typical = characteristic_items(mixture, component, n)
     words = ", ".join(f"{format_name(item)} {probability:.0%}" for item, probability, _ in typical)
     return words or in_general(mixture, component)
 
 
-def in_general(mixture: Mixture, component: int) -> str:
+def in_general(mixture: AnyComponents, component: int) -> str:
     """Say in a few words what a component without characteristic items is like."""
     is_smaller = mixture.probs[component].sum() < mixture.item_probabilities.sum()
     return "fewer items of all kinds" if is_smaller else "a bit of everything"
 
 
-def values_by_column(mixture: Mixture, components: Ints) -> dict[str, list[str]]:
+def values_by_column(mixture: AnyComponents, components: Ints) -> dict[str, list[str]]:
     """Return the most probable value of each column of a table in some components, with its probability.
 
     It is a dash where almost all values are missing. The columns that tell most of the component (their

@@ -35,6 +35,8 @@ from itemix.mining.search import check_support, min_count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy.typing as npt
+
     from itemix._typing import Floats, Ints, TransactionsLike
     from itemix.core.itemsets import Itemsets
 
@@ -182,6 +184,160 @@ class Comparison(ColumnResult):
         return joined([what, own, level, where])
 
 
+class ComponentShifts(ColumnResult):
+    """Components of one mixture of two sets of transactions, whose shares differ: an immutable value.
+
+    The most significant come first. Columns are component (the largest is 0), group (if there are any),
+    count_a and count_b (how many transactions most probably belong to it), and one for each property.
+
+    See Also
+    --------
+    itemix.compare_components : compare transactions.
+    """
+
+    _kind = "shifts"
+    _types: ClassVar = {
+        "component": "int64",
+        "group": "object",
+        "count_a": "int64",
+        "count_b": "int64",
+        **dict.fromkeys(("share_a", "share_b", "ratio", "lower", "upper", "p_value", "q_value"), "float64"),
+        "typical": "sets",
+        "mostly": "object",
+    }
+    _in_table = ("group", "component", "share_a", "share_b", "ratio", "q_value", "mostly")
+    _percents = frozenset(("share_a", "share_b"))
+    __slots__ = ()
+
+    @property
+    def group(self) -> list[str] | None:
+        """The group that is b in each row, if there are groups; a is then all others."""
+        return list(self._columns.numbers("group")) if "group" in self._columns.values else None
+
+    @property
+    def component(self) -> Ints:
+        """The number of each component, the largest is 0, shape (n,)."""
+        return self._columns.numbers("component")
+
+    @property
+    def share_a(self) -> Floats:
+        """The share of the transactions of a, shape (n,)."""
+        return self._columns.numbers("share_a")
+
+    @property
+    def share_b(self) -> Floats:
+        """The share of the transactions of b, shape (n,)."""
+        return self._columns.numbers("share_b")
+
+    @property
+    def ratio(self) -> Floats:
+        """How many times as large as in a each share is in b; infinite if a has none, shape (n,)."""
+        return self._columns.numbers("ratio")
+
+    @property
+    def lower(self) -> Floats:
+        """The lower end of the 95% interval of the ratio, shape (n,)."""
+        return self._columns.numbers("lower")
+
+    @property
+    def upper(self) -> Floats:
+        """The upper end of the 95% interval of the ratio, shape (n,)."""
+        return self._columns.numbers("upper")
+
+    @property
+    def p_value(self) -> Floats:
+        """The chance of shares that differ so much if both are alike, shape (n,)."""
+        return self._columns.numbers("p_value")
+
+    @property
+    def q_value(self) -> Floats:
+        """The p-value adjusted for all components that were tested, shape (n,)."""
+        return self._columns.numbers("q_value")
+
+    @property
+    def typical(self) -> Sets:
+        """The items that tell each component from the others."""
+        return self._columns.sets("typical")
+
+    @property
+    def mostly(self) -> list[str]:
+        """These items in words, with their probabilities in the component."""
+        return [str(text) for text in self._columns.numbers("mostly")]
+
+    @property
+    def n_tested(self) -> int:
+        """The number of components that were tested, in all groups."""
+        return int(self._columns.facts["n_tested"])
+
+    def _title(self) -> str:
+        facts = self._columns.facts
+        differ = "differs" if len(self) == 1 else "differ"
+        what = f"Components: {len(self):,} of {self.n_tested:,} {differ}"
+        level = f"q <= {format_percent(facts['level'])}"
+        where = f"a: {plural(facts['n_a'], 'transaction')}, b: {facts['n_b']:,}" if facts["n_a"] else ""
+        return joined([what, level, where])
+
+
+def compare_shares(
+    labels: Ints,
+    sides: Sequence[tuple[str | None, npt.NDArray[np.bool_]]],
+    typical: Sets,
+    mostly: Sequence[str],
+    *,
+    level: float,
+    adjust: str,
+) -> ComponentShifts:
+    """Test whether labels are as frequent on two sides, by Fisher's test.
+
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        The component of each transaction. On which side it is must not have had a part in that.
+    sides : sequence of (name or None, array of bool, shape (n,))
+        Which transactions are b; the others are a. Several are groups.
+    typical, mostly : Sets, sequence of str
+        What tells each component, as sets of items and in words.
+    level, adjust
+        As in `compare`.
+    """
+    n_components = len(typical)
+    total = np.bincount(labels, minlength=n_components)
+    tested_at = np.flatnonzero(total)
+    parts = []
+    for name, is_b in sides:
+        second = np.bincount(labels[is_b], minlength=n_components)[tested_at]
+        first = total[tested_at] - second
+        n_b = int(is_b.sum())
+        n_a = len(labels) - n_b
+        lower, upper = ratio_intervals(first, second, n_a, n_b)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = (second / n_b) / (first / n_a)
+        parts.append(
+            {
+                "component": tested_at,
+                **({} if name is None else {"group": np.full(len(tested_at), name, dtype=object)}),
+                "count_a": first,
+                "count_b": second,
+                "share_a": first / n_a,
+                "share_b": second / n_b,
+                "ratio": ratio,
+                "lower": lower,
+                "upper": upper,
+                "p_value": _two_sided(first, np.full_like(first, n_a), second, np.full_like(second, n_b)),
+            }
+        )
+    values: dict[str, Any] = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+    values["q_value"] = measures.q_values(values["p_value"], adjust)
+    kept = np.flatnonzero(values["q_value"] <= level)
+    order = kept[np.lexsort((values["component"][kept], values["p_value"][kept]))]
+    values = {key: column[order] for key, column in values.items()}
+    values["typical"] = typical.take(values["component"])
+    values["mostly"] = np.array([mostly[k] for k in values["component"].tolist()], dtype=object)
+    sizes = {"n_a": n_a, "n_b": n_b} if sides[0][0] is None else {"n_a": None, "n_b": None}
+    facts = {**sizes, "n_tested": len(sides) * len(tested_at), "level": level}
+    return ComponentShifts(TableColumns("shifts", typical.items, values, facts))
+
+
 @interruptible()
 def compare(
     a: TransactionsLike,
@@ -253,7 +409,7 @@ def compare(
     """
     check_choice("adjust", adjust, measures.ADJUSTMENTS)
     level = check_level(level, 0.05)
-    pairs = [(None, *_aligned(a, b))] if by is None else list(_groups(a, b, by))
+    pairs = [(None, *aligned_pair(a, b))] if by is None else list(_groups(a, b, by))
     search = {"min_len": min_len, "max_len": max_len, "max_itemsets": max_itemsets, "n_jobs": n_jobs}
     counted = [side_counts(first, second, min_support, **search) for _, first, second in pairs]
     p_values = [found.p_values() for found in counted]
@@ -310,7 +466,7 @@ def _as_finds(
     }
 
 
-def _aligned(a: TransactionsLike, b: TransactionsLike | None) -> tuple[Transactions, Transactions]:
+def aligned_pair(a: TransactionsLike, b: TransactionsLike | None) -> tuple[Transactions, Transactions]:
     """Return both as transactions over the same items.
 
     Raises
@@ -360,6 +516,19 @@ def _groups(
     if b is not None:
         raise InvalidInputError("expected b or by, got both; leave out one")
     data = as_transactions(a)
+    for name, is_own in groups_of(data, by):
+        still_wanted()
+        yield name, data[np.flatnonzero(~is_own)], data[np.flatnonzero(is_own)]
+
+
+def groups_of(data: Transactions, by: Sequence[object]) -> list[tuple[str, npt.NDArray[np.bool_]]]:
+    """Return each group to compare with all others: its name, and which transactions it has.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are not at least two groups, or too many, or not one value for each transaction.
+    """
     values = np.asarray(by, dtype=object)
     if values.shape != (data.n_transactions,):
         raise InvalidInputError(
@@ -373,10 +542,7 @@ def _groups(
             + ("pass b to compare with" if len(names) < 2 else "put values together, such as days to months")
         )
     of_each = np.array([str(value) for value in values])
-    for name in names[1:] if len(names) == 2 else names:
-        still_wanted()
-        is_own = of_each == name
-        yield name, data[np.flatnonzero(~is_own)], data[np.flatnonzero(is_own)]
+    return [(name, of_each == name) for name in (names[1:] if len(names) == 2 else names)]
 
 
 class SideCounts(NamedTuple):

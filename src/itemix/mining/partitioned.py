@@ -21,13 +21,13 @@ from itemix._arrays import ranks_by
 from itemix._runtime import Workers
 from itemix.core.items import Items
 from itemix.core.sets import Sets
-from itemix.core.transactions import Transactions, weights_of
+from itemix.core.transactions import Transactions, row_blocks, weights_of
 from itemix.errors import TooManyItemsetsError
 from itemix.kernels import lattice
 from itemix.kernels.mining.candidates import RULED_OUT, UNKNOWN, count_sets
 from itemix.kernels.mining.records import SearchLimits
 from itemix.mining.exact import ExactSearch, mine_exact
-from itemix.mining.passes import Candidates, CountingPass, row_blocks
+from itemix.mining.passes import Candidates, CountingPass
 from itemix.mining.search import UNBOUNDED, SearchStopped, SetColumns, too_many
 
 if TYPE_CHECKING:

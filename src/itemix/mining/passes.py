@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from itemix.core.items import Items
-from itemix.core.transactions import Transactions, weights_of
+from itemix.core.transactions import Transactions, row_blocks, weights_of
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.io.partitions import Partitions
 from itemix.kernels import lattice
@@ -26,7 +26,7 @@ from itemix.mining.exact import Layout, count_pairs, deliver, entry_ranges, is_d
 from itemix.mining.search import Search, SearchStopped, SetColumns, readonly_view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from itemix._typing import Codes, Floats, Hashes, Ints, Marks
     from itemix.core.items import Label
@@ -101,6 +101,13 @@ class StreamTotals:
     held_counts: Ints
     n_transactions: int = 0
     n_holding: int = 0
+
+    def add(self, own: StreamTotals, numbers: Codes) -> None:
+        """Add the totals of a chunk, which are by its own items, given the numbers of these."""
+        self.n_transactions += own.n_transactions
+        self.n_holding += own.n_holding
+        self.item_counts = _added(self.item_counts, numbers, own.item_counts)
+        self.held_counts = _added(self.held_counts, numbers, own.held_counts)
 
 
 @dataclass(frozen=True)
@@ -360,6 +367,8 @@ class Reader:
         The number of threads.
     on_progress : function or None
         Called with (transactions read, transactions in all) after each chunk.
+    parts : Partitions or None
+        The same data, if its parts are to be counted where they lie.
     """
 
     stream: Stream
@@ -367,6 +376,7 @@ class Reader:
     exclude: Sequence[Label]
     n_threads: int
     on_progress: Callable[[int, int], None] | None
+    parts: Partitions | None = None
 
     def count(
         self, candidates: Candidates, numbering: Numbering, n_expected: int | None
@@ -380,18 +390,19 @@ class Reader:
         """
         totals = StreamTotals(*np.zeros((2, len(numbering)), dtype=np.int64))
         counting = CountingPass(candidates, self.n_threads)
-        for chunk in self.stream.chunks():
-            numbers = numbering.of(chunk.items)
-            totals.n_transactions += chunk.n_transactions
-            totals.item_counts = _added(totals.item_counts, numbers, chunk.item_counts())
-            held = self._holding(chunk)
-            counts = held.item_counts()
-            counts[known_codes(chunk.items, [*self.include, *self.exclude])] = 0
-            totals.held_counts = _added(totals.held_counts, numbers, counts)
-            totals.n_holding += held.n_transactions
-            counting.add(held, numbers)
-            if self.on_progress is not None:
-                self.on_progress(totals.n_transactions, n_expected or totals.n_transactions)
+        if self.parts is None:
+            for chunk in self.stream.chunks():
+                numbers = numbering.of(chunk.items)
+                held, own = _held(chunk, self.include, self.exclude)
+                counting.add(held, numbers)
+                totals.add(own, numbers)
+                self._tell(totals, n_expected)
+        else:
+            numbers = numbering.of(self.parts.items)
+            for own, counts in self.parts.map(self._count_of_part(candidates, numbers)):
+                counting.add_counts(counts)
+                totals.add(own, numbers)
+                self._tell(totals, n_expected)
         if n_expected not in (None, totals.n_transactions):
             raise InvalidInputError(
                 f"expected {n_expected:,} transactions in every pass, got {totals.n_transactions:,}; "
@@ -399,12 +410,52 @@ class Reader:
             )
         return counting.finished(totals.held_counts), totals
 
-    def _holding(self, chunk: Transactions) -> Transactions:
-        """Return the transactions that hold all included items."""
-        if not self.include:
-            return chunk
-        is_known = len(known_codes(chunk.items, self.include)) == len(self.include)
-        return chunk.holding(self.include) if is_known else chunk.sample(0)
+    def _tell(self, totals: StreamTotals, n_expected: int | None) -> None:
+        if self.on_progress is not None:
+            self.on_progress(totals.n_transactions, n_expected or totals.n_transactions)
+
+    def _count_of_part(
+        self, candidates: Candidates, numbers: Codes
+    ) -> Callable[[Transactions], tuple[StreamTotals, Ints]]:
+        """Return the function that counts the candidates in a part, where it lies."""
+        is_here = self.parts is not None and self.parts.parts.is_here
+        return partial(
+            _counted_part,
+            candidates=candidates,
+            numbers=numbers,
+            include=self.include,
+            exclude=self.exclude,
+            n_threads=self.n_threads if is_here else 1,
+        )
+
+
+def _held(
+    chunk: Transactions, include: Sequence[Label], exclude: Sequence[Label]
+) -> tuple[Transactions, StreamTotals]:
+    """Return the transactions that hold all included items, and the totals of the chunk, by its own items."""
+    held = chunk
+    if include:
+        is_known = len(known_codes(chunk.items, include)) == len(include)
+        held = chunk.holding(include) if is_known else chunk.sample(0)
+    counts = held.item_counts()
+    counts[known_codes(chunk.items, [*include, *exclude])] = 0
+    return held, StreamTotals(chunk.item_counts(), counts, chunk.n_transactions, held.n_transactions)
+
+
+def _counted_part(
+    part: Transactions,
+    *,
+    candidates: Candidates,
+    numbers: Codes,
+    include: Sequence[Label],
+    exclude: Sequence[Label],
+    n_threads: int,
+) -> tuple[StreamTotals, Ints]:
+    """Count the candidates in a part: return its totals, and the new counts."""
+    counting = CountingPass(candidates, n_threads)
+    held, totals = _held(part, include, exclude)
+    counting.add(held, numbers)
+    return totals, counting.new_counts
 
 
 class CountingPass:
@@ -426,6 +477,7 @@ class CountingPass:
         # The reader of the chunks counts single items: there may be others than the roots.
         wanted = candidates.counts == UNKNOWN
         wanted[: len(roots)] = False
+        self._wanted = np.flatnonzero(wanted)
         self._counts = np.where(wanted, 0, candidates.counts)
         self._joins = JoinCounts(first, candidates.item, candidates.join_start, wanted, below, self._counts)
         self._work = below[1 : 1 + len(roots)]
@@ -436,6 +488,15 @@ class CountingPass:
         """Return the candidates with all counts, given those of single items."""
         self._counts[: len(self._work)] = item_counts[self._candidates.roots]
         return replace(self._candidates, counts=self._counts)
+
+    @property
+    def new_counts(self) -> Ints:
+        """How often each candidate occurred that had not been counted before."""
+        return self._counts[self._wanted]
+
+    def add_counts(self, new: Ints) -> None:
+        """Add the new counts of another pass for the same candidates."""
+        self._counts[self._wanted] += new
 
     def add(self, chunk: Transactions, numbers: Codes) -> None:
         """Count a chunk of the data, given the number of each of its items."""
@@ -489,22 +550,6 @@ class CountingPass:
         sizes = np.where(wanted_below, np.diff(start), 0)
         chosen = np.append(0, np.cumsum(sizes)), self._root_of[item[nodes]][kept], of_nodes[kept]
         return Companions(*map(readonly_view, chosen))
-
-
-def row_blocks(chunk: Transactions, n_rows: int) -> Iterator[Transactions]:
-    """Yield the rows of a chunk, `n_rows` at a time."""
-    if chunk.n_rows <= n_rows:
-        yield chunk
-        return
-    for begin in range(0, chunk.n_rows, n_rows):
-        indptr = chunk.indptr[begin : begin + n_rows + 1]
-        repeats = chunk.multiplicities
-        yield Transactions.from_canonical(
-            indptr - indptr[0],
-            chunk.indices[indptr[0] : indptr[-1]],
-            chunk.items,
-            None if repeats is None else repeats[begin : begin + n_rows],
-        )
 
 
 def known_codes(items: Items, names: Sequence[Label]) -> Codes:

@@ -442,10 +442,25 @@ def check_test(level: object, side: object, adjust: object) -> tuple[float, str,
     InvalidInputError
         If the level is not above 0 and up to 1, or a word is none of the choices.
     """
+    return (
+        check_false_share(level),
+        check_choice("side", side, SIDES),
+        check_choice("adjust", adjust, ADJUSTMENTS),
+    )
+
+
+def check_false_share(level: object) -> float:
+    """Check the level of a test that has all its results at 1.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not above 0 and up to 1.
+    """
     share = check_number("level", level, 0.05)
     if not 0 < share <= 1:
         raise InvalidInputError(f"expected a level above 0 and up to 1, got {level!r}; try 0.05")
-    return share, check_choice("side", side, SIDES), check_choice("adjust", adjust, ADJUSTMENTS)
+    return share
 
 
 def tested(

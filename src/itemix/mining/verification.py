@@ -29,6 +29,7 @@ from itemix.core.items import Items
 from itemix.core.itemsets import Itemsets
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.io.chunks import Stream
+from itemix.io.partitions import Partitions
 from itemix.mining.intervals import relative_errors
 from itemix.mining.model import model_search
 from itemix.mining.partitioned import wanted_sets
@@ -146,7 +147,7 @@ def verify(
     data : transactions in any form, chunks of them, or a function
         Chunks are those of `itemix.read_chunks`, or a list (or anything else that can be looped over more
         than once) of `Transactions`, data frames or matrices. A function is called for every pass and returns
-        transactions or chunks of them.
+        transactions or chunks of them. Those of `itemix.partitions` are counted where they lie.
     min_support : float or int
         A float in (0, 1] is a fraction of the transactions, an int a number of them.
     target, min_len, max_len, include, exclude, top_k, max_itemsets, n_jobs
@@ -211,7 +212,8 @@ def verify(
         max_itemsets=max_itemsets,
     )
     with search_progress(progress, "transactions") as on_progress:
-        reader = Reader(Stream(data), included, excluded, count_threads(n_jobs), on_progress)
+        parts = data if isinstance(data, Partitions) else None
+        reader = Reader(Stream(data), included, excluded, count_threads(n_jobs), on_progress, parts)
         rounds = Rounds(reader, options, threshold, most)
         rounds.propose(proposer, rule)
         return rounds.run()

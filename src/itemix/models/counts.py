@@ -222,7 +222,7 @@ class Rows:
     Notes
     -----
     Merging, flipping and sorting make copies, at most two at a time. They are left out if a copy would be
-    larger than 80 MB, so that the memory of a fit does not grow with the data.
+    larger than 80 MB: such data is prepared block by block (`SplitRows`).
     """
 
     def __init__(
@@ -240,8 +240,7 @@ class Rows:
         self._indptr, self._indices = transactions.indptr, transactions.indices
         self._weights = weights_of(transactions)
         self._shared = protected(np.empty(0, dtype=np.int32))
-        is_small = _BYTES_OF_A_ROW * transactions.n_rows + 4 * len(transactions.indices) <= _BYTES_OF_COPIES
-        if is_small or (flipped is not None and flipped.any()):
+        if blocks_to_prepare(transactions) == 1 or (flipped is not None and flipped.any()):
             often = 2 * self.item_totals > self.n_transactions
             self._prepare(transactions, often if flipped is None else flipped)
 
@@ -315,6 +314,12 @@ class Rows:
         cuts = np.searchsorted(work, goals)
         cuts[-1] = len(self._indptr) - 1
         return cuts.astype(np.int64)
+
+
+def blocks_to_prepare(transactions: Transactions) -> int:
+    """Return into how many blocks transactions are cut, so that a copy of a block takes 80 MB at most."""
+    n_bytes = _BYTES_OF_A_ROW * transactions.n_rows + 4 * len(transactions.indices)
+    return max(-(-n_bytes // _BYTES_OF_COPIES), 1)
 
 
 class SplitRows:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from itemix._typing import Floats, ModelLike
-    from itemix.models.mixture import Mixture
+    from itemix.models.causes import AnyComponents
 
 
 _MOST_COMPONENTS = 24
@@ -151,7 +151,9 @@ def component_sizes(
     return ax
 
 
-def _telling_items(components: Mixture, chosen: npt.NDArray[np.int64], n_items: int) -> npt.NDArray[np.int32]:
+def _telling_items(
+    components: AnyComponents, chosen: npt.NDArray[np.int64], n_items: int
+) -> npt.NDArray[np.int32]:
     """Return the codes of characteristic items: the best of each component, then the next, as many as fit."""
     ranked = [
         [
@@ -175,7 +177,7 @@ def _share(weight: float) -> str:
     return "<1%" if weight < 0.005 else f"{weight:.0%}"
 
 
-def _in_words(components: Mixture, component: int, n_items: int, room: int) -> str:
+def _in_words(components: AnyComponents, component: int, n_items: int, room: int) -> str:
     """Name items that are typical of a component with their probabilities, as many as there is room for."""
     words = ""
     for name, probability, _ in characteristic_items(components, component, n_items):
@@ -186,13 +188,13 @@ def _in_words(components: Mixture, component: int, n_items: int, room: int) -> s
     return words or in_general(components, component)
 
 
-def largest_components(components: Mixture, n: int) -> npt.NDArray[np.int64]:
+def largest_components(components: AnyComponents, n: int) -> npt.NDArray[np.int64]:
     """Return the positions of the n largest components that are not empty, the largest first."""
     order = np.argsort(-components.weights, kind="stable")[: max(n, 1)]
     return order[components.weights[order] > 0]
 
 
-def _require_components(source: ModelLike) -> Mixture:
+def _require_components(source: ModelLike) -> AnyComponents:
     """Return the components of a model, or raise InvalidInputError if it has none."""
     fitted = FittedModel.of(source)
     if fitted.components is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from itemix._typing import Floats, TransactionsLike
-    from itemix.mining.comparison import Comparison
+    from itemix.mining.comparison import Comparison, ComponentShifts
     from itemix.mining.surprise import Surprises
     from itemix.plot.canvas import Palette
 
@@ -260,8 +260,8 @@ def top_itemsets(
     return ax
 
 
-def differences(comparison: Comparison, n: int = 15, *, ax: Axes | None = None) -> Axes:
-    """Draw the itemsets that differ most between two sets of transactions, with both supports.
+def differences(comparison: Comparison | ComponentShifts, n: int = 15, *, ax: Axes | None = None) -> Axes:
+    """Draw the itemsets, or the components, that differ most between two sets of transactions.
 
     A line goes from the support in a, a ring, to that in b, a dot, and is labelled with the ratio. Sets whose
     difference a part of them explains are left out. The axis is logarithmic; what does not occur is at its
@@ -269,10 +269,10 @@ def differences(comparison: Comparison, n: int = 15, *, ax: Axes | None = None) 
 
     Parameters
     ----------
-    comparison : Comparison
-        What `itemix.compare` has returned.
+    comparison : Comparison or ComponentShifts
+        What `itemix.compare` or `itemix.compare_components` has returned.
     n : int, default 15
-        How many sets, at most 40: the most significant ones.
+        How many sets or components, at most 40: the most significant ones.
     ax : matplotlib Axes, optional
         Where to draw; by default new ones.
 
@@ -290,19 +290,21 @@ def differences(comparison: Comparison, n: int = 15, *, ax: Axes | None = None) 
     >>> ax.get_xlabel()
     'support'
     """
-    from itemix.mining.comparison import Comparison
+    from itemix.mining.comparison import Comparison, ComponentShifts
 
-    canvas.require_kind(comparison, Comparison, by="itemix.compare(a, b)")
-    own = comparison.own()
+    is_of_sets = not isinstance(comparison, ComponentShifts)
+    if is_of_sets:
+        canvas.require_kind(comparison, Comparison, by="itemix.compare(a, b)")
+    own: Any = comparison.own() if isinstance(comparison, Comparison) else comparison
     shown = own.take(np.arange(len(own))[: min(n, 40)])
     if len(shown) == 0:
-        raise InvalidInputError(
-            "expected a comparison with itemsets that differ, got none; try a lower min_support"
-        )
+        what, lower = ("itemsets", "min_support") if is_of_sets else ("components", "level")
+        try_this = f"try a lower {lower}" if is_of_sets else "try level=1 for all of them"
+        raise InvalidInputError(f"expected a comparison with {what} that differ, got none; {try_this}")
     ax = canvas.axes_of(ax, 7.6, 1.3 + 0.26 * len(shown))
     palette = canvas.palette_of(ax)
     places = np.arange(len(shown))[::-1]
-    both = np.stack([shown.support_a, shown.support_b])
+    both = np.stack([shown.support_a, shown.support_b] if is_of_sets else [shown.share_a, shown.share_b])
     low, high = float(both[both > 0].min()) / 2, float(both.max())
     both = np.maximum(both, low)
     canvas.frame(ax, palette, grid="y")
@@ -315,19 +317,21 @@ def differences(comparison: Comparison, n: int = 15, *, ax: Axes | None = None) 
         mark: dict[str, Any] = {"color": colour, "markersize": 6, "clip_on": False, "zorder": 4}
         ax.plot(a, places[chosen], "o", markerfacecolor=palette.paper, **mark)
         ax.plot(b, places[chosen], "o", **mark)
-    words = {"new": "new", "lost": "lost"}
-    for place, end, ratio, change in zip(
-        places.tolist(), both.max(axis=0).tolist(), shown.ratio.tolist(), shown.change, strict=True
+    for place, end, ratio in zip(
+        places.tolist(), both.max(axis=0).tolist(), shown.ratio.tolist(), strict=True
     ):
-        canvas.beside(ax, (end, place), words.get(change, _times(ratio)), by=(7, 0), color=palette.ink)
+        canvas.beside(ax, (end, place), _times(ratio), by=(7, 0), color=palette.ink)
     width = max(canvas.name_width(ax), _SET_WIDTH)
-    names = [canvas.short_sets([names], width)[0] for names in shown.sets]
+    named = shown.sets if is_of_sets else shown.typical
+    names = [canvas.short_sets([names], width)[0] for names in named]
+    if not is_of_sets:
+        names = [name if len(names) else "others" for name, names in zip(names, named, strict=True)]
     if shown.group is not None:
         names = [f"{group}: {name}" for group, name in zip(shown.group, names, strict=True)]
     canvas.name_ticks(ax, "y", places, names)
     canvas.log_shares(ax, "x", low, min(high * 1.9, 1.0))
     ax.set_ylim(-0.7, len(shown) - 0.3)
-    ax.set_xlabel("support")
+    ax.set_xlabel("support" if is_of_sets else "share of the transactions")
     title = "What differs: a (ring) and b (dot)"
     canvas.entitle(ax, palette, title)
     return ax
@@ -436,7 +440,9 @@ _SET_WIDTH = 34
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:.3g} times"
+    if ratio == 0:
+        return "lost"
+    return f"{ratio:.3g} times" if np.isfinite(ratio) else "new"
 
 
 def _counts_at_least(support: Floats, low: float) -> tuple[Floats, npt.NDArray[np.int64]]:

@@ -11,6 +11,7 @@ import numpy as np
 from itemix.core.display import plural
 from itemix.mining.characteristics import Characteristic, characteristic_items, in_general
 from itemix.mining.query import lift
+from itemix.models.causes import Causes
 from itemix.models.corrected import CorrectedMixture
 from itemix.plot import (
     component_heatmap,
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from itemix.mining.query import Dependency
     from itemix.mining.ruleset import Rule
     from itemix.mining.surprise import Surprises
-    from itemix.models.mixture import Mixture
+    from itemix.models.causes import AnyComponents
     from itemix.plot.models import Quantity
     from itemix.report.findings import Findings
 
@@ -69,6 +70,7 @@ _KINDS = {
     "BayesianMixture": "Bayesian mixture",
     "BernoulliMixture": "mixture of maximum likelihood",
     "IndependentModel": "model of independent items",
+    "MultipleCauseMixture": "mixture of several causes",
     "ChowLiuTree": "Chow-Liu tree",
     "ChowLiuMixture": "mixture of Chow-Liu trees",
     "MaxEntropyModel": "model of maximum entropy",
@@ -189,37 +191,47 @@ _USUAL = 0.3
 
 
 def components(findings: Findings) -> Section | None:
-    """Describe the components, the kinds of transactions that a mixture tells apart, if there are several."""
-    mixture = findings.fitted.components
+    """Describe the components, the kinds of transactions that a mixture tells apart, or the causes."""
+    mixture, called = findings.fitted.components, findings.fitted.called
     if mixture is None or (mixture.weights > 0).sum() < 2:
         return None
     shown = largest_components(mixture, _COMPONENTS)
     n = len(shown)
     parts = [
         paragraph(*_sizes(mixture), lead=True),
-        *_most_distinct(mixture, shown),
+        *_most_distinct(mixture, shown, called),
         *_of_samples(findings),
         *_before_correction(findings),
         figure(
             "sizes",
-            f"The {n} largest components, with the items that are most characteristic of each and their "
+            f"The {n} largest {called}s, with the items that are most characteristic of each and their "
             "probability in it.",
-            lambda ax: component_sizes(mixture, _COMPONENTS, ax=ax),
+            lambda ax: component_sizes(findings.fitted, _COMPONENTS, ax=ax),
             height=0.4 + 0.42 * n,
         ),
         figure(
             "heat",
-            "How probable the most characteristic items are in each of these components, in per cent. Column "
+            f"How probable the most characteristic items are in each of these {called}s, in per cent. Column "
             "heads are the number and the size of a component.",
-            lambda ax: component_heatmap(mixture, _COMPONENTS, ax=ax),
+            lambda ax: component_heatmap(findings.fitted, _COMPONENTS, ax=ax),
             height=5.6,
         ),
-        _component_table(mixture, shown),
+        _component_table(mixture, shown, called),
     ]
-    return Section("components", "Components", parts)
+    return Section("components", f"{called.capitalize()}s", parts)
 
 
-def _sizes(mixture: Mixture) -> list[Child]:
+def _sizes(mixture: AnyComponents) -> list[Child]:
+    if isinstance(mixture, Causes):
+        return [
+            "The model knows ",
+            count(mixture.n_components),
+            " causes, several of which may act in one transaction: on average ",
+            number(float(mixture.weights.sum()), f"{mixture.weights.sum():.1f}"),
+            ". The most frequent acts in ",
+            percent(float(mixture.weights.max())),
+            " of them.",
+        ]
     weights = np.sort(mixture.weights[mixture.weights > 0])[::-1]
     most = int(np.searchsorted(np.cumsum(weights), 0.9 - 1e-12)) + 1
     words: list[Child] = [
@@ -237,7 +249,7 @@ def _sizes(mixture: Mixture) -> list[Child]:
     ]
 
 
-def _most_distinct(mixture: Mixture, shown: npt.NDArray[np.int64]) -> list[Element]:
+def _most_distinct(mixture: AnyComponents, shown: npt.NDArray[np.int64], called: str) -> list[Element]:
     """Name the component whose usual items include the one of the highest lift."""
     usual = [
         (found.lift, position, found)
@@ -250,7 +262,7 @@ def _most_distinct(mixture: Mixture, shown: npt.NDArray[np.int64]) -> list[Eleme
     lift, position, found = max(usual, key=lambda candidate: candidate[0])
     return [
         paragraph(
-            "The most distinct of the largest is component ",
+            f"The most distinct of the largest is {called} ",
             count(position),
             ": ",
             item(found.item),
@@ -282,7 +294,7 @@ def _before_correction(findings: Findings) -> list[Element]:
     return [paragraph("The components are those of the mixture before its correction.")]
 
 
-def _component_table(mixture: Mixture, shown: npt.NDArray[np.int64]) -> Element:
+def _component_table(mixture: AnyComponents, shown: npt.NDArray[np.int64], called: str) -> Element:
     rows = [
         (
             _typical(position, characteristic_items(mixture, k, _ITEMS_NAMED), in_general(mixture, k)),
@@ -292,7 +304,7 @@ def _component_table(mixture: Mixture, shown: npt.NDArray[np.int64]) -> Element:
         for position, k in enumerate(shown.tolist(), start=1)
     ]
     headers = ("typical items: probability, and how many times the overall one", "share", "items each")
-    return table(f"The {plural(len(rows), 'largest component')}", headers, rows)
+    return table(f"The {plural(len(rows), f'largest {called}')}", headers, rows)
 
 
 def _typical(position: int, found: list[Characteristic], otherwise: str) -> Element:

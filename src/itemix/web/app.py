@@ -321,6 +321,7 @@ VIEWS = (
     View("/rules", patterns.RulesQuestion, patterns.rules, patterns.RulesAnswer),
     View("/surprises", differences.SurprisesQuestion, differences.surprises, differences.SurprisesAnswer),
     View("/compare", differences.CompareQuestion, differences.compare, differences.CompareAnswer),
+    View("/shifts", differences.ShiftsQuestion, differences.shifts, differences.ShiftsAnswer),
 )
 FILES = (
     File("itemsets", patterns.ItemsetsChosen, patterns.write_itemsets),

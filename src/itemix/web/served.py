@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from itemix.core.sets import Sets
     from itemix.core.transactions import Transactions
     from itemix.models.base import Model, Names
-    from itemix.models.mixture import Mixture
+    from itemix.models.causes import AnyComponents
 
 _CLOSE_ENOUGH = 1.05
 _ROUNDING = 1e-9
@@ -362,7 +362,7 @@ class Served:
         return passes.count(sets, self.data) / max(self.data.n_transactions, 1)
 
     @property
-    def components(self) -> Mixture | None:
+    def components(self) -> AnyComponents | None:
         """The components to look at, after sampling averages over the samples; None if the model has none."""
         return self.fitted.components
 

@@ -271,6 +271,68 @@ def compare(served: Served, asked: CompareQuestion) -> dict[str, Any]:
     }
 
 
+class ShiftsQuestion(Question):
+    """Which components have other shares in the test data than in the data."""
+
+    level: float = Field(default=0.05, gt=0, le=1, description="The most that a q value may be.")
+
+
+class ShiftRow(Answer):
+    """A component of one mixture of data (a) and test data (b), and its share of both."""
+
+    component: int
+    typical: Annotated[list[ItemName], Field(description="What tells it from the others.")]
+    mostly: Annotated[str, Field(description="The same in words, with probabilities.")]
+    share_a: Probability
+    share_b: Probability
+    ratio: Annotated[float | None, Field(description="The share in b over that in a. None is infinite.")]
+    lower: Annotated[float, Field(description="The lower end of the 95% interval of the ratio.")]
+    upper: Annotated[float | None, Field(description="Its upper end. None is infinite.")]
+    p_value: Probability
+    q_value: Probability
+
+
+class ShiftsAnswer(Answer):
+    """Components whose shares differ between the data and the test data."""
+
+    level: Probability
+    n_tested: int
+    shifts: list[ShiftRow]
+
+
+def shifts(served: Served, asked: ShiftsQuestion) -> dict[str, Any]:
+    """Return the components of one mixture of both data sets that are larger in one of them."""
+    # The estimators import scikit-learn, which takes a second: only who asks for this waits for it.
+    from itemix.estimators.summary import compare_components
+
+    a, b = _two_data_sets(served)
+    found = served.remember("shifts", lambda: compare_components(a, b, level=1.0))
+    found = found.take(np.flatnonzero(found.q_value <= asked.level))
+    names = ("share_a", "share_b", "ratio", "lower", "upper", "p_value", "q_value")
+    columns: dict[str, list[Any]] = {name: as_list(getattr(found, name)) for name in names}
+    columns |= {
+        "component": found.component.tolist(),
+        "typical": [list(members) for members in found.typical],
+        "mostly": found.mostly,
+    }
+    return {"level": asked.level, "n_tested": found.n_tested, "shifts": rows_of(columns)}
+
+
+def _two_data_sets(served: Served) -> tuple[Transactions, Transactions]:
+    """Return the data and the test data.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are not both.
+    """
+    if served.compared is None:
+        raise InvalidInputError(
+            "expected two data sets to compare, got at most one; start itemix explore with --data and --test"
+        )
+    return served.compared
+
+
 def choose_differences(
     served: Served, asked: CompareChosen
 ) -> tuple[comparison.Comparison, npt.NDArray[np.int64]]:
@@ -281,11 +343,7 @@ def choose_differences(
     InvalidInputError
         If there are not two data sets.
     """
-    if served.compared is None:
-        raise InvalidInputError(
-            "expected two data sets to compare, got at most one; start itemix explore with --data and --test"
-        )
-    a, b = served.compared
+    a, b = _two_data_sets(served)
     found = served.remember(
         ("compare", asked.min_support, asked.level, asked.max_len),
         lambda: comparison.compare(

@@ -12,6 +12,7 @@ from pydantic import Field
 from itemix.errors import InvalidInputError
 from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items, in_general
+from itemix.models.causes import Causes
 from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
 from itemix.web.views import Answer, ItemName, ItemNames, Probability, Question, Text
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from itemix.core.items import Label
     from itemix.models.base import Model
+    from itemix.models.causes import AnyComponents
     from itemix.web.served import Served
 
 _LOWEST_THRESHOLD = 1e-4
@@ -48,6 +50,7 @@ class ModelFacts(Answer):
     inference: str | None
     n_items: int
     n_components: Annotated[int | None, Field(description="None where the model is no mixture.")]
+    called: Annotated[str, Field(description="What one of them is called: component, or cause.")]
     n_samples: Annotated[int, Field(description="How many samples of a sampler the model is the average of.")]
     has_intervals: bool
     n_transactions: Annotated[int | None, Field(description="Of the data that answers are compared with.")]
@@ -81,6 +84,7 @@ def about(served: Served, asked: AboutQuestion) -> dict[str, Any]:
         "inference": served.fitted.inference,
         "n_items": served.model.n_items,
         "n_components": None if components is None else components.n_components,
+        "called": served.fitted.called,
         "n_samples": max(served.fitted.n_posteriors, 1),
         "has_intervals": served.has_intervals,
         "n_transactions": None if data is None else data.n_transactions,
@@ -227,7 +231,7 @@ def component(served: Served, asked: ComponentQuestion) -> dict[str, Any]:
     }
 
 
-def _components_of(served: Served) -> Mixture:
+def _components_of(served: Served) -> AnyComponents:
     if served.components is None:
         raise InvalidInputError(
             f"expected a mixture, got {served.name!r}, which has no components; try /dependencies"
@@ -235,19 +239,21 @@ def _components_of(served: Served) -> Mixture:
     return served.components
 
 
-def _alone(served: Served, mixture: Mixture, k: int) -> Model:
+def _alone(served: Served, mixture: AnyComponents, k: int) -> Model:
     """Return one component as a model of its own."""
     own = slice(k, k + 1)
+    if isinstance(mixture, Causes):
+        return mixture.alone(k)
     if isinstance(served.model, TreeMixture):
         return TreeMixture([1.0], served.model.parents[own], served.model.probs[own], mixture.items)
     return Mixture([1.0], mixture.probs[own], mixture.items)
 
 
-def _largest_first(mixture: Mixture) -> npt.NDArray[np.int64]:
+def _largest_first(mixture: AnyComponents) -> npt.NDArray[np.int64]:
     return np.argsort(-mixture.weights, kind="stable")
 
 
-def _telling_items(mixture: Mixture, order: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+def _telling_items(mixture: AnyComponents, order: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
     """Return the most characteristic items; every component that is not tiny names one in turn."""
     telling = order[mixture.weights[order] >= min(_TINY, float(mixture.weights.max()))]
     by_component = [
@@ -259,7 +265,7 @@ def _telling_items(mixture: Mixture, order: npt.NDArray[np.int64], n: int) -> np
     return np.array([*in_turn][:n], dtype=np.int64)
 
 
-def _most_telling(mixture: Mixture, k: int) -> Callable[[Label], float]:
+def _most_telling(mixture: AnyComponents, k: int) -> Callable[[Label], float]:
     """Return the key that sorts the items of a component by their lift, the highest first."""
     lift = mixture.probs[k] / np.maximum(mixture.item_probabilities, np.finfo(float).tiny)
     return lambda name: -float(lift[mixture.items.code(name)])

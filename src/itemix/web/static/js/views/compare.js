@@ -68,11 +68,14 @@ export function create(page) {
   const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
   const picture = contrast({ across: "support in the data", up: "support in the test data", noun: "set", ...WORDS });
   const files = downloads(page, "compare");
+  const shifts = shiftsTable();
+  const shiftsNote = h("p", { class: "soft" });
   const results = h(
     "div",
     { class: "view" },
     h("section", { class: "card" }, h("h2", {}, "The two supports"), picture.element),
     h("section", { class: "card", "aria-label": "Differences" }, differences.element, pages.element),
+    h("section", { class: "card" }, h("h2", {}, "Kinds of transactions"), shiftsNote, shifts.element),
   );
   const element = h(
     "div",
@@ -110,6 +113,25 @@ export function create(page) {
     ),
   );
 
+  let asked = false;
+
+  /** One mixture is fitted to both, which may take a while, and once is enough. */
+  async function showShifts() {
+    if (asked) return;
+    asked = true;
+    shiftsNote.textContent = "One mixture is being fitted to both.";
+    try {
+      const answer = await page.ask("shifts", {});
+      shiftsNote.textContent =
+        `Of ${plural(answer.n_tested, "component")} of one mixture of both, those that hold a larger share of one of the two, ` +
+        "by more than chance.";
+      shifts.draw(answer.shifts, {});
+    } catch (error) {
+      asked = false;
+      shiftsNote.textContent = error.message;
+    }
+  }
+
   return {
     element,
     update: (params) => {
@@ -119,6 +141,7 @@ export function create(page) {
       controls.explained.set(question.explained ?? "false");
       files.set(question);
       refresh(params);
+      showShifts();
     },
   };
 }
@@ -147,6 +170,25 @@ function pointOf(page, row) {
 function ratioText({ change, ratio }) {
   if (change === "new" || change === "lost") return `${change === "new" ? "▲" : "▼"} ${change}`;
   return `${change === "more" ? "▲" : "▼"} ${times(ratio)}`;
+}
+
+function shiftsTable() {
+  return table({
+    caption: "Components with their share of both",
+    columns: () => [
+      { label: "Mostly", class: "wide", cell: (row) => row.mostly },
+      { label: "Data", class: "number", cell: (row) => percent(row.share_a) },
+      { label: "Test data", class: "number", cell: (row) => percent(row.share_b) },
+      { label: "Ratio", class: "number", cell: shareText },
+      { label: "q", class: "number", cell: (row) => percent(row.q_value) },
+    ],
+    empty: "No component has another share by more than chance.",
+  });
+}
+
+function shareText({ share_a, share_b, ratio }) {
+  if (share_a === 0 || share_b === 0) return share_a === 0 ? "▲ new" : "▼ lost";
+  return `${ratio > 1 ? "▲" : "▼"} ${times(ratio)}`;
 }
 
 function differencesTable(page, choose) {

@@ -1,4 +1,4 @@
-// Components: the kinds of transactions that the model has found.
+// Components: the kinds of transactions that the model has found, or the causes that act in them.
 import { latest } from "../api.js";
 import { h, refill } from "../dom.js";
 import { count, percent, plural, share, times } from "../format.js";
@@ -26,19 +26,19 @@ export function create(page) {
   const notice = noticePlace();
   const list = h("ol", { class: "component-list" });
   const more = h("button", { type: "button", click: () => page.change({ all: "1" }) });
-  const map = heatMap({ onChoose: choose, onDraw: (drawn, total) => (mapText.textContent = heatText(drawn, total)) });
+  const map = heatMap({ onChoose: choose, onDraw: (drawn, total) => (mapText.textContent = heatText(about.called, drawn, total)) });
   const mapText = h("p", { class: "soft small" });
-  const detail = componentDetail(page);
+  const detail = componentDetail(page, about.called);
   const whole = h(
     "div",
     { class: "view" },
     h("div", { class: "with-side wide-side" }, h("div", { class: "view" }, list, h("div", {}, more)), detail.element),
-    h("section", { class: "card" }, h("h2", {}, "Items by components"), mapText, map.element),
+    h("section", { class: "card" }, h("h2", {}, `Items by ${about.called}s`), mapText, map.element),
   );
   const element = h(
     "div",
     { class: "view" },
-    h("div", { class: "intro" }, h("div", {}, h("h1", {}, title), h("p", {}, introduction(about)))),
+    h("div", { class: "intro" }, h("div", {}, h("h1", {}, `${titled(about.called)}s`), h("p", {}, introduction(about)))),
     notice.element,
     whole,
   );
@@ -51,15 +51,15 @@ export function create(page) {
       const listed = params.has("all") ? answer.components.length : PHONE.matches ? LISTED_ON_PHONES : LISTED;
       const shown = answer.components.slice(0, listed);
       const largest = answer.components[0].weight;
-      keepFocus(list, () => refill(list, shown.map((one) => card(one, largest, one.number === number, choose))));
+      keepFocus(list, () => refill(list, shown.map((one) => card(one, about.called, largest, one.number === number, choose))));
       more.hidden = shown.length === answer.components.length;
-      more.textContent = `Show all ${plural(answer.components.length, "component")}`;
+      more.textContent = `Show all ${plural(answer.components.length, about.called)}`;
       map.draw(answer.heat, answer.components, number);
       const chosen = await page.ask(`components/${number}`, { items: ITEMS });
       detail.draw(chosen);
       if (isChosenNow) bringIntoView(detail.element);
       isChosenNow = false;
-      page.announce(`Component ${number}, ${share(chosen.weight)} of transactions`);
+      page.announce(`${titled(about.called)} ${number}, ${share(chosen.weight)} of transactions`);
     }),
   );
 
@@ -85,14 +85,20 @@ function bringIntoView(element) {
   if (top > innerHeight - 120 || bottom < 120) element.scrollIntoView({ block: "start" });
 }
 
-function heatText(drawn, total) {
+function heatText(called, drawn, total) {
   const which = drawn < total ? `the ${count(drawn)} largest of ${count(total)}` : "the largest first";
-  return `The darker a cell, the more probable the item (row) is in the component (column, ${which}). Choose a column to see the component.`;
+  return `The darker a cell, the more probable the item (row) is in the ${called} (column, ${which}). Choose a column to see the ${called}.`;
 }
 
 function introduction(about) {
+  if (about.called === "cause")
+    return `The model has found ${plural(about.n_components, "cause")}, several of which may act in one transaction. Each is described by the items that are more probable where it acts than overall.`;
   const sampled = about.n_samples > 1 ? ` They are averages over ${about.n_samples} samples.` : "";
   return `The model has found ${plural(about.n_components, "kind")} of transactions.${sampled} Each is described by the items that are more probable in it than overall.`;
+}
+
+function titled(called) {
+  return called === "cause" ? "Cause" : "Component";
 }
 
 /** Draw anew, and give the focus back to the button at the same place. */
@@ -102,7 +108,7 @@ function keepFocus(list, draw) {
   if (at >= 0) list.querySelectorAll("button")[at]?.focus();
 }
 
-function card(component, largest, isChosen, choose) {
+function card(component, called, largest, isChosen, choose) {
   return h(
     "li",
     {},
@@ -118,7 +124,7 @@ function card(component, largest, isChosen, choose) {
         "span",
         { class: "head" },
         h("span", { class: "share" }, share(component.weight)),
-        h("span", { class: "soft small" }, `Component ${component.number} · ${component.mean_length.toFixed(1)} items`),
+        h("span", { class: "soft small" }, `${titled(called)} ${component.number} · ${component.mean_length.toFixed(1)} items`),
       ),
       rangeBar({ value: component.weight, most: largest }),
       component.items.length
@@ -128,13 +134,13 @@ function card(component, largest, isChosen, choose) {
   );
 }
 
-function componentDetail(page) {
+function componentDetail(page, called) {
   const heading = h("h2");
   const facts = h("p", { class: "soft small" });
   let most = 1;
   const baskets = h("ul", { class: "baskets" });
   const items = table({
-    caption: "Characteristic items of the component",
+    caption: `Characteristic items of the ${called}`,
     columns: () => [
       { label: "Item", class: "wide", cell: (row) => itemset([row.item], page.href("ask", { present: row.item })) },
       { label: "Here", class: "number", cell: (row) => percent(row.probability, 1) },
@@ -148,16 +154,16 @@ function componentDetail(page) {
   });
   const element = h(
     "section",
-    { class: "card view", "aria-label": "The chosen component" },
+    { class: "card view", "aria-label": `The chosen ${called}` },
     h("div", {}, heading, facts),
     items.element,
-    h("div", {}, h("h3", {}, "Typical baskets"), h("p", { class: "soft small" }, "Drawn from this component alone.")),
+    h("div", {}, h("h3", {}, "Typical baskets"), h("p", { class: "soft small" }, called === "cause" ? "Drawn from those in which this cause acts." : "Drawn from this component alone.")),
     baskets,
   );
   return {
     element,
     draw: (component) => {
-      heading.textContent = `Component ${component.number}`;
+      heading.textContent = `${titled(called)} ${component.number}`;
       facts.textContent = `${share(component.weight)} of transactions, ${component.mean_length.toFixed(1)} items on average. The mark across a bar is the item’s overall probability.`;
       most = Math.max(...component.items.map((row) => Math.max(row.probability, row.overall)), 1e-9);
       items.draw(component.items);
