@@ -1,5 +1,6 @@
 """Tables of categories and numbers become items, and their bins cut other tables alike."""
 
+import io
 import json
 import pickle
 
@@ -15,6 +16,7 @@ from hypothesis.extra import numpy as hnp
 import itemix
 from itemix import InvalidInputError, Transactions
 from itemix.core.binning import Bins
+from itemix.core.conditions import written
 
 PEOPLE = pd.DataFrame(
     {
@@ -82,9 +84,69 @@ def test_a_column_of_names_is_left_out_and_said():
     table = pd.DataFrame({"name": [f"p{i}" for i in range(200)], "x": ["a", "b"] * 100})
     tx = Transactions.from_table(table)
     assert list(tx.bins) == ["x"]
-    assert tx.source == "a table without 'name', where every value differs"
+    assert tx.source == "a table without 'name' (every value differs)"
     assert Transactions.from_table(table, columns=["name"]).n_items == 200
     assert list(Transactions.from_table(table[:50]).bins) == ["name", "x"]
+
+
+def test_columns_that_tell_nothing_are_left_out_and_said():
+    """Numbers and dates of cases, free text, and what all rows have; those that were named stay."""
+    n = 300
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 90, n), unit="D")
+    table = pd.DataFrame(
+        {
+            "case": np.arange(1, n + 1),
+            "CustomerID": rng.permutation(10**6)[:n],
+            "income": 10_000 + 7 * rng.permutation(10**4)[:n],
+            "comment": [" ".join(rng.choice(list("abcdefgh"), 3)) for _ in range(n)],
+            "day": days,
+            "written": days.strftime("%d.%m.%Y"),
+            "country": "DE",
+            "flag": [True] + [None] * (n - 1),
+            "month": days.month,
+        }
+    )
+    tx = Transactions.from_table(table)
+    assert list(tx.bins) == ["income", "flag", "month"]
+    assert tx.source == (
+        "a table without 'case', 'CustomerID' (every value differs), 'comment' (few values come twice), "
+        "'day', 'written' (dates), 'country' (one value)"
+    )
+    assert list(Transactions.from_table(table, bins={"case": 4}).bins) == ["case", "income", "flag", "month"]
+    assert list(Transactions.from_table(table, columns=["day", "country"]).bins) == ["day", "country"]
+    assert Transactions.from_table(table, columns="day").to_lists()[0] == [f"day={days[0]:%Y-%m-%d}"]
+    few = Transactions.from_table(table[:60])
+    assert list(few.bins) == list(table.columns)
+
+
+def test_columns_that_say_the_same_are_named():
+    """Each value of one goes with one of the other; both stay, and the result says so."""
+    letters = ["a", "b", "c", None] * 50
+    other = {"a": "x", "b": "y", "c": "z", None: None}
+    table = pd.DataFrame({"one": letters, "two": [other[v] for v in letters], "three": [1, 2, 3, 1] * 50})
+    tx = Transactions.from_table(table)
+    assert tx.source == "a table where 'two' says the same as 'one'"
+    assert list(tx.bins) == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [
+        (["1,5", "20", "-3,25"], [1.5, 20, -3.25]),
+        (["1.234,5", "20,0", "7"], [1234.5, 20, 7]),
+        (["1,234", "20", "5,000,000"], [1234, 20, 5_000_000]),
+        (["1,234.5", "20.25", "7"], [1234.5, 20.25, 7]),
+    ],
+)
+def test_numbers_with_commas(texts, numbers):
+    """Before decimals, or between thousands: one way for the whole column, in tables and in conditions."""
+    content = pd.DataFrame({"x": texts, "y": "z"}).to_csv(index=False, sep=";").encode()
+    options = {"format": "table", "columns": "x"}
+    tx = itemix.read_transactions(io.BytesIO(content), **options)
+    assert tx.to_lists() == [[f"x={written(number)}"] for number in numbers]
+    some = itemix.read_transactions(io.BytesIO(content), where="x > 10", **options)
+    assert len(some) == sum(number > 10 for number in numbers)
 
 
 @settings(max_examples=60, deadline=None)
@@ -165,8 +227,8 @@ def test_what_has_no_meaning_is_refused(options, message):
 
 
 def test_other_values_are_refused():
-    """Dates and lists are neither categories nor numbers."""
-    for values, kind in ((pd.to_datetime(["2020-01-01"]), "timestamp"), ([["a"]], "list")):
+    """Durations and lists are neither categories nor numbers."""
+    for values, kind in ((pd.to_timedelta(["2 days"]), "duration"), ([["a"]], "list")):
         with pytest.raises(InvalidInputError, match=f"in column 'x', got {kind}.*; leave it out with drop="):
             Transactions.from_table(pd.DataFrame({"x": values}))
 

@@ -193,7 +193,7 @@ def test_plain_csv(tmp_path):
     numbered = Itemsets([0, 1], [0], [0.5], ["22423"])
     numbered.to_csv(tmp_path / "numbered.csv")
     assert Itemsets.load(tmp_path / "numbered.csv")[0].items == ("22423",)
-    with pytest.raises(InvalidInputError, match="expected sets to be one of names, json, got 'list'"):
+    with pytest.raises(InvalidInputError, match="one of names, json, columns, got 'list'"):
         value.to_csv(sets="list")
 
 

@@ -88,4 +88,4 @@ def test_other_encodings_and_delimiters():
     """As in other CSV."""
     data = io.BytesIO("größe;farbe\n3,5;rot\n4,5;grün\n".encode("latin-1"))
     tx = read_transactions(data, format="table", encoding="latin-1")
-    assert tx.to_lists() == [["größe=3,5", "farbe=rot"], ["größe=4,5", "farbe=grün"]]
+    assert tx.to_lists() == [["größe=3.5", "farbe=rot"], ["größe=4.5", "farbe=grün"]]

@@ -1,8 +1,9 @@
 import io
+import json
 
 import pytest
 
-from itemix import InvalidInputError, read_transactions
+from itemix import InvalidInputError, read_chunks, read_transactions
 
 
 def read(text, **options):
@@ -57,3 +58,57 @@ def test_a_file_that_is_called_json_is_read_as_such(tmp_path):
         InvalidInputError, match=r"expected JSON in every line, got '\[' .* in line 1 of pretty.json"
     ):
         read_transactions(path)
+
+
+def write_lines(path):
+    """Write carts as JSON lines."""
+    path.write_text("".join(json.dumps(cart) + "\n" for cart in CARTS))
+
+
+CARTS = [
+    {"cart": {"id": 7, "n": 2}, "lines": [{"sku": "tea", "qty": 2}, {"sku": "milk", "qty": 1}]},
+    {"cart": {"id": 9, "n": 1}, "lines": []},
+    {"cart": {"id": 8, "n": 1}, "lines": [{"sku": "tea", "qty": 1}, {"sku": "tea", "qty": 3}]},
+]
+
+
+@pytest.mark.parametrize("item", [None, "lines", "lines.sku"])
+def test_carts_with_objects_in_their_lists(tmp_path, item):
+    """The field of the item is found by its name, or named; ids and counts may lie in an object, too."""
+    path = tmp_path / "carts.jsonl"
+    write_lines(path)
+    found = read_transactions(path, item=item, transaction="cart.id", counts="cart.n")
+    assert found.to_lists() == [["milk", "tea"], ["milk", "tea"], [], ["tea"]]
+    assert found.ids.to_pylist() == [7, 9, 8]
+    (chunk,) = read_chunks(path, item=item, transaction="cart.id")
+    assert chunk.ids.to_pylist() == [7, 9, 8]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"item": "lines.name"},
+            "expected a column 'name', got columns 'sku', 'qty'; name the right",
+        ),
+        ({"item": "rows"}, "expected a column 'rows', got columns 'cart', 'lines'"),
+        ({"transaction": "cart.no"}, "expected a column 'cart.no', got columns 'cart', 'lines'"),
+        ({"counts": "n"}, "expected a column 'n', got columns 'cart', 'lines'"),
+        ({"item": "cart"}, "expected a list of item names"),
+    ],
+)
+def test_fields_that_are_not_there(tmp_path, options, message):
+    """The message names those that are."""
+    path = tmp_path / "carts.jsonl"
+    write_lines(path)
+    with pytest.raises(InvalidInputError, match=message):
+        read_transactions(path, **options)
+
+
+def test_objects_without_a_usual_name(tmp_path):
+    """Then the field must be named."""
+    path = tmp_path / "carts.jsonl"
+    path.write_text('{"lines": [{"a": "x", "b": "y"}]}\n')
+    with pytest.raises(InvalidInputError, match=r"got objects with columns 'a', 'b' .* item='lines.a'"):
+        read_transactions(path)
+    assert read_transactions(path, item="lines.b").to_lists() == [["y"]]

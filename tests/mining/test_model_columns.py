@@ -1,6 +1,6 @@
 """Tables of categories: no set, offer or rule has two values of one column."""
 
-from itertools import groupby
+from itertools import combinations, groupby
 
 import numpy as np
 import pandas as pd
@@ -104,3 +104,24 @@ def test_rules_recommend_no_second_value_either():
     assert {tx.items.column(name) for offer in offers for name in offer.items} == {"big"}
     scored = itemix.evaluate_recommendations(rules, tx, k=2, train=tx)
     assert {row[1] for row in scored.table().rows} == {"1.0000"}, "of two values left, one is the right one"
+
+
+@given(mixtures_of_tables())
+def test_dependencies_are_between_columns(mixture):
+    """That two values of a column exclude each other is no news; all other pairs are ranked."""
+    pairs = query.dependencies(mixture, 100)
+    n_pairs = sum(
+        mixture.items.column(a) != mixture.items.column(b) for a, b in combinations(mixture.items, 2)
+    )
+    assert len(pairs) == n_pairs
+    assert all(mixture.items.column(pair.item) != mixture.items.column(pair.other) for pair in pairs)
+
+
+def test_many_offers_show_as_a_table():
+    """A row for each basket, with its id; in a notebook, too."""
+    tx = Transactions.from_lists([["a", "b"], ["a"], ["b", "c"]], ids=["x", "y", "z"])
+    offers = itemix.BernoulliMixture(1, random_state=0).fit(tx).recommend_many(tx, 1)
+    lines = repr(offers).splitlines()
+    assert lines[0] == "Recommendations for 3 baskets"
+    assert [line.split()[0] for line in lines[1:]] == ["id", "x", "y", "z"]
+    assert "<table" in offers._repr_html_()

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from itemix.core.transactions import Transactions
     from itemix.fitted import FittedModel
     from itemix.io.chunks import Chunks
+    from itemix.models.base import Model
 
 
 _COLUMNS = ("support", "count", "length", "lower", "upper", *MEASURES, "itemsets")
@@ -195,7 +196,21 @@ def mined(
     itemsets = find(data, **search.as_arguments(), progress=not output.quiet)
     seconds = watch.seconds() - began
     note(f"{_summary(itemsets, search)}, mined in {seconds:.2f} s", quiet=output.quiet)
+    if len(itemsets) == 0:
+        note(_why_none(data), quiet=output.quiet)
     return itemsets
+
+
+def _why_none(data: "Model | Transactions") -> str:
+    """Say how frequent items are where no set is frequent enough."""
+    from itemix.core.display import format_percent
+    from itemix.core.transactions import Transactions
+
+    if isinstance(data, Transactions):
+        most = data.item_counts().max(initial=0) / max(data.n_transactions, 1)
+    else:
+        most = data.item_probabilities.max(initial=0.0)
+    return f"the most frequent item is in {format_percent(round(float(most), 4))}: try a lower --min-support"
 
 
 def _check_verifying(search: Searching, level: float | None) -> None:

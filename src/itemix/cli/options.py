@@ -243,7 +243,7 @@ MISSING = ("skip", "item", "refuse")
 TARGETS = ("all", "closed", "maximal", "generators")
 FORMATS = ("fimi", "basket", "long", "onehot", "table", "parquet", "arrow", "jsonl")
 
-SETS_AS = ("names", "json")
+SETS_AS = ("names", "json", "columns")
 
 _WHICH = "Which itemsets"
 _READING = "Reading"
@@ -651,7 +651,7 @@ class Output:
             panel=_OUTPUT,
             metavar="|".join(SETS_AS),
             autocompletion=one_of(SETS_AS),
-            help="How a cell of CSV or Excel holds a set: milk, bread (the default), or a JSON list.",
+            help="How CSV or Excel holds a set: milk, bread (the default), JSON, or columns of a table.",
         ),
     ] = "names"
     metadata: Annotated[

@@ -59,8 +59,11 @@ def save(result: Tabular, noun: str, output: Output) -> bool:
 
     path = output.output or ""
     if output.is_stream:
-        text = result.to_json() if output.json else result.to_csv(sets=output.sets, metadata=output.metadata)
-        sys.stdout.write(text)
+        sys.stdout.flush()
+        if output.json:
+            result.to_json(sys.stdout.buffer)
+        else:
+            result.to_csv(sys.stdout.buffer, sets=output.sets, metadata=output.metadata)
         return True
     if path.lower().endswith((".csv", ".csv.gz")):
         result.to_csv(path, sets=output.sets, metadata=output.metadata)

@@ -7,6 +7,7 @@ its values become items. It is learned from one table, and may be used for other
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from itemix._checks import check_choice, did_you_mean, nearest
-from itemix.core.conditions import MISSING_WORDS, written
+from itemix.core import display
+from itemix.core.conditions import MISSING_WORDS, plain_numbers, written
 from itemix.core.encoding import Encoded, columns_shown
 from itemix.core.items import Items
 from itemix.core.rows import RowOptions, as_columns, ids_of_rows, kept_of, weights_of_groups
@@ -47,6 +49,12 @@ _DIGITS = 3
 # The bins of quantiles may differ by this part of their rows, so that edges are round numbers.
 _SLACK = 0.1
 _ABSENT = -1
+_MOST_COMPARED = 100
+_DATE = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}(?!\d)|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?!\d)|\d{4}/\d{1,2}/\d{1,2}(?!\d)"
+)
+# The end of the name of a column of numbers that name the rows.
+_NUMBERED = re.compile(r"(id|no|nr|num|number|nummer|key|code|index)$", re.IGNORECASE)
 _TRUTH = ("False", "True")
 _TRUTH_WORDS = {"true": True, "false": False}
 
@@ -103,6 +111,14 @@ class Bins(Mapping[str, "tuple[float, ...] | None"]):
             for column, cuts in self._edges.items()
         )
         return f"Bins({shown})"
+
+    def _repr_html_(self) -> str:
+        """Show the columns and the names of their bins, for notebooks."""
+        rows = tuple(
+            (column, "its values" if cuts is None else ", ".join(self.names(column)))
+            for column, cuts in self._edges.items()
+        )
+        return display.Table("", ("column", "items"), rows, words=frozenset({"column"})).as_html()
 
     @property
     def whole(self) -> frozenset[str]:
@@ -234,6 +250,11 @@ class TableOptions(NamedTuple):
             )
         return kept
 
+    def names(self, column: str) -> bool:
+        """Whether a column was asked for by its name."""
+        is_binned = isinstance(self.bins, Bins) or (isinstance(self.bins, Mapping) and column in self.bins)
+        return self.columns is not None or is_binned
+
     def needed(self, names: Sequence[str], rows: RowOptions) -> list[str]:
         """Return all columns that must be read."""
         keys = [str(name) for name in as_columns(self.transaction)]
@@ -302,14 +323,15 @@ def encode_columns(
     marks, gone = rows.kept(columns, [*keys, *chosen])
     edges: dict[str, tuple[float, ...] | None] = {}
     whole: list[str] = []
-    ids: list[str] = []
+    left_out: dict[str, list[str]] = {}
     parts: list[Codes] = []
     labels: list[str] = []
     column_of: list[int] = []
     for name in chosen:
         values = _values_of(name, kept_of(columns[name](), marks), is_text=is_text)
-        if options.columns is None and not isinstance(options.bins, Bins) and _is_id(values):
-            ids.append(name)
+        why = None if options.names(name) else _why_useless(name, values)
+        if why is not None:
+            left_out.setdefault(why, []).append(name)
             continue
         found = _items_of(name, values, options)
         parts.append(np.where(found.codes < 0, _ABSENT, found.codes + len(labels)).astype(np.int32))
@@ -320,8 +342,8 @@ def encode_columns(
             whole.append(name)
     if not parts:
         raise InvalidInputError(
-            f"expected a column whose values come twice, got {columns_shown(ids)}, which name the rows; take "
-            "them all the same with columns="
+            f"expected a column whose values come twice, got {columns_shown(chosen)}, which tell nothing; "
+            "take them all the same with columns="
         )
     codes = np.stack(parts, axis=1)
     present = codes >= 0
@@ -332,19 +354,75 @@ def encode_columns(
     if rows.weight is not None:
         weights = weights_of_groups(kept_of(columns[rows.weight](), marks), rows, None, len(codes))
     names = {key: kept_of(columns[key](), marks) for key in keys}
-    left_out = f"without {columns_shown(ids).removeprefix('columns ')}, where every value differs"
-    said = ", ".join(part for part in (left_out if ids else "", gone.said) if part)
+    told = (_left_out_said(left_out), _same_said(list(edges), parts), gone.said)
+    said = ", ".join(part for part in told if part)
     return Encoded(indptr, codes[present], items, weights, ids_of_rows(names, is_text=is_text)), said
 
 
-def _is_id(values: _Values) -> bool:
-    """Whether a column of words names the row: no value comes twice in a table of many rows."""
+_DIFFER, _RARE, _DATES, _CONSTANT = (
+    "every value differs",
+    "few values come twice",
+    "dates",
+    "one value",
+)
+
+
+def _why_useless(name: str, values: _Values) -> str | None:
+    """Say why a column of a table of many rows tells nothing of its own; None if it may.
+
+    It numbers or names the rows, it has free text or dates, or all rows have the same value.
+    """
     n = len(values.codes)
-    return (
-        values.numbers is None
-        and n > _MANY_ROWS
-        and len(values.names) == n - int(values.missing.sum()) > n // 2
-    )
+    n_present = n - int(values.missing.sum())
+    if n <= _MANY_ROWS:
+        return None
+    distinct = None if values.numbers is None else np.unique(values.numbers[~values.missing])
+    n_values = len(values.names) if distinct is None else len(distinct)
+    found = None
+    if n_values == 1 and n_present == n:
+        found = _CONSTANT
+    elif distinct is not None:
+        is_dense = len(distinct) == n and distinct[-1] - distinct[0] < 2 * n
+        if n_values == n and _are_whole(distinct) and (is_dense or _NUMBERED.search(name)):
+            found = _DIFFER
+    elif n_values > _MOST_VALUES and all(map(_DATE.match, values.names)):
+        found = _DATES
+    elif n_values == n_present > n // 2:
+        found = _DIFFER
+    elif n_values > max(n_present // 2, _MANY_ROWS // 2):
+        found = _RARE
+    return found
+
+
+def _left_out_said(left_out: Mapping[str, Sequence[str]]) -> str:
+    """Say which columns were left out, and why."""
+    parts = [f"{columns_shown(names).removeprefix('columns ')} ({why})" for why, names in left_out.items()]
+    return f"without {', '.join(parts)}" if parts else ""
+
+
+def _same_said(names: Sequence[str], parts: Sequence[Codes]) -> str:
+    """Say which columns have the same rows under other names, so that one of them would do."""
+    first: dict[tuple[int, ...], list[int]] = {}
+    same: list[str] = []
+    for number, codes in enumerate(parts):
+        counts = np.unique(codes, return_counts=True)[1]
+        if len(codes) <= _MANY_ROWS or not 1 < len(counts) <= _MOST_COMPARED:
+            continue
+        alike = first.setdefault((*np.sort(counts).tolist(),), [])
+        twin = next((other for other in alike if _are_same(parts[other], codes, len(counts))), None)
+        if twin is None:
+            alike.append(number)
+        else:
+            same.append(f"{names[number]!r} says the same as {names[twin]!r}")
+    return f"where {', '.join(same)}" if same else ""
+
+
+def _are_same(one: Codes, other: Codes, n_values: int) -> bool:
+    """Whether each value of one column goes with one value of the other; those missing go together."""
+    if not np.array_equal(one < 0, other < 0):
+        return False
+    pairs = one.astype(np.int64) * (int(other.max(initial=0)) + 2) + other
+    return len(np.unique(pairs)) == n_values
 
 
 def _items_of(name: str, values: _Values, options: TableOptions) -> _ColumnItems:
@@ -399,6 +477,8 @@ def _values_of(name: str, column: pa.ChunkedArray, *, is_text: bool) -> _Values:
     """Return the values of a column, which are numbers, or the names of categories."""
     import pyarrow as pa
 
+    if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
+        column = _days_as_text(column)
     kind = column.type
     if pa.types.is_dictionary(kind) and not is_text:
         return _categories(column)
@@ -413,12 +493,25 @@ def _values_of(name: str, column: pa.ChunkedArray, *, is_text: bool) -> _Values:
         return _from_text(_categories(column))
     if any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)):
         return _categories(column)
-    hint = "leave it out with drop=, or make a column of its year or month"
+    hint = "leave it out with drop=, or make a column of its hours"
     if not pa.types.is_temporal(kind):
         hint = "leave it out with drop=, or give lists of names to from_lists"
     raise InvalidInputError(
         f"expected categories, truth values or numbers in column {name!r}, got {kind}; {hint}"
     )
+
+
+def _days_as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return dates as people write them, without the time of day where there is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if (
+        pa.types.is_timestamp(column.type)
+        and pc.all(pc.equal(pc.floor_temporal(column, unit="day"), column)).as_py()
+    ):
+        column = column.cast(pa.date32())
+    return pc.strftime(column, format="%Y-%m-%d" if pa.types.is_date(column.type) else "%Y-%m-%d %H:%M:%S")
 
 
 def _nothing(n_rows: int) -> _Values:
@@ -473,7 +566,7 @@ def _from_text(values: _Values) -> _Values:
     if names and all(word in _TRUTH_WORDS for word in words):
         truth = [int(_TRUTH_WORDS.get(name.lower(), False)) for name in values.names]
         return _of_truth(np.array([*truth, 0], dtype=np.int32)[values.codes], missing)
-    parsed = [_as_number(name) for name in names]
+    parsed = [_as_number(name) for name in plain_numbers(names)]
     if names and None not in parsed:
         by_code = np.full(len(absent), np.nan)
         by_code[~absent] = parsed

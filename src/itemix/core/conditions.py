@@ -16,7 +16,7 @@ from itemix.core.encoding import number_values
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     import pyarrow as pa
 
@@ -48,6 +48,8 @@ _OPERATOR = re.compile(
 )
 _LARGEST_WHOLE = 2.0**53
 _SAME = {"==": "=", "<>": "!="}
+_DECIMAL_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?")
+_THOUSANDS = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
 _QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'|`([^`]*)`")
 _AND = re.compile(r"\s+and(?:\s+|$)", re.IGNORECASE)
 _EXAMPLE = "'Quantity > 0', 'Country in (France, Germany)' or 'InvoiceNo not starts with C'"
@@ -139,8 +141,12 @@ class Condition(NamedTuple):
         texts = [value.strip() if isinstance(value, str) else str(value) for value in distinct.to_pylist()]
         if self.operator in ("is missing", "is not missing"):
             return [(text in MISSING_WORDS) == (self.operator == "is missing") for text in texts]
+        present = [text for text in texts if text not in MISSING_WORDS]
+        plain = dict(zip(present, plain_numbers(present), strict=True))
         return [
-            self._of_missing() if text in MISSING_WORDS and text not in self.values else self._text(text)
+            self._of_missing()
+            if text in MISSING_WORDS and text not in self.values
+            else self._text(plain.get(text, text))
             for text in texts
         ]
 
@@ -184,6 +190,20 @@ class Condition(NamedTuple):
                 f"'{self.column} {self.operator} 0'"
             )
         return number
+
+
+def plain_numbers(texts: Sequence[str]) -> list[str]:
+    """Write numbers as programs do, if all texts are such with commas before decimals or between thousands.
+
+    All of them must be written in the same way: 1,234 is above a thousand where no other text says that it is
+    a little more than one.
+    """
+    if any("," in text for text in texts):
+        if all(map(_THOUSANDS.fullmatch, texts)):
+            return [text.replace(",", "") for text in texts]
+        if all(map(_DECIMAL_COMMA.fullmatch, texts)):
+            return [text.replace(".", "").replace(",", ".") for text in texts]
+    return list(texts)
 
 
 def parsed(conditions: str | Iterable[str] | None) -> tuple[Condition, ...]:

@@ -232,7 +232,8 @@ def format_column(
     if values.dtype.kind in "iu":
         return [format_count(value) for value in values.tolist()]
     if is_percent:
-        return ["-" if value != value else f"{100 * value:#.3g}%" for value in values.tolist()]  # noqa: PLR0124 - NaN
+        digits = ("" if value != value else f"{100 * value:#.3g}" for value in values.tolist())  # noqa: PLR0124 - NaN
+        return [f"{text.rstrip('.')}%" if text else "-" for text in digits]
     return [format_number(value) for value in values.tolist()]
 
 
@@ -250,8 +251,9 @@ _LINE = "border-bottom: 1px solid rgba(128, 128, 128, 0.5);"
 
 
 def _cell(tag: str, text: str, is_left: bool, style: str) -> str:
+    wraps = "white-space: nowrap" if len(text) <= NAME_WIDTH else "overflow-wrap: anywhere; max-width: 60em"
     kind = (
-        "text-align: left; overflow-wrap: anywhere; max-width: 60em"
+        f"text-align: left; {wraps}"
         if is_left
         else ("text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums")
     )

@@ -234,7 +234,7 @@ def not_binary(value: object, column: object = None) -> str:
     where = "" if column is None else f" in column {column!r}"
     long = "" if column is None else ", or Transactions.from_long if each row is one item of a transaction"
     got = f"{' '.join(repr(value).split()):.60}"
-    hint = "1 and 0 in the place of other values"
+    hint = f"Transactions.from_table, which takes categories, numbers and dates{long}"
     if value is None or (isinstance(value, float) and math.isnan(value)):
         got = "a missing value"
         hint = "0 in its place, if the item was absent, or Transactions.from_table"

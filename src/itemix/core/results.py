@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -26,14 +27,13 @@ from itemix.core.table_files import FileLayout
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Collection, Iterator, Mapping
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-    from itemix._files import Held
+    from itemix._files import Held, PathLike
     from itemix._typing import Marks
     from itemix.core.conditions import Condition
     from itemix.core.items import Items
@@ -218,21 +218,20 @@ class Tabular(Immutable, ABC):
     @overload
     def to_csv(self, path: None = None, *, sets: str = "names", metadata: bool = False) -> str: ...
     @overload
+    def to_csv(self, path: PathLike | IO[bytes], *, sets: str = "names", metadata: bool = False) -> None: ...
     def to_csv(
-        self, path: str | os.PathLike[str], *, sets: str = "names", metadata: bool = False
-    ) -> None: ...
-    def to_csv(
-        self, path: str | os.PathLike[str] | None = None, *, sets: str = "names", metadata: bool = False
+        self, path: PathLike | IO[bytes] | None = None, *, sets: str = "names", metadata: bool = False
     ) -> str | None:
         """Write plain CSV, which opens anywhere.
 
         Parameters
         ----------
-        path : str or path, optional
+        path : str, path or binary file object, optional
             The file; packed if it ends in .gz. Without one, the text is returned.
-        sets : {"names", "json"}
+        sets : {"names", "json", "columns"}
             How a cell holds a set: as ``milk, bread``, or as ``["milk", "bread"]``. Among names, one with a
-            comma, a quote or a line break is in quotes, as in CSV.
+            comma, a quote or a line break is in quotes, as in CSV. "columns" gives the values of items of a
+            table, as ``sex=male``, columns of their own, which `load` does not read back.
         metadata : bool, default False
             Whether the first line is a comment that says what the file is, so that `load` gives an equal
             value back: with the items that are in no set, and what was asked for. Without it, `load` gives
@@ -248,13 +247,13 @@ class Tabular(Immutable, ABC):
     @overload
     def to_json(self, path: None = None) -> str: ...
     @overload
-    def to_json(self, path: str | os.PathLike[str]) -> None: ...
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+    def to_json(self, path: PathLike | IO[bytes]) -> None: ...
+    def to_json(self, path: PathLike | IO[bytes] | None = None) -> str | None:
         """Write a JSON list with an object for each row; sets are lists of names, NaN and infinity are null.
 
         Parameters
         ----------
-        path : str or path, optional
+        path : str, path or binary file object, optional
             The file; packed if it ends in .gz. Without one, the text is returned.
 
         Raises
@@ -284,13 +283,17 @@ class Tabular(Immutable, ABC):
         """
         table_files.write(self._as_columns(), path, FileLayout(sets), extension=".xlsx")
 
-    def _written(self, path: str | os.PathLike[str] | None, extension: str, layout: FileLayout) -> str | None:
-        if path is not None:
+    def _written(self, path: PathLike | IO[bytes] | None, extension: str, layout: FileLayout) -> str | None:
+        if isinstance(path, str | os.PathLike):
             table_files.write(self._as_columns(), path, layout, extension=extension)
             return None
-        stream = io.BytesIO()
+        if isinstance(path, io.TextIOBase) or not (path is None or hasattr(path, "write")):
+            raise InvalidInputError(
+                f"expected a path or a binary file object, got {type(path).__name__}; try open(path, 'wb')"
+            )
+        stream = io.BytesIO() if path is None else path
         table_files.write_to(stream, self._as_columns(), extension, table_files.checked_layout(layout))
-        return stream.getvalue().decode()
+        return stream.getvalue().decode() if isinstance(stream, io.BytesIO) and path is None else None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a .parquet, .csv, .jsonl, .json or .xlsx file, for `load` to give back.

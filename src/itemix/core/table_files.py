@@ -13,6 +13,7 @@ for something else: see `quoted`. Sets are lists in Parquet and JSON.
 from __future__ import annotations
 
 import contextlib
+import csv
 import gzip
 import io
 import json
@@ -68,7 +69,7 @@ _PACKED = (".csv", ".jsonl", ".json")
 _EXTENSION_BY_HEAD = {b"PAR1": ".parquet", b"PK": ".xlsx", b"#": ".csv", b"{": ".jsonl", b"[": ".json"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-SETS_AS = ("names", "json")
+SETS_AS = ("names", "json", "columns")
 # The columns that a plain file of each kind begins with: what it is recognised by.
 FIRST_COLUMNS = {
     "itemsets": ("support", "itemsets", "length"),
@@ -81,8 +82,9 @@ class FileLayout(NamedTuple):
 
     Attributes
     ----------
-    sets : {"names", "json"}
-        How a cell of CSV or Excel holds a set: ``milk, bread`` or ``["milk", "bread"]``.
+    sets : {"names", "json", "columns"}
+        How CSV or Excel holds a set: ``milk, bread`` or ``["milk", "bread"]`` in a cell, or, of a table, the
+        values in its columns.
     metadata : bool
         Whether CSV begins with a comment that says what the file is.
     """
@@ -160,8 +162,65 @@ def checked_layout(layout: FileLayout) -> FileLayout:
         If sets are to be something else than names or JSON.
     """
     if layout.sets not in SETS_AS:
-        raise InvalidInputError(f"expected sets to be one of names, json, got {layout.sets!r}; try 'names'")
+        raise InvalidInputError(
+            f"expected sets to be one of {', '.join(SETS_AS)}, got {layout.sets!r}; try 'names'"
+        )
+    if layout.sets == "columns" and layout.metadata:
+        raise InvalidInputError(
+            "expected sets as names or json, to read the file back, got sets='columns' with metadata; leave "
+            "one of them out"
+        )
     return layout
+
+
+def _spread(columns: TableColumns) -> dict[str, list[tuple[str, int]]]:
+    """Return for each column of sets the columns of the table that its items come from: header and number.
+
+    Raises
+    ------
+    InvalidInputError
+        If the items come from no table.
+    """
+    bins, column_of = columns.items.bins, columns.items.column_of
+    if bins is None or column_of is None:
+        raise InvalidInputError(
+            "expected items of a table of categories, with sets='columns', got others; try sets='names'"
+        )
+    sides = {name: values for name, values in columns.values.items() if isinstance(values, Sets)}
+    names = list(bins)
+    used = {name: np.unique(column_of[values.codes]).tolist() for name, values in sides.items()}
+    taken = columns.values.keys() - sides.keys()
+    is_plain = len(sides) == 1 and not any(taken & {names[number] for number in own} for own in used.values())
+    return {
+        name: [(names[number] if is_plain else f"{name} {names[number]}", number) for number in numbers]
+        for name, numbers in used.items()
+    }
+
+
+def _in_columns(part: TableColumns, spread: dict[str, list[tuple[str, int]]]) -> TableColumns:
+    """Return columns with those of a table in the place of sets; cells are empty where a set has none."""
+    column_of = part.items.column_of
+    values: dict[str, Column] = {}
+    for name, column in part.values.items():
+        if not isinstance(column, Sets) or column_of is None:
+            values[name] = column
+            continue
+        rows = np.repeat(np.arange(len(column)), column.lengths)
+        prefixes = [f"{header}=" for header in part.items.bins or ()]
+        for header, number in spread[name]:
+            here = column_of[column.codes] == number
+            cells = np.full(len(column), "", dtype=object)
+            found = part.items.names(column.codes[here])
+            cells[rows[here]] = [str(label).removeprefix(prefixes[number]) for label in found]
+            values[header] = cells
+    return TableColumns(part.kind, part.items, values, part.facts, part.percents)
+
+
+def _parts(columns: TableColumns, layout: FileLayout, n_rows: int) -> Iterator[TableColumns]:
+    """Yield the columns in parts, laid out as they are written."""
+    spread = _spread(columns) if layout.sets == "columns" else None
+    for part in columns.parts(n_rows):
+        yield part if spread is None else _in_columns(part, spread)
 
 
 def read(path: PathLike | Held, kind: str, types: Mapping[str, str], make: Callable[[TableColumns], T]) -> T:
@@ -317,10 +376,20 @@ def _write_csv(columns: TableColumns, stream: IO[bytes], layout: FileLayout) -> 
 
     if layout.metadata:
         stream.write(b"# " + _as_json(header_of(columns)) + b"\n")
-    stream.write(",".join(columns.values).encode() + b"\n")
-    for part in columns.parts(_ROWS_AT_ONCE):
-        cells = {name: _as_cells(values, layout, columns) for name, values in part.values.items()}
-        pa_csv.write_csv(pa.table(cells), stream, pa_csv.WriteOptions(include_header=False))
+    is_first = True
+    for part in _parts(columns, layout, _ROWS_AT_ONCE):
+        if is_first:
+            stream.write(",".join(map(_as_header, part.values)).encode() + b"\n")
+            is_first = False
+        cells = [_as_cells(values, layout, columns) for values in part.values.values()]
+        table = pa.table(cells, names=list(part.values))
+        pa_csv.write_csv(table, stream, pa_csv.WriteOptions(include_header=False))
+
+
+def _as_header(name: str) -> str:
+    """Return the name of a column as CSV has it, on one line."""
+    name = " ".join(name.splitlines()) if "\n" in name or "\r" in name else name
+    return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
 
 
 def _as_cells(values: Column, layout: FileLayout, columns: TableColumns) -> pa.Array:
@@ -331,6 +400,8 @@ def _as_cells(values: Column, layout: FileLayout, columns: TableColumns) -> pa.A
     if isinstance(values, Sets):
         return _sets_as_json(values) if layout.sets == "json" else _sets_as_names(values, columns)
     cells = as_arrow(values)
+    if layout.sets == "columns" and values.dtype == object:
+        return pc.if_else(as_arrow(values != ""), cells, pa.nulls(len(values), cells.type))
     if values.dtype.kind != "f" or not np.isnan(values).any():
         return cells
     return pc.if_else(as_arrow(~np.isnan(values)), cells, pa.nulls(len(values), cells.type))
@@ -339,7 +410,7 @@ def _as_cells(values: Column, layout: FileLayout, columns: TableColumns) -> pa.A
 def _read_csv(stream: IO[bytes], kind: str, types: Mapping[str, str]) -> TableColumns:
     header = _csv_start(stream)
     if header is None or isinstance(header, list):
-        body = b",".join(name.encode() for name in header or ()) + b"\n" + stream.read()
+        body = ",".join(map(_as_header, header or ())).encode() + b"\n" + stream.read()
         return _of_cells(kind, types, header or [], _csv_cells(body, types, header or []))
     items = items_of(header, kind)
     cells = _csv_cells(stream.read(), header["columns"], list(header["columns"]))
@@ -386,7 +457,7 @@ def _csv_start(stream: IO[bytes]) -> dict[str, Any] | list[str] | None:
     if first_line.startswith(b"#"):
         found: dict[str, Any] = json.loads(first_line[1:])
         return found
-    return first_line.decode().strip().replace('"', "").split(",")
+    return next(csv.reader([first_line.decode().strip()]), [])
 
 
 def _of_cells(
@@ -402,7 +473,8 @@ def _of_cells(
         wanted = ", ".join(FIRST_COLUMNS.get(kind, tuple(types)))
         got = ", ".join(repr(name)[:40] for name in names[:5]) or "none"
         raise InvalidInputError(
-            f"expected {kind} written by itemix, with the columns {wanted}, got {got}; write it with .save()"
+            f"expected {kind} written by itemix, with the columns {wanted}, got {got}; write it with "
+            ".save(), or mine transactions first: itemix.mine(path, 0.01)"
         )
     parsed = {
         name: list(chain.from_iterable(_sets_of_texts(cells[name], None)))
@@ -552,21 +624,21 @@ def _write_excel(columns: TableColumns, stream: IO[bytes], layout: FileLayout) -
         )
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet(columns.kind[:31])
-    first = next(columns.parts(_ROWS_MEASURED))
+    first = next(_parts(columns, layout, _ROWS_MEASURED))
     for position, (name, values) in enumerate(first.values.items(), start=1):
         texts = _excel_cells(values, layout, columns)
         longest = max((len(cell) for cell in texts if isinstance(cell, str)), default=_NUMBER_WIDTH)
         width = min(max(longest, len(name) + _FILTER_WIDTH), _MOST_WIDTH)
         sheet.column_dimensions[get_column_letter(position)].width = width + 1
     sheet.freeze_panes = "A2"
-    sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns.values))}{columns.n_rows + 1}"
+    sheet.auto_filter.ref = f"A1:{get_column_letter(len(first.values))}{columns.n_rows + 1}"
     bold = openpyxl.styles.Font(bold=True)
-    heads = [WriteOnlyCell(sheet, name) for name in columns.values]
+    heads = [WriteOnlyCell(sheet, name) for name in first.values]
     for head in heads:
-        head.font = bold
+        head.font, head.data_type = bold, "s"
     sheet.append(heads)
-    styles = [_excel_style(sheet, name, values, columns) for name, values in columns.values.items()]
-    for part in columns.parts(_ROWS_AT_ONCE) if columns.n_rows else ():
+    styles = [_excel_style(sheet, name, values, columns) for name, values in first.values.items()]
+    for part in _parts(columns, layout, _ROWS_AT_ONCE) if columns.n_rows else ():
         cells = [_excel_cells(values, layout, columns) for values in part.values.values()]
         for row in zip(*cells, strict=True):
             drawn = []

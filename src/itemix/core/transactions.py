@@ -17,7 +17,7 @@ from itemix.core import display, encoding
 from itemix.core.binning import TableOptions, encode_columns
 from itemix.core.items import Items, Label
 from itemix.core.rows import RowOptions, as_columns, long_rows
-from itemix.core.sets import as_position, as_positions
+from itemix.core.sets import Sets, as_position, as_positions
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
 
@@ -362,8 +362,9 @@ class Transactions:
         """Make transactions of a table with categories and numbers: a row each, and items ``column=value``.
 
         Categories, truth values, and numbers with at most ten different values keep their values. Other
-        numbers are cut into bins. A column of text in which no value comes twice, in more than a hundred
-        rows, names the rows and is left out, unless `columns` has it; `source` says so.
+        numbers are cut into bins. Columns that tell nothing of more than a hundred rows are left out, unless
+        `columns` or `bins` names them, and `source` says so: those that number or name the rows, free text,
+        dates, and those with one value for all.
 
         Parameters
         ----------
@@ -578,9 +579,13 @@ class Transactions:
     def _repr_html_(self) -> str:
         """Show the first transactions as a table, for notebooks."""
         n = min(display.ROWS_SHOWN, self.n_transactions)
-        rows = tuple((str(t), display.format_set(self[t], display.HTML_WIDTH)) for t in range(n))
+        first = self[:n]
+        sets = Sets(first.indptr, first.indices, self._items, check=False)
+        columns = display.columns_of_sets([sets], [""], display.HTML_WIDTH, [""])
+        cells = columns or {"items": [display.format_set(names, display.HTML_WIDTH) for names in sets]}
+        rows = tuple(zip(map(str, range(n)), *cells.values(), strict=True))
         footer = display.shown_of(n, self.n_transactions)
-        return display.Table(repr(self), ("", "items"), rows, footer).as_html()
+        return display.Table(repr(self), ("", *cells), rows, footer, words=frozenset(cells)).as_html()
 
     def __repr__(self) -> str:
         rows = "" if self._multiplicities is None else f" in {self.n_rows:,} distinct rows"

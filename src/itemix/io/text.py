@@ -33,7 +33,7 @@ from itemix.core.rows import (
     with_columns_beside,
 )
 from itemix.errors import InvalidInputError
-from itemix.io.detect import LIST_NAMES, find_column, pair_of_columns
+from itemix.io.detect import ITEM_NAMES, LIST_NAMES, find_column, pair_of_columns
 from itemix.io.long import LongTable
 from itemix.io.source import Utf8Stream, csv_parts, line_blocks, text_lines
 from itemix.kernels import text as kernels
@@ -516,6 +516,7 @@ def _lists(
 ) -> Iterator[list[Label]]:
     """Yield the lists in the lines, and note what is in some fields."""
     field = options.item
+    inner: str | None = None
     kinds: set[type] = set()
     checked = False
     for number, line in enumerate(text_lines(source, options.encoding), start=1):
@@ -530,13 +531,16 @@ def _lists(
                 "list per line"
             ) from None
         if not checked:
-            _check_fields(value, options)
+            field, inner = _checked_fields(value, options)
             checked = True
         if isinstance(value, dict):
             field = field or _list_field(value, number, source.label)
             if found is not None and noted:
-                found.append([value.get(name) for name in noted])
-            value = value.get(field)
+                found.append([_at(value, name) for name in noted])
+            value = _at(value, field)
+            if isinstance(value, list) and value and isinstance(value[0], dict):
+                inner = inner or _item_field(value[0], field, number, source.label)
+                value = [row.get(inner) if isinstance(row, dict) else None for row in value]
         new = set(map(type, value)) if isinstance(value, list) else {object}
         if not new <= {str, int}:
             where = f" in field {field!r}" if field else ""
@@ -553,14 +557,51 @@ def _lists(
         yield value
 
 
-def _check_fields(value: object, options: ReadOptions) -> None:
-    """Check that the first value has the fields that were named; a plain list has none."""
+def _checked_fields(value: object, options: ReadOptions) -> tuple[str | None, str | None]:
+    """Check that the first value has the fields that were named; a plain list has none.
+
+    Return the field of the list, and that of the items in its objects, as far as they were named.
+    """
     fields = list(value) if isinstance(value, dict) else []
     for name in as_columns(options.transaction):
-        check_column(name, fields, "transaction")
-    if options.item is not None:
+        if _at(value, name) is None:
+            check_column(name, fields, "transaction")
+    weight = options.rows.weight
+    if weight is not None and _at(value, weight) is None:
+        options.rows.check_columns(fields)
+    if options.item is None:
+        return None, None
+    outer, _, inner = options.item.rpartition(".")
+    rows = _at(value, outer) if outer and options.item not in fields else None
+    if isinstance(rows, list):
+        if rows and isinstance(rows[0], dict):
+            check_column(inner, list(rows[0]), "item")
+        return outer, inner
+    if _at(value, options.item) is None:
         check_column(options.item, fields, "item")
-    options.rows.check_columns(fields)
+    return options.item, None
+
+
+def _at(value: object, name: str) -> Any:  # noqa: ANN401 - what JSON has
+    """Return what is in a field of an object, or of an object in it: "cart.id"; None if there is none."""
+    if isinstance(value, dict):
+        if name in value:
+            return value[name]
+        outer, _, inner = name.partition(".")
+        return _at(value.get(outer), inner) if inner else None
+    return None
+
+
+def _item_field(row: dict[str, Any], field: str | None, number: int, label: str) -> str:
+    """Return which field of the objects in a list has the item."""
+    found = next(iter(row)) if len(row) == 1 else find_column(list(row), ITEM_NAMES)
+    if found is None:
+        shown = columns_shown(list(row))
+        raise InvalidInputError(
+            f"expected a list of item names in field {field!r}, got objects with {shown} in line {number:,} "
+            f"of {label}; name the field of the item, as item='{field}.{next(iter(row), 'sku')}'"
+        )
+    return found
 
 
 def _list_field(value: dict[str, Any], number: int, label: str) -> str:

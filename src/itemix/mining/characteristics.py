@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # The least part of the divergence that present items must explain. Below it, what the component lacks matters
 # more.
 _LEAST_TOLD = 0.2
+_LEAST_SHOWN = 0.05
 
 
 class Characteristic(NamedTuple):
@@ -74,8 +75,8 @@ def in_general(mixture: AnyComponents, component: int) -> str:
 def values_by_column(mixture: AnyComponents, components: Ints) -> dict[str, list[str]]:
     """Return the most probable value of each column of a table in some components, with its probability.
 
-    The columns that tell most of the component (their mutual information) come first. Without a table there
-    are none.
+    It is a dash where almost all values are missing. The columns that tell most of the component (their
+    mutual information) come first. Without a table there are none.
     """
     items = mixture.items
     if items.bins is None or items.column_of is None:
@@ -88,7 +89,10 @@ def values_by_column(mixture: AnyComponents, components: Ints) -> dict[str, list
         if len(codes):
             probs = mixture.probs[np.ix_(components, codes)]
             names = [str(name).removeprefix(f"{column}=") for name in items.names(codes)]
-            found[column] = [f"{names[row.argmax()]} {row.max():.0%}" for row in probs]
+            found[column] = [
+                f"{names[row.argmax()]} {row.max():.0%}" if row.max() >= _LEAST_SHOWN else "-"
+                for row in probs
+            ]
             information[column] = float(told[codes].sum())
     return {name: found[name] for name in sorted(found, key=information.__getitem__, reverse=True)}
 

@@ -200,6 +200,8 @@ def dependencies(
 ) -> list[Dependency]:
     """Return the n pairs of items that depend most on each other, by mutual information, strongest first.
 
+    Pairs of two values of one column of a table are left out: that they exclude each other is no news.
+
     Parameters
     ----------
     model : Model
@@ -343,6 +345,31 @@ class ManyOffers(tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]):
         """The ids of the baskets by column (see `Transactions.ids`); their positions if they have none."""
         positions = np.arange(len(self[0]))
         return {name: positions if ids is None else ids for name, ids in self._ids.items()}
+
+    def table(self, n: int = display.ROWS_SHOWN) -> display.Table:
+        """Return the offers for the first n baskets as a table, for people: a row for each basket."""
+        n = min(check_whole("n", n, display.ROWS_SHOWN, least=0), len(self[0]))
+        cells = {name: [display.format_name(value) for value in ids[:n]] for name, ids in self.ids.items()}
+        offers = [
+            ", ".join(
+                f"{display.format_name(self.items[code])} {chance:.1%}"
+                for code, chance in zip(*row, strict=True)
+                if code >= 0
+            )
+            for row in zip(self[0][:n].tolist(), self[1][:n].tolist(), strict=True)
+        ]
+        return display.Table(
+            title=f"Recommendations for {display.plural(len(self[0]), 'basket')}",
+            headers=(*cells, "items"),
+            rows=tuple(zip(*cells.values(), offers, strict=True)),
+            footer=display.shown_of(n, len(self[0])),
+        )
+
+    def __repr__(self) -> str:
+        return self.table().as_text()
+
+    def _repr_html_(self) -> str:
+        return self.table().as_html()
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame with a row for each offer: the basket's id, the rank, item, probability."""
@@ -567,6 +594,9 @@ def _between(model: Model, rows: Codes, columns: Codes, n: int, sign: Sign) -> l
     information = mutual_information(joint, p, q)
     if rows is columns:
         information[np.triu_indices(len(rows))] = -1.0
+    column_of = model.items.column_of
+    if column_of is not None:  # that two values of a column exclude each other is no news
+        information[column_of[rows][:, None] == column_of[columns]] = -1.0
     if sign != "both":
         information[(joint <= p * q) if sign == "positive" else (joint >= p * q)] = -1.0
     top = ranked_part(information.ravel(), 0, max(n, 0), descending=True)
