@@ -1,6 +1,7 @@
-"""`evaluate`: the paper's criteria for a prediction, compared with the itemsets of a test set.
+"""How well predictions do on unseen data: the paper's criteria of itemsets, and those of recommendations.
 
-The floor is the same for the exact supports in the training data: the error that exact mining itself makes.
+`evaluate` compares a prediction with the itemsets of a test set. The floor is the same for the exact supports
+in the training data: the error that exact mining itself makes.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from itemix.core.itemsets import Itemsets
 from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
+from itemix.evaluation.recommendations import RecommendationEvaluation, evaluate_recommendations
 from itemix.io.chunks import Chunks
 from itemix.io.partitions import Partitions, partitions
 from itemix.kernels import lattice
@@ -37,6 +39,14 @@ if TYPE_CHECKING:
     from itemix._typing import Floats
     from itemix.core.items import Items
     from itemix.models.base import Model
+
+__all__ = [
+    "Criteria",
+    "Evaluation",
+    "RecommendationEvaluation",
+    "evaluate",
+    "evaluate_recommendations",
+]
 
 _COUNTS = ("n_true", "n_predicted", "n_correct")
 _RATES = ("false_negative_rate", "false_positive_rate", "precision", "recall")

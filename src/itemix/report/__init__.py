@@ -1,20 +1,22 @@
-"""Reports: what a model has found, in one HTML file that needs nothing else."""
+"""Reports: what a model has found, in one HTML file that needs nothing else.
+
+The model is asked and the data is counted here, once; `sections` say it in sentences, tables and pictures.
+"""
 
 from __future__ import annotations
+
+import math
 import sys
+from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
 import itemix
 from itemix._files import checked_target, replacing
 from itemix.core.display import format_name
 from itemix.core.transactions import as_transactions
-from itemix.report import sections
-from itemix.report.findings import find
-from itemix.report.page import colours, element, page
-import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
-import numpy as np
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.fitted import FittedModel
 from itemix.mining.mine import mine
@@ -22,11 +24,14 @@ from itemix.mining.query import Dependency, Sign, dependencies
 from itemix.mining.rules import rules
 from itemix.models.mixture import Mixture
 from itemix.plot.patterns import exact_supports
+from itemix.report import sections
+from itemix.report.page import colours, element, page
+from itemix.report.sections import LEVEL, MOST_ITEMSETS, RARE
 
 if TYPE_CHECKING:
     import os
-    from itemix._typing import ModelLike, TransactionsLike
-    from itemix._typing import Floats, ModelLike
+
+    from itemix._typing import Floats, ModelLike, TransactionsLike
     from itemix.core.items import Label
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
@@ -50,6 +55,17 @@ _TITLE = "What the transactions hold"
 _NOTE = (
     "The report holds no transactions: all numbers are answers of the model, or counts over all of the data."
 )
+_ITEMSETS = 1000
+_PAIRS = 64
+_MOST_ASKED = 1_500_000
+_FEWEST_UNCERTAIN = 100
+_CONFIDENCES = (0.5, 0.25, 0.1, 0.05)
+_ENOUGH_RULES = 10
+_RULES_NAMED = 10
+_RULES_FOR_EACH = 3
+_NOISE = 1e-9
+_ATTRACTS = 1.000001  # a lift above 1 that is more than rounding
+_SUMMARISED = 12
 
 
 def write_report(
@@ -126,25 +142,6 @@ def render_report(
     footer = element("footer", element("p", f"Made by itemix {itemix.__version__}. {_NOTE}"))
     style = colours() + files("itemix.report").joinpath("report.css").read_text(encoding="utf-8")
     return page(heading, style, header, element("main", *(part.as_element() for part in parts)), footer)
-
-
-
-LEVEL = 0.9
-RARE = 0.01
-MOST_ITEMSETS = 200_000
-_ITEMSETS = 1000
-_PAIRS = 64
-_MOST_ASKED = 1_500_000
-_FEWEST_UNCERTAIN = 100
-_CONFIDENCES = (0.5, 0.25, 0.1, 0.05)
-_ENOUGH_RULES = 10
-_RULES_NAMED = 10
-_RULES_FOR_EACH = 3
-_NOISE = 1e-9
-_ATTRACTS = 1.000001  # a lift above 1 that is more than rounding
-
-
-_SUMMARISED = 12
 
 
 class News(NamedTuple):
