@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import itemix
 from itemix.data import synthetic
-from itemix.evaluation.criteria import predict
+from itemix.evaluation import predict
 from itemix.mining.intervals import intervals
 from itemix.models.affinity import Cases
 

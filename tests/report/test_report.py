@@ -11,8 +11,7 @@ import itemix
 from itemix.fitted import FittedModel
 from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items
-from itemix.report import render_report, write_report
-from itemix.report.findings import _rounded_up, find
+from itemix.report import _rounded_up, find, render_report, write_report
 from itemix.report.page import as_percent
 from itemix.report.sections import _items_of, components, itemsets, summary
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import itemix
-from itemix.cli.ask import query, recommend
+from itemix.cli.ask import query, recommend, show
 from itemix.cli.compare import compare, summarise, surprises, unusual
 from itemix.cli.ctrl_c import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from itemix.cli.datasets import app as datasets
@@ -21,7 +21,6 @@ from itemix.cli.fit import fit
 from itemix.cli.mine import mine
 from itemix.cli.options import SectionedCommand, grouped, in_options, of_usage_error
 from itemix.cli.rules import rules
-from itemix.cli.show import show
 from itemix.cli.warmup import warmup
 from itemix.errors import ItemixError
 

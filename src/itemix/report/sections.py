@@ -26,7 +26,6 @@ from itemix.plot import (
 )
 from itemix.plot import surprises as surprises_picture
 from itemix.plot.models import largest_components, trace_of
-from itemix.report.findings import LEVEL, MOST_ITEMSETS, RARE
 from itemix.report.page import (
     Child,
     Section,
@@ -60,9 +59,13 @@ if TYPE_CHECKING:
     from itemix.mining.surprise import Surprises
     from itemix.models.causes import AnyComponents
     from itemix.plot.models import Quantity
-    from itemix.report.findings import Findings
+    from itemix.report import Findings
 
 
+# Of the intervals that are shown, of p-values that count as unusual, and of itemsets that are looked for.
+LEVEL = 0.9
+RARE = 0.01
+MOST_ITEMSETS = 200_000
 _ITEMS = 12
 _NO_DIFFERENCE = 0.005
 _KINDS = {
