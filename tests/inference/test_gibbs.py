@@ -12,7 +12,7 @@ from itemix.inference.gibbs import GibbsSampler
 from itemix.inference.loop import Settings, run
 from itemix.inference.priors import Prior, make_prior
 from itemix.inference.start import label_starter
-from itemix.kernels.models import gibbs, splitmerge
+from itemix.kernels.models import gibbs
 from itemix.kernels.models.gibbs import Points
 from itemix.models.mixture import Mixture
 
@@ -82,7 +82,7 @@ class Joint:
         while row < self.n_rows:
             row, _, _ = gibbs.sweep(points, uniforms, self.prior_tables, tables, row, True)
         sides = collapsed.no_tables(self.prior_tables)
-        splitmerge.split_merge(points, self.prior_tables, tables, sides, 2, 1, True, rng)
+        gibbs.split_merge(points, self.prior_tables, tables, sides, 2, 1, True, rng)
         return np.unique(labels, return_inverse=True)[1].astype(np.int32) if not self.n_components else labels
 
     def summary(self, X, labels):

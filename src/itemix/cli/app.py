@@ -18,9 +18,8 @@ from itemix.cli.datasets import demo
 from itemix.cli.evaluate import evaluate
 from itemix.cli.explore import explore, report, serve
 from itemix.cli.fit import fit
-from itemix.cli.mine import mine
+from itemix.cli.mine import mine, rules
 from itemix.cli.options import SectionedCommand, grouped, in_options, of_usage_error
-from itemix.cli.rules import rules
 from itemix.cli.warmup import warmup
 from itemix.errors import ItemixError
 

@@ -27,7 +27,7 @@ from itemix._arrays import protected
 from itemix.inference.loop import Fitted, Info
 from itemix.kernels import csr
 from itemix.kernels.csr import RowArrays
-from itemix.kernels.models import gibbs, splitmerge
+from itemix.kernels.models import gibbs
 from itemix.kernels.models.gibbs import ComponentTables, Points, PriorTables
 from itemix.models.counts import Counts
 from itemix.models.posterior import Posterior
@@ -521,7 +521,7 @@ class GibbsSampler:
         sides = no_tables(state.prior_tables)
         left, seen, total = state.n_tries, 0, 0.0
         while True:
-            done, n_points, gain = splitmerge.split_merge(
+            done, n_points, gain = gibbs.split_merge(
                 Points(*self.rows, labels),
                 state.prior_tables,
                 tables,

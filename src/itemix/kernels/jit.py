@@ -50,7 +50,7 @@ _SECONDS_IF_NOT = 2.5
 _SECONDS_OF_A_PART = 300
 _SECONDS_BETWEEN_TRIES = 3600
 _VARIABLE = "ITEMIX_COMPILE"
-_OF_FITS = ("estep", "gibbs", "pairs", "splitmerge")
+_OF_FITS = ("estep", "gibbs", "pairs")
 # A step of a linear kernel takes about so long in plain Python.
 _SECONDS_PER_STEP = 5e-7
 

@@ -11,7 +11,7 @@ from naive import gibbs as naive
 from itemix import Transactions
 from itemix.inference import gibbs as collapsed
 from itemix.inference.priors import Prior
-from itemix.kernels.models import gibbs, splitmerge
+from itemix.kernels.models import gibbs
 
 MODELS = pytest.mark.parametrize("n_components", [4, None], ids=["finite", "process"])
 
@@ -62,7 +62,7 @@ class Case:
     def split_merge(self, n_tries=3):
         """Try moves; return the gain."""
         sides = collapsed.no_tables(self.prior_tables)
-        return splitmerge.split_merge(
+        return gibbs.split_merge(
             self.points(), self.prior_tables, self.tables, sides, n_tries, 1, self.can_grow, self.rng
         )[2]
 

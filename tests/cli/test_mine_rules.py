@@ -4,8 +4,8 @@ import pytest
 
 import itemix
 from itemix.cli import compare
+from itemix.cli.mine import ADJUSTMENTS, METRICS, RULE_MEASURES, TESTS
 from itemix.cli.output import cell
-from itemix.cli.rules import ADJUSTMENTS, MEASURES, METRICS, TESTS
 from itemix.mining import measures, rules
 
 
@@ -141,7 +141,7 @@ def test_maximal_itemsets_need_the_data(run, baskets, tmp_path):
 
 def test_measures_are_those_of_the_library():
     """What completion offers is what rules have."""
-    assert sorted(MEASURES) == sorted(name.replace(" ", "_") for name in measures.MEASURES)
+    assert sorted(RULE_MEASURES) == sorted(name.replace(" ", "_") for name in measures.MEASURES)
     assert sorted(METRICS) == sorted(name.replace(" ", "_") for name in rules.METRICS)
     assert (TESTS, ADJUSTMENTS) == (measures.TESTS, measures.ADJUSTMENTS)
     assert compare.ADJUSTMENTS == measures.ADJUSTMENTS
