@@ -115,7 +115,7 @@ converged_ : bool
     Whether it converged.
 lower_bound_ : float
     The evidence lower bound, or the joint log-probability of labels and data, a transaction.
-lower_bounds_ : array, shape (n_iter_,)
+lower_bounds_ : array, shape (n_iter,)
     The same for each iteration.
 n_batches_ : int
     How many batches `partial_fit` has taken in; 1 after a fit.
