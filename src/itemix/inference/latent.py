@@ -27,7 +27,7 @@ from itemix.inference.loop import Info
 from itemix.inference.trees import bernoulli_start, learn_tree
 from itemix.kernels import csr
 from itemix.kernels.models import latent
-from itemix.kernels.models.latent import LatentTables, Patterns
+from itemix.kernels.models.latent import LatentTables, SubtreePatterns
 from itemix.models.latent import LatentTree, patterns_of_rows, room_for
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _BLOCKS = 8
 _CELLS_OF_A_BLOCK = 1 << 24
 # The weight of the t-th batch is t to this power, but no less than its share of the data.
 _FORGETTING = -0.5
-# Patterns that take more are made again for each pass.
+# SubtreePatterns that take more are made again for each pass.
 _BYTES_OF_PATTERNS = 512_000_000
 # How much of a start is the mixture; the rest is what all rows have in common.
 _OF_START = 0.9
@@ -100,7 +100,7 @@ class LatentRows:
         n_batches = max(1, round(n / n_rows))
         ends = np.linspace(0, n, n_batches + 1).astype(np.int64)
         self._blocks = [self._cut(first, last) for first, last in pairwise(ends.tolist())]
-        self._kept: dict[tuple[int, int], Patterns] = {}
+        self._kept: dict[tuple[int, int], SubtreePatterns] = {}
         self._n_bytes = 0
 
     @staticmethod
@@ -114,7 +114,7 @@ class LatentRows:
         """The number of batches."""
         return len(self._blocks)
 
-    def _patterns(self, block: tuple[int, int]) -> Patterns:
+    def _patterns(self, block: tuple[int, int]) -> SubtreePatterns:
         found = self._kept.get(block)
         if found is None:
             first, last = block

@@ -16,7 +16,7 @@ from itemix.core.sets import readonly
 from itemix.core.transactions import Transactions, as_transactions, each_transaction
 from itemix.errors import InvalidInputError
 from itemix.kernels.models import latent, trees
-from itemix.kernels.models.latent import LatentTables, Messages, Patterns, TreeShape
+from itemix.kernels.models.latent import LatentTables, Messages, SubtreePatterns, TreeShape
 from itemix.kernels.models.probability import AskedSets
 from itemix.models.base import Model, no_sets, one_set, require_same_items
 
@@ -278,7 +278,7 @@ def rows_at_a_time(n_items: int) -> int:
     return int(np.clip(_CELLS_AT_A_TIME // max(n_items, 1), 1, _MOST_ROWS_AT_A_TIME))
 
 
-def patterns_of_rows(shape: TreeShape, data: Transactions, first: int, n_rows: int) -> Patterns:
+def patterns_of_rows(shape: TreeShape, data: Transactions, first: int, n_rows: int) -> SubtreePatterns:
     """Return the patterns of some rows on all subtrees."""
     indptr, D = data.indptr[first : first + n_rows + 1], data.n_items
     rows = np.repeat(np.arange(n_rows), np.diff(indptr))
@@ -291,14 +291,14 @@ def patterns_of_rows(shape: TreeShape, data: Transactions, first: int, n_rows: i
     starts = np.concatenate([[0], np.cumsum(sizes)])
     of_parent = np.where(shape.parents < 0, n_rows, sizes[shape.parents])
     map_starts = np.concatenate([[0], np.cumsum(of_parent)])
-    found = Patterns(
+    found = SubtreePatterns(
         starts, np.zeros(int(starts[-1]), np.bool_), map_starts, np.zeros(int(map_starts[-1]), np.int32)
     )
     latent.fill_patterns(shape, labels, indptr - indptr[0], data.indices[indptr[0] : indptr[-1]], found)
     return found
 
 
-def room_for(patterns: Patterns, n_states: int, dtype: npt.DTypeLike) -> Messages:
+def room_for(patterns: SubtreePatterns, n_states: int, dtype: npt.DTypeLike) -> Messages:
     """Return arrays for the messages of patterns."""
     n = len(patterns.held)
     beliefs, messages, flows = (np.empty((n, n_states), dtype=dtype) for _ in range(3))

@@ -6,7 +6,7 @@ all rows are the same. emissions[i, s] is the probability of the item in state s
 state. `order` (D,) lists the items, each after its parent; `rank` (D,) gives their positions in that list.
 
 Rows of data that agree on all items of a subtree send the same message from there. So messages are computed
-for the distinct *patterns* of each subtree (`Patterns`), and flows back are summed by pattern.
+for the distinct *patterns* of each subtree (`SubtreePatterns`), and flows back are summed by pattern.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class LatentTables(NamedTuple):
     marginals: np.ndarray
 
 
-class Patterns(NamedTuple):
+class SubtreePatterns(NamedTuple):
     """The distinct patterns of rows on the subtree of each item.
 
     Attributes
@@ -93,7 +93,7 @@ def label_patterns(
     """Turn `labels` (D, n) int32, 1 where a row has an item, into the numbers of the patterns of subtrees.
 
     `sizes` (D,) int64 gets the numbers of patterns. `table` and `places` int64, longer than 2 n, are used up.
-    Patterns are numbered as they first occur, those of leaves by 0 and 1. Equivalent to np.unique(held[:,
+    SubtreePatterns are numbered as they first occur, those of leaves by 0 and 1. Equivalent to np.unique(held[:,
     subtree], axis=0, return_inverse=True) up to the numbers.
     """
     D, n = labels.shape
@@ -123,7 +123,7 @@ def label_patterns(
 
 @kernel
 def fill_patterns(
-    shape: TreeShape, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, patterns: Patterns
+    shape: TreeShape, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, patterns: SubtreePatterns
 ) -> None:
     """Fill `held` and `maps` of patterns from the labels (D, n) of rows; `held` comes as zeros."""
     starts, held, map_starts, maps = patterns
@@ -148,7 +148,7 @@ def fill_patterns(
 
 @kernel
 def send_up(
-    shape: TreeShape, tables: LatentTables, patterns: Patterns, out: Messages, values: np.ndarray
+    shape: TreeShape, tables: LatentTables, patterns: SubtreePatterns, out: Messages, values: np.ndarray
 ) -> None:
     """Compute beliefs and messages from the leaves to the roots, and write log-probabilities of rows (n,).
 
@@ -203,7 +203,7 @@ def send_up(
 def send_down(
     shape: TreeShape,
     tables: LatentTables,
-    patterns: Patterns,
+    patterns: SubtreePatterns,
     sent: Messages,
     weights: np.ndarray,
     moves: np.ndarray,
