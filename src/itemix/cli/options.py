@@ -1,4 +1,4 @@
-"""The options that several commands share: how they are declared, completed, helped with and named in messages.
+"""The options that several commands share: declared, completed, and named in help and messages.
 
 A dataclass of options, such as `Reading`, stands for its fields: `grouped` unfolds it for typer.
 """
