@@ -144,6 +144,23 @@ def test_candidates_are_frequent_or_expected_to_be(fitted):
     assert np.allclose(found.mean, mean)
 
 
+def test_items_that_the_model_does_not_know_are_left_out(fitted):
+    """What is known is tested as if new items were not there, and the title says so."""
+    model, _, test = fitted
+    rows = [[*row, "new"] if i % 3 == 0 else row for i, row in enumerate(test.to_lists())]
+    rows[0].append("newer")
+    options = {"min_support": 0.05, "level": 1.0}
+    found, without = itemix.surprises(model, rows, **options), itemix.surprises(model, test, **options)
+    assert found.to_pandas().equals(without.to_pandas())
+    assert found.table(0).title.endswith(", without 2 items that the model does not know")
+    assert "without" not in without.table(0).title
+    summary = itemix.summarise(rows, model=model, min_support=0.05)
+    assert summary.table(0).title.endswith(", without 2 items that the model does not know")
+    odd = model.unusual(rows)
+    assert (odd.p_value == model.unusual(test).p_value).all()
+    assert odd.table(0).title.endswith(", without 2 items that the model does not know")
+
+
 def test_one_argument_divides_fits_and_tests():
     """With data alone, one half is fitted and the other one tested, and the title says so."""
     _, data = drawn(n=600)

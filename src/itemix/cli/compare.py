@@ -23,6 +23,7 @@ from itemix.errors import InvalidInputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from itemix.core.results import ColumnResult
     from itemix.core.transactions import Transactions
     from itemix.fitted import FittedModel
 
@@ -123,8 +124,6 @@ def compare(
     transactions whose shares differ. On a terminal the result is a table; in a pipe, lines with tabs between
     the columns; with -o, a file.
     """
-    from itemix.core.display import plural
-
     check_choice("--adjust", adjust, ADJUSTMENTS)
     check_output(output)
     refuse_repeated(source, other, reading.names)
@@ -155,9 +154,7 @@ def compare(
             from itemix.estimators import compare_components
 
             shifts = compare_components(first, second, **common, random_state=seed, progress=not output.quiet)
-            note(f"{shifts.table(0).title}, found in {watch.seconds() - began:.2f} s", quiet=output.quiet)
-            if not save(shifts, "component", output):
-                show_table(shifts, output.limit)
+            _show(shifts, "component", watch.seconds() - began, output)
             return
         found = find(
             first,
@@ -168,15 +165,22 @@ def compare(
             **common,
         )
         seconds = watch.seconds() - began
-    n_own = int((found.explained_by.lengths == 0).sum())
-    counted = f"{plural(len(found), 'itemset')} of {found.n_tested:,} that were tested differ"
-    note(
-        f"{counted}, {n_own:,} not by a part of them (q <= {level:g}), found in {seconds:.2f} s",
-        quiet=output.quiet,
-    )
-    found = found.own() if own else found
-    if not save(found, "itemset", output):
-        show_table(found, output.limit)
+    _show(found, "itemset", seconds, output, rows=found.own() if own else found)
+
+
+def _show(
+    result: "ColumnResult",
+    noun: str,
+    seconds: float,
+    output: Output,
+    *,
+    rows: "ColumnResult | None" = None,
+) -> None:
+    """Say what a result is and how long it took, and write it, or some of its rows, where it is wanted."""
+    note(f"{result.table(0).title}, found in {seconds:.2f} s", quiet=output.quiet)
+    shown = result if rows is None else rows
+    if not save(shown, noun, output):
+        show_table(shown, output.limit)
 
 
 def _groups(source: str, data: "Transactions", by: str, per: str | None, reading: Reading) -> list[str]:
@@ -366,9 +370,7 @@ def surprises(
         )
     with stopwatch(quiet=quiet) as watch:
         result = test(source, tested, **testing.as_arguments(), random_state=seed, progress=not quiet)
-    note(f"{result.table(0).title}, found in {watch.seconds():.2f} s", quiet=quiet)
-    if not save(result, "surprise", output):
-        show_table(result, output.limit)
+    _show(result, "surprise", watch.seconds(), output)
 
 
 def summarise(
@@ -412,9 +414,7 @@ def summarise(
     transactions = read_source(data, reading, quiet=quiet, beside=known)
     with stopwatch(quiet=quiet) as watch:
         result = explain(transactions, n, model=known, **testing.as_arguments())
-    note(f"{result.table(0).title}, found in {watch.seconds():.2f} s", quiet=quiet)
-    if not save(result, "itemset", output):
-        show_table(result, output.limit)
+    _show(result, "itemset", watch.seconds(), output)
 
 
 def unusual(
@@ -474,9 +474,7 @@ def unusual(
     with stopwatch(quiet=quiet) as watch:
         every = fitted.unusual(transactions, level=level, n_simulated=simulated, random_state=seed)
     result = every.top(int((every.p_value <= level).sum()))
-    note(f"{result.table(0).title}, found in {watch.seconds():.2f} s", quiet=quiet)
-    if not save(result, "transaction", output):
-        show_table(result, output.limit)
+    _show(result, "transaction", watch.seconds(), output)
 
 
 def _model(source: str, reading: Reading, quiet: bool) -> "FittedModel":

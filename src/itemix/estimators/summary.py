@@ -16,7 +16,6 @@ from sklearn.exceptions import ConvergenceWarning
 from itemix._checks import as_generator, check_choice, check_whole
 from itemix._runtime import interruptible, still_wanted
 from itemix.core.display import joined, plural
-from itemix.core.results import ColumnResult
 from itemix.core.sets import Sets
 from itemix.core.tables import TableColumns
 from itemix.core.transactions import Transactions, as_transactions
@@ -29,6 +28,7 @@ from itemix.mining.comparison import aligned_pair, compare_shares, groups_of
 from itemix.mining.measures import ADJUSTMENTS
 from itemix.mining.search import min_count
 from itemix.mining.surprise import (
+    Counted,
     aligned,
     candidates,
     check_false_share,
@@ -37,6 +37,7 @@ from itemix.mining.surprise import (
     p_and_q_values,
     tails,
     tested,
+    unknown_in_title,
 )
 from itemix.models.base import Model
 from itemix.models.maxent import TiltedMixture
@@ -45,7 +46,7 @@ from itemix.models.mixture import Mixture
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from itemix._typing import Floats, Ints, ModelLike, TransactionsLike
+    from itemix._typing import Floats, ModelLike, TransactionsLike
     from itemix.inference.loop import Seed
     from itemix.mining.comparison import ComponentShifts
     from itemix.mining.intervals import ErrorSource
@@ -59,7 +60,7 @@ _FEWEST = 2
 _ITEMS_TOLD = 4
 
 
-class Summary(ColumnResult):
+class Summary(Counted):
     """Itemsets that explain data, in the order in which they were taken: an immutable, columnar value.
 
     What is expected of a set is what the model expects once it knows the sets before it. `to_pandas` and the
@@ -81,49 +82,9 @@ class Summary(ColumnResult):
     __slots__ = ()
 
     @property
-    def sets(self) -> Sets:
-        """The itemsets."""
-        return self._columns.sets("itemsets")
-
-    @property
-    def count(self) -> Ints:
-        """The number of transactions that hold each set, shape (n,)."""
-        return self._columns.numbers("count")
-
-    @property
-    def support(self) -> Floats:
-        """The fraction of transactions that hold each set, shape (n,)."""
-        return self._columns.numbers("support")
-
-    @property
-    def expected(self) -> Floats:
-        """The support that is expected if the sets before are known, shape (n,)."""
-        return self._columns.numbers("expected")
-
-    @property
-    def ratio(self) -> Floats:
-        """How many times as frequent as expected each set is, shape (n,)."""
-        return self._columns.numbers("ratio")
-
-    @property
-    def p_value(self) -> Floats:
-        """The chance of a count so far from what is expected, shape (n,)."""
-        return self._columns.numbers("p_value")
-
-    @property
-    def q_value(self) -> Floats:
-        """The p value adjusted for all sets that were tested with it, shape (n,)."""
-        return self._columns.numbers("q_value")
-
-    @property
     def gain(self) -> Floats:
         """By how much the log-likelihood of all transactions rises with each set, shape (n,)."""
         return self._columns.numbers("gain")
-
-    @property
-    def n_transactions(self) -> int:
-        """The number of transactions."""
-        return int(self._columns.facts["n_transactions"])
 
     @property
     def is_complete(self) -> bool:
@@ -133,7 +94,7 @@ class Summary(ColumnResult):
     def _title(self) -> str:
         rest = "nothing else contradicts" if self.is_complete else "more would follow"
         what = f"Summary: {plural(len(self), 'itemset')} of {plural(self.n_transactions, 'transaction')}"
-        return joined([what, rest])
+        return joined([what, rest, unknown_in_title(self._columns.facts.get("n_unknown", 0))])
 
 
 @interruptible()
@@ -166,7 +127,7 @@ def surprises(
         `data`, they are divided at random: a Dirichlet process mixture is fitted to one half, and tested on
         the other.
     data : Transactions, data frame, matrix or list of lists, optional
-        Transactions that the model was not fitted to.
+        Transactions that the model was not fitted to. Items that it does not know are left out of them.
     min_support : float or int, default 0.01
         The threshold, as in `itemix.mine`, in the data that is tested.
     level : float, default 0.05
@@ -193,8 +154,8 @@ def surprises(
     Raises
     ------
     InvalidInputError
-        If the model has no posterior, the data is what it was fitted to, has other items or fewer than two
-        transactions, or an option has no meaning.
+        If the model has no posterior, the data is what it was fitted to, has mostly other items or fewer than
+        two transactions, or an option has no meaning.
 
     Examples
     --------
@@ -207,17 +168,17 @@ def surprises(
     True
     """
     level, side, adjust = check_test(level, side, adjust)
-    is_divided = data is None
+    is_divided, n_unknown = data is None, 0
     if data is None:
         fitted, tested_on = _divided(model, random_state, n_jobs, progress)
     else:
         fitted = FittedModel.of(model)
-        tested_on = tested_data(fitted, data)
+        tested_on, n_unknown = tested_data(fitted, data)
     mixture, source = beliefs(fitted)
     bounds: Any = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
     n = tested_on.n_transactions
     found = candidates(mixture, source, tested_on, min_count(min_support, n), side, **bounds)
-    facts = {"n_fitted": fitted.n_transactions, "is_divided": is_divided}
+    facts = {"n_fitted": fitted.n_transactions, "is_divided": is_divided, "n_unknown": n_unknown}
     return tested(found, n, level=level, side=side, adjust=adjust, facts=facts)
 
 
@@ -234,16 +195,16 @@ def beliefs(fitted: FittedModel) -> tuple[Model, ErrorSource]:
     return fitted.model, fitted.require_error_source()
 
 
-def tested_data(fitted: FittedModel, data: TransactionsLike) -> Transactions:
-    """Return the data to test a model on, over the model's items.
+def tested_data(fitted: FittedModel, data: TransactionsLike) -> tuple[Transactions, int]:
+    """Return the data to test a model on, over the model's items, and how many others were left out.
 
     Raises
     ------
     InvalidInputError
-        If it has other items or fewer than two transactions, or is what the model was fitted to.
+        If it has mostly other items or fewer than two transactions, or is what the model was fitted to.
     """
     fitted.require_error_source()
-    transactions = aligned(data, fitted.value.items)
+    transactions, n_unknown = aligned(data, fitted.value.items)
     _require_enough(transactions, _FEWEST)
     if _is_training(fitted, transactions):
         raise InvalidInputError(
@@ -257,7 +218,7 @@ def tested_data(fitted: FittedModel, data: TransactionsLike) -> Transactions:
             "expected data that the model was not fitted to, got data in which its items are as frequent as "
             "it expects, closer than chance allows; pass transactions that are not in its training data"
         )
-    return transactions
+    return transactions, n_unknown
 
 
 def _require_enough(data: Transactions, least: int) -> None:
@@ -458,6 +419,7 @@ def summarise(
     """
     check_whole("n", n, 20, least=1)
     level, side, adjust = check_test(level, side, adjust)
+    n_unknown = 0
     if model is None:
         transactions = as_transactions(data)
         _require_enough(transactions, _FEWEST)
@@ -465,7 +427,7 @@ def summarise(
         fitted = BayesianMixture(1).fit(transactions).fitted_
     else:
         fitted = FittedModel.of(model)
-        transactions = tested_data(fitted, data)
+        transactions, n_unknown = tested_data(fitted, data)
     mixture, source = beliefs(fitted)
     if not isinstance(mixture, Mixture):
         raise InvalidInputError(
@@ -475,7 +437,7 @@ def summarise(
     bounds: Any = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
     least = min_count(min_support, transactions.n_transactions)
     found = candidates(mixture, source, transactions, least, side, **bounds)
-    facts = {"level": level, "side": side, "adjust": adjust}
+    facts = {"level": level, "side": side, "adjust": adjust, "n_unknown": n_unknown}
     return _summary(mixture, found, transactions, n, facts)
 
 
