@@ -342,6 +342,16 @@ def surprises(
         ),
     ],
     data: _Data = None,
+    also: Annotated[
+        list[str] | None,
+        option(
+            "--also",
+            panel=_PANEL,
+            metavar="MODEL",
+            help="Another model of the same data, from another --seed: what they do not agree on is unsure. "
+            "May be repeated.",
+        ),
+    ] = None,
     testing: Testing,
     seed: Annotated[
         int,
@@ -358,10 +368,14 @@ def surprises(
     from itemix.estimators import surprises as test
 
     check_output(output)
-    refuse_repeated(model, data, reading.names)
+    others = also or []
+    refuse_repeated(model, *others, data, reading.names)
     quiet = output.quiet
     with opened(model, quiet=quiet) as found:
         source = read_model_or_data(found, reading, quiet=quiet)
+    if others and data is None:
+        raise InvalidInputError("expected --also with a model and data, got no data; name what is tested")
+    several = [_model(other, reading, quiet) for other in others]
     tested = None if data is None else read_source(data, reading, quiet=quiet, beside=source)
     if data is not None and found.kind != "model":
         raise InvalidInputError(
@@ -369,7 +383,8 @@ def surprises(
             f"{model} -o model.itemix"
         )
     with stopwatch(quiet=quiet) as watch:
-        result = test(source, tested, **testing.as_arguments(), random_state=seed, progress=not quiet)
+        models = [source, *several] if several else source
+        result = test(models, tested, **testing.as_arguments(), random_state=seed, progress=not quiet)
     _show(result, "surprise", watch.seconds(), output)
 
 

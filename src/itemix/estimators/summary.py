@@ -39,7 +39,7 @@ from itemix.mining.surprise import (
     tested,
     unknown_in_title,
 )
-from itemix.models.base import Model
+from itemix.models.base import Model, require_same_items
 from itemix.models.maxent import TiltedMixture
 from itemix.models.mixture import Mixture
 
@@ -99,7 +99,7 @@ class Summary(Counted):
 
 @interruptible()
 def surprises(
-    model: ModelLike | TransactionsLike,
+    model: ModelLike | Sequence[ModelLike] | TransactionsLike,
     data: TransactionsLike | None = None,
     *,
     min_support: float = 0.01,
@@ -121,11 +121,12 @@ def surprises(
 
     Parameters
     ----------
-    model : fitted estimator, FittedModel, or transactions
+    model : fitted estimator, FittedModel, a list of them, or transactions
         A model with a posterior, or one that is corrected. Its mixture is tested, without the correction, by
-        which it would know the sets of its training data by heart. If this is transactions, and there is no
-        `data`, they are divided at random: a Dirichlet process mixture is fitted to one half, and tested on
-        the other.
+        which it would know the sets of its training data by heart. Several models, fitted to the same data
+        from other seeds, are tested as one: what they do not agree on is uncertain, too, and there are fewer
+        false finds. If this is transactions, and there is no `data`, they are divided at random: a Dirichlet
+        process mixture is fitted to one half, and tested on the other.
     data : Transactions, data frame, matrix or list of lists, optional
         Transactions that the model was not fitted to. Items that it does not know are left out of them.
     min_support : float or int, default 0.01
@@ -170,49 +171,77 @@ def surprises(
     level, side, adjust = check_test(level, side, adjust)
     is_divided, n_unknown = data is None, 0
     if data is None:
-        fitted, tested_on = _divided(model, random_state, n_jobs, progress)
+        several: Sequence[FittedModel]
+        several, tested_on = _divided(model, random_state, n_jobs, progress)
     else:
-        fitted = FittedModel.of(model)
-        tested_on, n_unknown = tested_data(fitted, data)
-    mixture, source = beliefs(fitted)
+        several = _models_of(model)
+        tested_on, n_unknown = tested_data(several, data)
+    mixture, source = beliefs(*several)
     bounds: Any = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
     n = tested_on.n_transactions
     found = candidates(mixture, source, tested_on, min_count(min_support, n), side, **bounds)
-    facts = {"n_fitted": fitted.n_transactions, "is_divided": is_divided, "n_unknown": n_unknown}
+    facts = {"n_fitted": several[0].n_transactions, "is_divided": is_divided, "n_unknown": n_unknown}
     return tested(found, n, level=level, side=side, adjust=adjust, facts=facts)
 
 
-def beliefs(fitted: FittedModel) -> tuple[Model, ErrorSource]:
-    """Return what a model expects, and how sure it is: its mixture, or its correction if it has no posterior.
+def beliefs(*several: FittedModel) -> tuple[Model, ErrorSource]:
+    """Return what models expect together, and how sure they are.
+
+    That is the average of their mixtures and all of their posteriors. A single one without a posterior
+    believes its correction.
 
     Raises
     ------
     InvalidInputError
-        If it knows nothing of its error.
+        If one knows nothing of its error, or several have no posterior.
     """
-    if fitted.n_posteriors:
-        return fitted.of_itemsets, fitted.posteriors_of_itemsets
-    return fitted.model, fitted.require_error_source()
+    for fitted in several:
+        fitted.require_error_source()
+    if len(several) == 1 and not several[0].n_posteriors:
+        return several[0].model, several[0].error_source
+    mixtures = [fitted.of_itemsets for fitted in several]
+    if len(several) == 1:
+        return mixtures[0], several[0].posteriors_of_itemsets
+    for fitted, mixture in zip(several, mixtures, strict=True):
+        require_same_items(mixtures[0].items, mixture.items)
+        if not (fitted.n_posteriors and isinstance(mixture, Mixture)):
+            raise InvalidInputError(
+                f"expected mixtures with a posterior each, got {fitted.kind}; leave out that one"
+            )
+    return Mixture.stack(mixtures), tuple(p for fitted in several for p in fitted.posteriors_of_itemsets)
 
 
-def tested_data(fitted: FittedModel, data: TransactionsLike) -> tuple[Transactions, int]:
-    """Return the data to test a model on, over the model's items, and how many others were left out.
+def _models_of(source: ModelLike | Sequence[ModelLike] | TransactionsLike) -> list[FittedModel]:
+    """Return one model, or several."""
+    return [FittedModel.of(one) for one in (source if _are_models(source) else [source])]  # type: ignore[union-attr]
+
+
+def _are_models(source: object) -> bool:
+    """Whether this is a list of models; transactions are lists, too."""
+    return isinstance(source, list | tuple) and len(source) > 0 and all(map(_is_model, source))
+
+
+def _is_model(source: object) -> bool:
+    return hasattr(source, "fit") or isinstance(source, Model | FittedModel)
+
+
+def tested_data(several: Sequence[FittedModel], data: TransactionsLike) -> tuple[Transactions, int]:
+    """Return the data to test models on, over their items, and how many others were left out.
 
     Raises
     ------
     InvalidInputError
-        If it has mostly other items or fewer than two transactions, or is what the model was fitted to.
+        If it has mostly other items or fewer than two transactions, or is what a model was fitted to.
     """
-    fitted.require_error_source()
-    transactions, n_unknown = aligned(data, fitted.value.items)
+    mixture, source = beliefs(*several)
+    transactions, n_unknown = aligned(data, mixture.items)
     _require_enough(transactions, _FEWEST)
-    if _is_training(fitted, transactions):
+    if any(_is_training(fitted, transactions) for fitted in several):
         raise InvalidInputError(
             "expected data that the model was not fitted to, got its "
             f"{transactions.n_transactions:,} training transactions; leave the model out, and one half is "
             "fitted and the other one tested"
         )
-    mixture, source = beliefs(fitted)
     if fit_too_well(mixture.items, source, transactions):
         raise InvalidInputError(
             "expected data that the model was not fitted to, got data in which its items are as frequent as "
@@ -242,9 +271,9 @@ def _is_training(fitted: FittedModel, data: Transactions) -> bool:
 
 def _divided(
     source: ModelLike | TransactionsLike, random_state: Seed, n_jobs: int | None, progress: bool
-) -> tuple[FittedModel, Transactions]:
-    """Return a model of one half of transactions, and the other half."""
-    if hasattr(source, "fit") or isinstance(source, Model | FittedModel):
+) -> tuple[list[FittedModel], Transactions]:
+    """Return models of one half of transactions, and the other half."""
+    if _is_model(source) or _are_models(source):
         raise InvalidInputError(
             "expected transactions to test the model on, got none; try itemix.surprises(model, data), with "
             "data that it was not fitted to"
@@ -253,7 +282,7 @@ def _divided(
     _require_enough(transactions, 2 * _FEWEST)
     rng = as_generator(random_state)
     halves = transactions.split(0.5, random_state=rng)
-    return fit_to_test(halves[0], rng, n_jobs, progress), halves[1]
+    return [fit_to_test(halves[0], rng, n_jobs, progress)], halves[1]
 
 
 def fit_to_test(
@@ -427,7 +456,7 @@ def summarise(
         fitted = BayesianMixture(1).fit(transactions).fitted_
     else:
         fitted = FittedModel.of(model)
-        transactions, n_unknown = tested_data(fitted, data)
+        transactions, n_unknown = tested_data([fitted], data)
     mixture, source = beliefs(fitted)
     if not isinstance(mixture, Mixture):
         raise InvalidInputError(
