@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from itemix._typing import Floats, TransactionsLike
+    from itemix._typing import Floats, ModelLike, TransactionsLike
     from itemix.core.transactions import Transactions
     from itemix.correction import Choice
     from itemix.inference.chains import Chains
@@ -218,7 +218,7 @@ class FittedModel(Immutable):
     affinity: Affinity | None = None
 
     @classmethod
-    def of(cls, source: Any) -> FittedModel:  # noqa: ANN401 - anything at all
+    def of(cls, source: object) -> FittedModel:
         """Return a fitted model, or the one that an estimator holds.
 
         Parameters
@@ -560,7 +560,7 @@ class FittedModel(Immutable):
 
 
 def learn_recommender(
-    model: Any,  # noqa: ANN401 - anything that holds a model
+    model: ModelLike,
     transactions: TransactionsLike,
     *,
     refit: Callable[[Transactions], Model] | None = None,
@@ -599,7 +599,7 @@ def learn_recommender(
     return replace(fitted, affinity=found)
 
 
-def _fit_copy(estimator: Any, transactions: Transactions) -> Model:  # noqa: ANN401 - of any class
+def _fit_copy(estimator: ModelLike, transactions: Transactions) -> Model:
     """Return what a copy of an estimator learns from transactions, without a correction."""
     from sklearn.base import clone
 

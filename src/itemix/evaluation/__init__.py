@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from itemix._typing import Floats
+    from itemix._typing import Floats, ModelLike, TransactionsLike
     from itemix.core.items import Items
     from itemix.core.sets import Sets
     from itemix.models.base import Model
@@ -316,7 +316,7 @@ class Prediction(NamedTuple):
 
 
 def predict(
-    source: Any,  # noqa: ANN401 - itemsets, data or any model
+    source: ModelLike | TransactionsLike | Itemsets,
     min_support: float,
     train: Transactions | Partitions | None,
     n_jobs: int | None,
@@ -439,16 +439,16 @@ def _counted(sets: Sets, data: Transactions | Partitions) -> Floats:
     return support
 
 
-def _one_or_parts(data: Any) -> Transactions | Partitions:  # noqa: ANN401 - transactions in any form
+def _one_or_parts(data: TransactionsLike) -> Transactions | Partitions:
     return partitions(data) if isinstance(data, Chunks | Partitions) else as_transactions(data)
 
 
 def evaluate(
-    model: Any,  # noqa: ANN401 - a model of any kind, itemsets or transactions
-    test: Any,  # noqa: ANN401 - transactions in any form
+    model: ModelLike | TransactionsLike | Itemsets,
+    test: TransactionsLike,
     min_support: float,
     *,
-    train: Any = None,  # noqa: ANN401 - as above
+    train: TransactionsLike | None = None,
     n_jobs: int | None = -1,
     progress: bool = False,
 ) -> Evaluation:
