@@ -30,6 +30,7 @@ from itemix.mining.surprise import aligned, unusual
 from itemix.models.base import Model, as_model
 from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture
+from itemix.models.latent import LatentTree
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
 from itemix.models.posterior import matched_labels, nearest_labels
@@ -396,6 +397,9 @@ class FittedModel(Immutable):
     def _structure_in_words(self) -> str:
         if isinstance(self.value, TreeMixture):
             return display.plural(self.value.n_edges, "edge")
+        if isinstance(self.value, LatentTree):
+            edges, states = self.value.n_edges, self.value.n_states
+            return f"{display.plural(edges, 'edge')}, {display.plural(states, 'state')}"
         return (
             display.plural(len(self.value.itemsets), "itemset") if isinstance(self.value, MaxEntropy) else ""
         )

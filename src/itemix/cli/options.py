@@ -34,6 +34,7 @@ _OPTION_OF = {
     "consequents": "--consequent",
     "n_components": "--components",
     "n_causes": "--components",
+    "n_states": "--components",
     "n_init": "--starts",
     "n_jobs": "--threads",
     "random_state": "--seed",
