@@ -199,21 +199,23 @@ def beliefs(*several: FittedModel) -> tuple[Model, ErrorSource]:
         fitted.require_error_source()
     if len(several) == 1 and not several[0].n_posteriors:
         return several[0].model, several[0].error_source
-    mixtures = [fitted.of_itemsets for fitted in several]
     if len(several) == 1:
-        return mixtures[0], several[0].posteriors_of_itemsets
-    for fitted, mixture in zip(several, mixtures, strict=True):
-        require_same_items(mixtures[0].items, mixture.items)
+        return several[0].of_itemsets, several[0].posteriors_of_itemsets
+    mixtures = []
+    for fitted in several:
+        mixture = fitted.of_itemsets
         if not (fitted.n_posteriors and isinstance(mixture, Mixture)):
             raise InvalidInputError(
                 f"expected mixtures with a posterior each, got {fitted.kind}; leave out that one"
             )
+        require_same_items(several[0].value.items, mixture.items)
+        mixtures.append(mixture)
     return Mixture.stack(mixtures), tuple(p for fitted in several for p in fitted.posteriors_of_itemsets)
 
 
 def _models_of(source: ModelLike | Sequence[ModelLike] | TransactionsLike) -> list[FittedModel]:
     """Return one model, or several."""
-    return [FittedModel.of(one) for one in (source if _are_models(source) else [source])]  # type: ignore[union-attr]
+    return [FittedModel.of(one) for one in (source if _are_models(source) else [source])]
 
 
 def _are_models(source: object) -> bool:

@@ -275,7 +275,7 @@ class Measured:
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 HERE = Path(__file__).parent
-# An answer of up to so many steps takes a few milliseconds, so that it may hold up the event loop.
+# An answer of up to this many steps takes a few milliseconds, so that it may hold up the event loop.
 _STEPS_IN_THE_LOOP = 1_000_000
 _FRESH = {"cache-control": "no-store"}
 
@@ -490,7 +490,7 @@ async def within(
     """
     limit = Deadline(seconds)
     running = asyncio.get_running_loop().run_in_executor(pool, partial(_until, limit, work))
-    waited_for = {running} if gone is None else {running, gone}
+    waited_for: set[asyncio.Future[Any]] = {running} if gone is None else {running, gone}
     try:
         done, _ = await asyncio.wait(waited_for, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if running in done:
