@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         NotEnoughMemoryError,
         OutputError,
         TooManyItemsetsError,
+        UnknownGroupError,
         UnknownItemError,
     )
     from itemix.estimators import (
@@ -105,6 +106,7 @@ __all__ = [
     "TooManyItemsetsError",
     "Transactions",
     "TreeMixture",
+    "UnknownGroupError",
     "UnknownItemError",
     "compare",
     "compare_components",
@@ -164,6 +166,7 @@ _HOME = {
     "TooManyItemsetsError": "itemix.errors",
     "Transactions": "itemix.core.transactions",
     "TreeMixture": "itemix.models.trees",
+    "UnknownGroupError": "itemix.errors",
     "UnknownItemError": "itemix.errors",
     "compare": "itemix.mining.comparison",
     "compare_components": "itemix.estimators",
