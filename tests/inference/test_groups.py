@@ -183,7 +183,6 @@ def test_prior_is_learned():
     assert weak.memory(4) < 0.1
 
 
-@pytest.mark.filterwarnings("ignore:one of")
 def test_groups_predict_better():
     """The next transactions of customers are more probable with their groups than without."""
     data, labels = shoppers(2, n_groups=60)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from itemix._files import refuse_repeated
 from itemix.cli.options import (
+    Group,
     ModelOrData,
     Output,
     Reading,
@@ -30,7 +31,7 @@ from itemix.cli.output import (
     show_table,
     stopwatch,
 )
-from itemix.cli.sources import opened, read_for_passes, read_model_or_data, read_result, read_source
+from itemix.cli.sources import of_group, opened, read_for_passes, read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def mine(
             "result is exactly that of mining them.",
         ),
     ] = None,
+    group: Group = None,
     measure: Annotated[
         list[str] | None,
         option(
@@ -116,7 +118,7 @@ def mine(
     measures, sort = _measures(measure, sort, search)
     reading, where = reading.without_results(_COLUMNS)
     if search.several_supports:
-        _mine_at_several(source, search, where, verify, level, reading=reading, output=output)
+        _mine_at_several(source, search, where, verify, level, group=group, reading=reading, output=output)
         return
     search.check()
     check_output(output)
@@ -126,7 +128,7 @@ def mine(
     with stopwatch(quiet=output.quiet) as watch:
         with opened(source, quiet=output.quiet) as asked:
             own = reading if verify is None else replace(reading, where=None)
-            found = read_model_or_data(asked, own, quiet=output.quiet)
+            found = of_group(read_model_or_data(asked, own, quiet=output.quiet), group)
         sure = None if level is None else _with_error(found)
         if verify is None:
             itemsets = mined(found, search, output, watch)
@@ -172,6 +174,7 @@ def _mine_at_several(
     verify: str | None,
     level: float | None,
     *,
+    group: str | None,
     reading: Reading,
     output: Output,
 ) -> None:
@@ -189,7 +192,7 @@ def _mine_at_several(
     check_output(output)
     refuse_repeated(source, reading.names)
     with stopwatch(quiet=output.quiet) as watch, opened(source, quiet=output.quiet) as asked:
-        found = read_model_or_data(asked, reading, quiet=output.quiet)
+        found = of_group(read_model_or_data(asked, reading, quiet=output.quiet), group)
         families = [mined(found, one, output, watch) for one in searches]
     if where:
         families = [itemsets.where(*where) for itemsets in families]

@@ -362,7 +362,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             self._keep(self._finished(loop(callbacks=observers), selection))
             del loop  # and all that it holds of the data
             warn_of_fit(self, self._training)
-            if selection is None:
+            if selection is None and grouped is None:  # kinds of groups are what is looked for then
                 self._warn_of_one_kind()
             if grouped is not None and not self._training.interrupted:
                 self._learn_groups(transactions, grouped, workers, observers)
@@ -380,9 +380,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             wanted, got = "correction=None", f"correction={self.correction!r}"
         else:
             return
-        raise InvalidInputError(
-            f"expected {wanted} for a fit with groups, got {got}; leave out one of the two"
-        )
+        raise InvalidInputError(f"expected {wanted} for a fit with groups, got {got}; leave one of them out")
 
     def _learn_groups(
         self, transactions: Transactions, grouped: GroupCodes, workers: Workers, callbacks: Sequence[Callback]
