@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         ChowLiuTree,
         DirichletProcessMixture,
         IndependentModel,
+        LatentTreeModel,
         MaxEntropyModel,
         MultipleCauseMixture,
         Summary,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from itemix.mining.surprise import Surprises
     from itemix.models.causes import CauseMixture
     from itemix.models.corrected import CorrectedMixture
+    from itemix.models.latent import LatentTree
     from itemix.models.maxent import MaxEntropy
     from itemix.models.mixture import Mixture
     from itemix.models.trees import TreeMixture
@@ -89,6 +91,8 @@ __all__ = [
     "ItemixError",
     "Items",
     "Itemsets",
+    "LatentTree",
+    "LatentTreeModel",
     "MaxEntropy",
     "MaxEntropyModel",
     "MissingExtraError",
@@ -149,6 +153,8 @@ _HOME = {
     "ItemixError": "itemix.errors",
     "Items": "itemix.core.items",
     "Itemsets": "itemix.core.itemsets",
+    "LatentTree": "itemix.models.latent",
+    "LatentTreeModel": "itemix.estimators",
     "MaxEntropy": "itemix.models.maxent",
     "MaxEntropyModel": "itemix.estimators",
     "MissingExtraError": "itemix.errors",

@@ -22,14 +22,15 @@ from itemix.core.tables import TableColumns
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.inference import METHODS
+from itemix.inference.affinity import learn_affinity
 from itemix.mining import intervals as credible
 from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items, in_words, values_by_column
 from itemix.mining.surprise import aligned, unusual
-from itemix.models.affinity import learn_affinity
 from itemix.models.base import Model, as_model
 from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture
+from itemix.models.latent import LatentTree
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
 from itemix.models.posterior import matched_labels, nearest_labels
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from itemix._typing import Floats, TransactionsLike
+    from itemix._typing import Floats, ModelLike, TransactionsLike
     from itemix.core.transactions import Transactions
     from itemix.correction import Choice
     from itemix.inference.chains import Chains
@@ -122,14 +123,14 @@ class Training(Immutable):
 
 
 class ComponentsTable(ColumnResult):
-    """The components of a model, the largest first: how large each is, and what tells it from the others.
+    """The components of a model, the largest first: how large each is, and what sets it apart from others.
 
     Columns are component (as `predict` numbers them), share (of the transactions), size (how many of those
-    that the model was fitted to are expected in it), mean_basket (the mean number of items), items (that are
-    most telling, see `itemix.mining.characteristics`), and mostly (these with their probabilities there).
+    that the model was fitted to are expected in it), mean_basket (the mean number of items), items (the
+    typical ones, see `itemix.mining.characteristics`), and mostly (these with their probabilities there).
 
     Where the items come from a table of categories, each of its columns follows, with its most probable value
-    there. The columns that tell most of the components come first, and are shown instead of `mostly`.
+    there. The columns that say most about the components come first, and are shown instead of `mostly`.
     """
 
     __slots__ = ()
@@ -222,7 +223,7 @@ class FittedModel(Immutable):
     groups: Groups | None = None
 
     @classmethod
-    def of(cls, source: Any) -> FittedModel:  # noqa: ANN401 - anything at all
+    def of(cls, source: object) -> FittedModel:
         """Return a fitted model, or the one that an estimator holds.
 
         Parameters
@@ -405,6 +406,9 @@ class FittedModel(Immutable):
     def _structure_in_words(self) -> str:
         if isinstance(self.value, TreeMixture):
             return display.plural(self.value.n_edges, "edge")
+        if isinstance(self.value, LatentTree):
+            edges, states = self.value.n_edges, self.value.n_states
+            return f"{display.plural(edges, 'edge')}, {display.plural(states, 'state')}"
         return (
             display.plural(len(self.value.itemsets), "itemset") if isinstance(self.value, MaxEntropy) else ""
         )
@@ -628,10 +632,10 @@ class FittedModel(Immutable):
         data : transactions in any form
             The transactions, of the model's items.
         level : float, default 0.05
-            Of transactions with at most this p value, the items are told that are unexpected given the rest
+            Transactions with at most this p value also have the items that are unexpected given the rest
             (less than 5% probable), and those that are missing (more than 50% probable); three at most.
         n_simulated : int, default 10,000
-            How many transactions to draw. The least p value is one in so many.
+            How many transactions to draw. The least p value is about one in that many.
         random_state : int, Generator or None, default 0
             The seed.
 
@@ -654,7 +658,7 @@ class FittedModel(Immutable):
 
 
 def learn_recommender(
-    model: Any,  # noqa: ANN401 - anything that holds a model
+    model: ModelLike,
     transactions: TransactionsLike,
     *,
     refit: Callable[[Transactions], Model] | None = None,
@@ -662,10 +666,10 @@ def learn_recommender(
 ) -> FittedModel:
     """Return a fitted model that has learned to recommend items for complete baskets.
 
-    Two regressions of each item on all others are learned, and how much to trust them and the model. What is
-    chosen is chosen on a part of the transactions that the regressions have not seen, and so are the
-    probabilities made to be right. Data with fewer than 200 transactions of two items or more is too little:
-    the model is returned as it is.
+    Two regressions of each item on all others are learned, and how much to trust them and the model. All
+    choices are made on a part of the transactions that the regressions have not seen, and the probabilities
+    are calibrated there. Data with fewer than 200 transactions of two items or more is too little: the model
+    is returned as it is.
 
     Parameters
     ----------
@@ -693,7 +697,7 @@ def learn_recommender(
     return replace(fitted, affinity=found)
 
 
-def _fit_copy(estimator: Any, transactions: Transactions) -> Model:  # noqa: ANN401 - of any class
+def _fit_copy(estimator: ModelLike, transactions: Transactions) -> Model:
     """Return what a copy of an estimator learns from transactions, without a correction."""
     from sklearn.base import clone
 

@@ -26,12 +26,12 @@ from itemix.mining import query
 from itemix.models.base import Saved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
     from sklearn.base import BaseEstimator
 
-    from itemix._typing import Floats, TransactionsLike
+    from itemix._typing import Floats, MatrixLike, TransactionsLike
     from itemix.core import display
     from itemix.core.items import Items, Label
     from itemix.core.itemsets import Itemsets
@@ -102,7 +102,7 @@ def read_input(
 
 
 def counted(transactions: Transactions, sample_weight: npt.ArrayLike | None) -> Transactions:
-    """Return transactions of which each counts as often as is said; None leaves them as they are.
+    """Return transactions with these weights; None leaves them as they are.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _check_features(estimator: BaseEstimator, X: TransactionsLike, *, reset: boo
         raise InvalidInputError(f"{error}; give the columns that the model was fitted to") from None
 
 
-def _lists_of_names(X: Any) -> Any:  # noqa: ANN401 - whatever users have
+def _lists_of_names(X: TransactionsLike) -> Sequence[Any] | None:
     """Return lists of names, also those of a data frame with one column; None for other data."""
     if hasattr(X, "columns"):
         return lists_of_frame(X)
@@ -140,7 +140,7 @@ class _NotNumbersError(InvalidInputError, TypeError):
     """A matrix holds something other than numbers; scikit-learn's checks ask for a TypeError."""
 
 
-def _as_matrix(X: TransactionsLike) -> Any:  # noqa: ANN401 - an array or a sparse matrix
+def _as_matrix(X: TransactionsLike) -> MatrixLike:
     """Return a matrix of numbers with at least a row and a column, or say what is wrong with it.
 
     The messages have the words that scikit-learn's own checks of estimators look for.
@@ -417,7 +417,7 @@ class ComponentAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Answer
     n_components_: Learned[int]
 
     def components_table(self, n_items: int = 6) -> ComponentsTable:
-        """Return a row for each component, the largest first: share, size, mean basket, and what tells it.
+        """Return a row for each component, the largest first: share, size, mean basket, and typical items.
 
         Parameters
         ----------

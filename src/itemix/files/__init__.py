@@ -55,7 +55,7 @@ def save(model: MixtureEstimator | ModelEstimator | Model, path: str | os.PathLi
 
     Parameters
     ----------
-    model : fitted estimator, Mixture, CorrectedMixture, TreeMixture or MaxEntropy
+    model : fitted estimator, Mixture, CorrectedMixture, TreeMixture, LatentTree or MaxEntropy
         What to write.
     path : path
         Where to; by custom the name ends in .itemix.
@@ -104,7 +104,7 @@ def load(path: str | os.PathLike[str] | Held) -> ModelLike:
 
     Returns
     -------
-    fitted estimator, Mixture, CorrectedMixture, TreeMixture or MaxEntropy
+    fitted estimator, Mixture, CorrectedMixture, TreeMixture, LatentTree or MaxEntropy
         What was saved.
 
     Raises
@@ -507,7 +507,7 @@ def _read_posterior(content: Content, items: Items, counts: Counts) -> Posterior
 
 # The draws of Gibbs sampling, those of all chains one after the other, and the chains' traces.
 
-# A table of counts in memory has at most so many times the size of its compressed rows in a file.
+# A table of counts in memory has at most this many times the size of its compressed rows in a file.
 _MOST_TIMES_AS_LARGE = 256
 _TRACES = {"log_joint": np.float64, "n_components": np.int64, "alpha": np.float64}
 
