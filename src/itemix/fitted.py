@@ -26,7 +26,7 @@ from itemix.inference.affinity import learn_affinity
 from itemix.mining import intervals as credible
 from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items, in_words, values_by_column
-from itemix.mining.surprise import aligned, unusual
+from itemix.mining.surprise import unusual
 from itemix.models.base import Model, as_model
 from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture
@@ -630,7 +630,7 @@ class FittedModel(Immutable):
         Parameters
         ----------
         data : transactions in any form
-            The transactions, of the model's items.
+            The transactions. Items that the model does not know are left out.
         level : float, default 0.05
             Transactions with at most this p value also have the items that are unexpected given the rest
             (less than 5% probable), and those that are missing (more than 50% probable); three at most.
@@ -647,9 +647,8 @@ class FittedModel(Immutable):
         share = check_number("level", level, 0.05)
         if not 0 <= share <= 1:
             raise InvalidInputError(f"expected a level from 0 to 1, got {level!r}; try 0.05")
-        transactions = aligned(data, self.value.items)
         options: Any = {"level": share, "n_simulated": n_simulated, "random_state": random_state}
-        return unusual(self.model, transactions, **options)
+        return unusual(self.model, data, **options)
 
     def diagnostics(self) -> dict[str, dict[str, float]]:
         """Return R-hat and effective sample size of the traces of chains; empty without chains."""

@@ -246,7 +246,7 @@ class Answers(Saved, ABC):
         Parameters
         ----------
         X : transactions in any form
-            The transactions.
+            The transactions. Items that the model does not know are left out.
         level : float, default 0.05
             The p value up to which it is told which items are unexpected or missing.
         n_simulated : int, default 10,000
@@ -254,9 +254,9 @@ class Answers(Saved, ABC):
         random_state : int, Generator or None, default 0
             The seed.
         """
-        return self._fitted().unusual(
-            self._transactions(X), level=level, n_simulated=n_simulated, random_state=random_state
-        )
+        names = _lists_of_names(X)
+        data = self._transactions(X) if names is None else Transactions.from_lists(names)
+        return self._fitted().unusual(data, level=level, n_simulated=n_simulated, random_state=random_state)
 
     def score_samples(self, X: TransactionsLike) -> Floats:
         """Return the log-probability of each transaction, shape (n_transactions,)."""
