@@ -176,6 +176,7 @@ def test_transactions_of_ones_own_decide(blocks):
     [
         ({"method": "densest"}, "expected method to be one of|expected method as"),
         ({"validation": [["a"]]}, "expected validation only with method='density'"),
+        ({"method": "density", "groups": [0, 1] * 10}, "expected groups=None with method='density'"),
         ({"method": "density"}, "expected at least 50 transactions to choose a family"),
     ],
 )

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from itemix._runtime import Workers
     from itemix._typing import TransactionsLike
+    from itemix.inference.groups import GroupsLike
     from itemix.inference.loop import Callback, Run, Seed
     from itemix.inference.priors import Hyperparameter
     from itemix.inference.selection import Selection
@@ -476,35 +477,38 @@ def fit_recommended(
     *,
     random_state: Seed | np.random.RandomState,
     n_jobs: int | None,
+    groups: GroupsLike | None,
     quiet: bool,
 ) -> DirichletProcessMixture:
     """Fit the recommended model; see `itemix.fit`."""
-    model = DirichletProcessMixture(correction="auto", random_state=random_state, n_jobs=n_jobs)
+    correction = "auto" if groups is None else None
+    model = DirichletProcessMixture(correction=correction, random_state=random_state, n_jobs=n_jobs)
     if isinstance(data, Partitions):
         if data.item_counts().sum() > _MOST_SAMPLED and data.n_transactions > _FIRST_SAMPLED:
             with shown_progress("fit", data.n_transactions, quiet=quiet) as callbacks:
                 return _fit_where_it_lies(model, data, callbacks)
         data = Transactions.concatenate(list(data))
     if not quiet:
-        sys.stderr.write(f"itemix.fit: {recommendation(data)}\n")
+        sys.stderr.write(f"itemix.fit: {recommendation(data, groups)}\n")
     with shown_progress("fit", data.n_transactions, quiet=quiet) as callbacks:
-        return fit_as_recommended(model, data, callbacks)
+        return fit_as_recommended(model, data, callbacks, groups)
 
 
-def recommendation(transactions: Transactions) -> str:
+def recommendation(transactions: Transactions, groups: GroupsLike | None = None) -> str:
     """Say what is chosen for data of this size, and why."""
     size = f"{transactions.n_transactions:,} transactions of {transactions.n_items:,} items"
     how = "sampled by four chains"
     if _is_large(transactions):
         how = f"too many to sample at once: {_FIRST_SAMPLED:,} are sampled first, and all go on from there"
-    return (
-        "a Dirichlet process mixture by Gibbs sampling, its prior learned, corrected by the transactions; "
-        f"{size}, {how}"
-    )
+    besides = "corrected by the transactions" if groups is None else "with what groups have of their own"
+    return f"a Dirichlet process mixture by Gibbs sampling, its prior learned, {besides}; {size}, {how}"
 
 
 def fit_as_recommended(
-    model: DirichletProcessMixture, transactions: Transactions, callbacks: Sequence[Callback]
+    model: DirichletProcessMixture,
+    transactions: Transactions,
+    callbacks: Sequence[Callback],
+    groups: GroupsLike | None = None,
 ) -> DirichletProcessMixture:
     """Set the parameters of a model that suit the data, and fit it; see `fit`."""
     model.set_params(**_RECOMMENDED)
@@ -519,7 +523,7 @@ def fit_as_recommended(
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 first = clone(model).set_params(n_init=1, correction=None).fit(part, callbacks=callbacks)
             model.set_params(init=first.mixture_, **_GOING_ON)
-        model.fit(transactions, callbacks=callbacks)
+        model.fit(transactions, callbacks=callbacks, groups=groups)
         if not model._training.interrupted:  # noqa: SLF001 - of this module
             _learn_to_recommend(model, transactions, callbacks)
     model.set_params(init=None, **_RECOMMENDED)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from itemix._typing import TransactionsLike
+    from itemix.inference.groups import GroupsLike
     from itemix.inference.loop import Callback, Seed
 
 Density = DirichletProcessMixture | MultipleCauseMixture | ChowLiuMixture | LatentTreeModel
@@ -46,7 +47,7 @@ _MOST_CAUSE_CELLS = 3e7
 _N_CAUSES = 8
 
 
-class Family(NamedTuple):
+class DensityFamily(NamedTuple):
     """A family of models: what it is called, and estimators of growing size, the first of which is tried."""
 
     name: str
@@ -71,6 +72,7 @@ def fit(
     n_jobs: int | None = ...,
     progress: bool = ...,
     sample_weight: npt.ArrayLike | None = ...,
+    groups: GroupsLike | None = ...,
 ) -> DirichletProcessMixture: ...
 @overload
 def fit(
@@ -82,6 +84,7 @@ def fit(
     n_jobs: int | None = ...,
     progress: bool = ...,
     sample_weight: npt.ArrayLike | None = ...,
+    groups: GroupsLike | None = ...,
 ) -> Density: ...
 def fit(
     data: TransactionsLike | str | os.PathLike[str],
@@ -92,6 +95,7 @@ def fit(
     n_jobs: int | None = -1,
     progress: bool = True,
     sample_weight: npt.ArrayLike | None = None,
+    groups: GroupsLike | None = None,
 ) -> Density:
     """Fit the recommended model, with everything chosen well: the front door.
 
@@ -124,6 +128,9 @@ def fit(
     sample_weight : array of int, optional
         How many transactions each one stands for: whole numbers; fractions are refused. Those of 0 are left
         out.
+    groups : array of labels, or str, optional
+        The customer, store or month of each transaction, or the column of ids that says so: see
+        `DirichletProcessMixture.fit`. Such a model has no correction, and is of no other family.
 
     Returns
     -------
@@ -148,24 +155,37 @@ def fit(
 
     check_choice("method", method, ("recommended", "density"))
     quiet = not check_flag("progress", progress)
-    if validation is not None and method != "density":
+    if method == "density" and groups is not None:
+        raise InvalidInputError(
+            "expected groups=None with method='density', whose families have none, got groups; leave one out"
+        )
+    if method == "recommended" and validation is not None:
         raise InvalidInputError(
             "expected validation only with method='density', got it without; leave it out"
         )
+    source: Transactions | Partitions
     if isinstance(data, Chunks | Partitions):
+        if groups is not None:
+            raise InvalidInputError(
+                "expected transactions in memory for a fit with groups, got some in parts; leave groups out"
+            )
         if sample_weight is not None:
             raise InvalidInputError(
                 "expected sample_weight=None for transactions in parts, got weights; give the parts counts"
             )
-        parts = partitions(data)
-        if method == "recommended":
-            return fit_recommended(parts, random_state=random_state, n_jobs=n_jobs, quiet=quiet)
-        data = Transactions.concatenate(list(parts))
-    transactions = counted(transactions_of(data), sample_weight)
+        source = partitions(data)
+    else:
+        if groups is not None and sample_weight is not None:
+            raise InvalidInputError(
+                "expected sample_weight=None for a fit with groups, got weights; leave one out"
+            )
+        source = counted(transactions_of(data), sample_weight)
     if method == "recommended":
-        return fit_recommended(transactions, random_state=random_state, n_jobs=n_jobs, quiet=quiet)
-    judges = None if validation is None else transactions_of(validation).align_items(transactions.items)
-    return fit_density(transactions, judges, random_state=random_state, n_jobs=n_jobs, quiet=quiet)
+        return fit_recommended(source, random_state=random_state, n_jobs=n_jobs, groups=groups, quiet=quiet)
+    if isinstance(source, Partitions):
+        source = Transactions.concatenate(list(source))
+    judges = None if validation is None else transactions_of(validation).align_items(source.items)
+    return fit_density(source, judges, random_state=random_state, n_jobs=n_jobs, quiet=quiet)
 
 
 def fit_density(
@@ -196,25 +216,25 @@ def _said(text: str) -> None:
     sys.stderr.write(f"itemix.fit: {text}\n")
 
 
-def families(transactions: Transactions, **common: Any) -> list[Family]:  # noqa: ANN401 - parameters
+def families(transactions: Transactions, **common: Any) -> list[DensityFamily]:  # noqa: ANN401 - parameters
     """Return the families that are tried on some transactions, the quickest first."""
     n, few = transactions.n_transactions, {**common, "max_iter": 100}
     found = [
-        Family(
+        DensityFamily(
             "latent tree",
             tuple(LatentTreeModel(n_states, **common) for n_states in (16, 32, 64)),
         ),
-        Family(
+        DensityFamily(
             "mixture of trees",
             tuple(ChowLiuMixture(K, pooling=50.0, **few) for K in (10, 20, 40) if n >= 4 * K),
         ),
-        Family(
+        DensityFamily(
             "mixture",
             (DirichletProcessMixture(min(100, n), inference="variational", beta="learn", **few),),
         ),
     ]
     if transactions.n_rows * 2.0**_N_CAUSES <= _MOST_CAUSE_CELLS:
-        found.append(Family("causes", (MultipleCauseMixture(_N_CAUSES, **common),)))
+        found.append(DensityFamily("causes", (MultipleCauseMixture(_N_CAUSES, **common),)))
     return found
 
 
@@ -273,7 +293,7 @@ def choose_density(
 
 
 def grown(
-    family: Family, learned: Transactions, judges: Transactions, callbacks: Sequence[Callback]
+    family: DensityFamily, learned: Transactions, judges: Transactions, callbacks: Sequence[Callback]
 ) -> Iterator[Tried]:
     """Fit the models of a family from the smallest on, as long as the larger ones are worth it."""
     before = -np.inf
