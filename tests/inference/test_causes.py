@@ -35,9 +35,8 @@ def test_sums_over_states_are_products_of_matrices():
 
 
 @pytest.mark.parametrize("n_causes", [1, 3])
-def test_the_gradient_is_that_of_differences(n_causes, data, monkeypatch):
-    """Of every parameter, ties and baseline included; differences need double precision."""
-    monkeypatch.setattr(causes, "_PRECISION", np.float64)
+def test_the_gradient_is_that_of_differences(n_causes, data):
+    """Of every parameter, ties and baseline included."""
     posterior, (parameters, strengths) = start_of(CauseRows(data), n_causes)
     parameters = Parameters(parameters.ties + 0.3, parameters.baseline, parameters.effects)
     state = posterior.at(parameters, strengths)

@@ -41,7 +41,7 @@ _SHARE = 0.1
 _MOST_JUDGES = 10_000
 _FEWEST = 50
 # A larger model of a family is tried if the one before it was better by so much for each transaction.
-_WORTH_MORE = 0.01
+WORTH_MORE = 0.01
 # So many states of causes and rows are quick enough to be tried.
 _MOST_CAUSE_CELLS = 3e7
 _N_CAUSES = 8
@@ -298,23 +298,40 @@ def grown(
     """Fit the models of a family from the smallest on, as long as the larger ones are worth it."""
     before = -np.inf
     for estimator in family.sizes:
-        still_wanted()
-        size = _size_of(estimator)
-        tell_stage(callbacks, f"trying a {family.name} of {size}")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if isinstance(estimator, LatentTreeModel):
-                estimator.fit(learned, validation=judges, callbacks=callbacks)
-            else:
-                estimator.fit(learned, callbacks=callbacks)
-        training = estimator.fitted_.training
-        if training is not None and training.interrupted:
-            raise KeyboardInterrupt
-        score = float(estimator.fitted_.value.log_likelihood(judges).mean())
-        yield Tried(f"{family.name} of {size}", estimator, score)
-        if score < before + _WORTH_MORE:
+        found = judged(family.name, estimator, learned, judges, callbacks)
+        yield found
+        if found.score < before + WORTH_MORE:
             return
-        before = score
+        before = found.score
+
+
+def judged(
+    name: str,
+    estimator: Density,
+    learned: Transactions,
+    judges: Transactions,
+    callbacks: Sequence[Callback] = (),
+) -> Tried:
+    """Fit one model of a family, and return how probable the transactions that judge are.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C ended the fit.
+    """
+    still_wanted()
+    name = f"{name} of {_size_of(estimator)}"
+    tell_stage(callbacks, f"trying a {name}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if isinstance(estimator, LatentTreeModel):
+            estimator.fit(learned, validation=judges, callbacks=callbacks)
+        else:
+            estimator.fit(learned, callbacks=callbacks)
+    training = estimator.fitted_.training
+    if training is not None and training.interrupted:
+        raise KeyboardInterrupt
+    return Tried(name, estimator, float(estimator.fitted_.value.log_likelihood(judges).mean()))
 
 
 def _size_of(estimator: Density) -> str:
