@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mining import machine
 from pages import page_parser, parse, publish
+from sklearn.base import clone
 
 import itemix
 from itemix.estimators.front_door import WORTH_MORE, families, judged
@@ -50,8 +51,6 @@ def read(folder: Path, name: str, part: str) -> Transactions:
 def measure(folder: Path, name: str, kept: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     """Yield what `itemix.fit(train, method="density", validation=valid)` tries, one model after the other."""
     train, valid, test = (read(folder, name, part) for part in ("train", "valid", "test"))
-    for family in families(train[:100], random_state=0, n_jobs=1):  # so that all is compiled
-        judged(family.name, family.sizes[0].set_params(max_iter=2), train[:100], valid[:100])
     before = {one["size"]: one for one in kept}
     found: list[dict[str, Any]] = []
     for family in families(train, random_state=0, n_jobs=1):
@@ -59,6 +58,8 @@ def measure(folder: Path, name: str, kept: list[dict[str, Any]]) -> Iterator[lis
         for size, estimator in enumerate(family.sizes):
             key = f"{family.name} {size}"
             if key not in before:
+                few = clone(estimator).set_params(max_iter=2)
+                judged(family.name, few, train[:100], valid[:100])  # so that all is compiled
                 began = time.process_time()
                 tried = judged(family.name, estimator, train, valid)
                 before[key] = {

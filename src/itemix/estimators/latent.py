@@ -109,7 +109,7 @@ class LatentTreeModel(Climb, ModelEstimator):
         held_out: float = 0.1,
         n_init: int = 1,
         max_iter: int = 200,
-        tol: float = 5e-4,
+        tol: float = 2e-3,
         random_state: Seed | np.random.RandomState = None,
         verbose: int = 0,
         n_jobs: int | None = None,
