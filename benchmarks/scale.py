@@ -228,8 +228,8 @@ def engines() -> dict[str, Any]:
     works: dict[str, Callable[[Any], Any]] = {
         "mine at 0.5%": lambda source: itemix.mine(source, 0.005, n_jobs=n_jobs),
         "mine at 0.05%": lambda source: itemix.mine(source, 0.0005, n_jobs=n_jobs),
-        "fit by EM, 10 components, 10 iterations": lambda source: itemix.BernoulliMixture(
-            10, init="random", max_iter=10, tol=0, random_state=0, n_jobs=n_jobs
+        "fit by EM, 10 components, 5 iterations": lambda source: itemix.BernoulliMixture(
+            10, init="random", max_iter=5, tol=0, random_state=0, n_jobs=n_jobs
         ).fit(source),
     }
     warnings.simplefilter("ignore")
@@ -370,7 +370,7 @@ def show_memory(rows: Any) -> list[str]:  # noqa: ANN401 - of JSON
         "## Memory", "",
         "The peak of private memory above what the process had, for Parquet of 1,000,000 Quest-like baskets",
         f"({rows[0]['size'] / 2**20:,.0f} MB as transactions), and of 4,000,000. Chunks are of 16 MiB, mined",
-        "at 0.5%. What is mapped of the file, or of a cache, does not count: the system may take it back.", "",
+        "at 0.5%. What is mapped of a file or a cache does not count: the system may take it back.", "",
         *table(["file", "work", "MB", "share of the transactions"], body),
     ]  # fmt: skip
 
