@@ -20,6 +20,7 @@ from itemix import (
     ChowLiuTree,
     DirichletProcessMixture,
     IndependentModel,
+    LatentTreeModel,
     MaxEntropyModel,
     MultipleCauseMixture,
 )
@@ -36,6 +37,7 @@ MAKERS = {
     "gsdpm": lambda: DirichletProcessMixture(5, random_state=0, **GIBBS),
     "causes": lambda: MultipleCauseMixture(2, random_state=0),
     "chow-liu-mixture": lambda: ChowLiuMixture(2, random_state=0),
+    "latent-tree": lambda: LatentTreeModel(3, random_state=0),
     "chow-liu": ChowLiuTree,
     "maxent": lambda: MaxEntropyModel(min_support=0.1, max_len=2),
     "independent": IndependentModel,

@@ -34,6 +34,7 @@ _OPTION_OF = {
     "consequents": "--consequent",
     "n_components": "--components",
     "n_causes": "--components",
+    "n_states": "--components",
     "n_init": "--starts",
     "n_jobs": "--threads",
     "random_state": "--seed",
@@ -200,6 +201,15 @@ ModelOrData = Annotated[
         show_default=False,
         autocompletion=data_sources,
         help="A model that itemix fit has saved; or transactions: a file, - or dataset:NAME.",
+    ),
+]
+Group = Annotated[
+    str | None,
+    option(
+        "--group",
+        panel="Of whom",
+        metavar="LABEL",
+        help="Ask for one group of a model that itemix fit --groups has made: a customer, a store, a month.",
     ),
 ]
 Quiet = Annotated[

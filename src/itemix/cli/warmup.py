@@ -260,6 +260,7 @@ PATHS: dict[str, dict[str, Callable[[], None]]] = {
         "the default fit": _default,
         "a corrected model": _corrected,
         "trees": _fit_by("ChowLiuMixture", n_components=2),
+        "a latent tree": _fit_by("LatentTreeModel", n_states=2, max_iter=2),
         "maximum entropy": _max_entropy,
     },
 }

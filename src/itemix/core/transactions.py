@@ -857,6 +857,15 @@ class Transactions:
         arrays = (part.to_numpy(zero_copy_only=False) for part in parts)
         return {key: each_transaction(self, array) for key, array in zip(names, arrays, strict=True)}
 
+    def id_fields(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns of ids that have names, a value for each row; none if ids are one column."""
+        import pyarrow as pa
+
+        if self._ids is None or not pa.types.is_struct(self._ids.type):
+            return {}
+        parts = zip(self._ids.type, self._ids.flatten(), strict=True)
+        return {field.name: part.to_numpy(zero_copy_only=False) for field, part in parts}
+
     def to_arrow(self) -> pa.Table:
         """Return an Arrow table with a list of names for each transaction, in the column items."""
         import pyarrow as pa
