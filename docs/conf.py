@@ -1,12 +1,13 @@
 """Settings of Sphinx for the site: `make docs` builds it into build/site."""
 
 import re
-from importlib.metadata import version as version_of
+
+import itemix
 
 project = "itemix"
 author = "The itemix developers"
 copyright = author  # noqa: A001 - the name that Sphinx asks for
-version = release = version_of("itemix")
+version = release = itemix.__version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]
 root_doc = "index"
