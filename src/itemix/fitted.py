@@ -30,6 +30,7 @@ from itemix.mining.surprise import aligned, unusual
 from itemix.models.base import Model, as_model
 from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture
+from itemix.models.latent import LatentTree
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
 from itemix.models.posterior import matched_labels, nearest_labels
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from itemix._typing import Floats, TransactionsLike
+    from itemix._typing import Floats, ModelLike, TransactionsLike
     from itemix.core.transactions import Transactions
     from itemix.correction import Choice
     from itemix.inference.chains import Chains
@@ -218,7 +219,7 @@ class FittedModel(Immutable):
     affinity: Affinity | None = None
 
     @classmethod
-    def of(cls, source: Any) -> FittedModel:  # noqa: ANN401 - anything at all
+    def of(cls, source: object) -> FittedModel:
         """Return a fitted model, or the one that an estimator holds.
 
         Parameters
@@ -396,6 +397,9 @@ class FittedModel(Immutable):
     def _structure_in_words(self) -> str:
         if isinstance(self.value, TreeMixture):
             return display.plural(self.value.n_edges, "edge")
+        if isinstance(self.value, LatentTree):
+            edges, states = self.value.n_edges, self.value.n_states
+            return f"{display.plural(edges, 'edge')}, {display.plural(states, 'state')}"
         return (
             display.plural(len(self.value.itemsets), "itemset") if isinstance(self.value, MaxEntropy) else ""
         )
@@ -560,7 +564,7 @@ class FittedModel(Immutable):
 
 
 def learn_recommender(
-    model: Any,  # noqa: ANN401 - anything that holds a model
+    model: ModelLike,
     transactions: TransactionsLike,
     *,
     refit: Callable[[Transactions], Model] | None = None,
@@ -599,7 +603,7 @@ def learn_recommender(
     return replace(fitted, affinity=found)
 
 
-def _fit_copy(estimator: Any, transactions: Transactions) -> Model:  # noqa: ANN401 - of any class
+def _fit_copy(estimator: ModelLike, transactions: Transactions) -> Model:
     """Return what a copy of an estimator learns from transactions, without a correction."""
     from sklearn.base import clone
 

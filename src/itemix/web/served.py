@@ -22,8 +22,8 @@ from itemix._files import Held
 from itemix._runtime import deadline, still_wanted
 from itemix.errors import InvalidInputError, ItemixError, TooManyItemsetsError
 from itemix.fitted import FittedModel
+from itemix.mining import counts
 from itemix.mining import intervals as credible
-from itemix.mining import passes
 from itemix.mining.mine import mine
 from itemix.models.base import as_model
 
@@ -359,7 +359,7 @@ class Served:
         """Return the fraction of the data that holds each of some sets, or None if there is no data."""
         if self.data is None:
             return None
-        return passes.count(sets, self.data) / max(self.data.n_transactions, 1)
+        return counts.count(sets, self.data) / max(self.data.n_transactions, 1)
 
     @property
     def components(self) -> AnyComponents | None:
