@@ -40,6 +40,20 @@ with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     server.terminate()
 assert b"bread" in answer
 """,
+    "arviz": "itemix.BayesianMixture(2, inference='gibbs', max_iter=20, random_state=0).fit(tx).to_arviz()",
+    "mcp": """
+import asyncio, os, subprocess, sys
+command = ["-m", "itemix", "mcp", "baskets.itemix"]
+try:
+    from mcp import Client, StdioServerParameters, stdio_client
+except ImportError:
+    sys.exit(subprocess.run([sys.executable, *command], check=False).returncode)
+async def tools():
+    transport = stdio_client(StdioServerParameters(command=sys.executable, args=command, env={**os.environ}))
+    async with Client(transport) as client:
+        return {tool.name for tool in (await client.list_tools()).tools}
+assert {"mine", "rules", "query"} <= asyncio.run(tools())
+""",
     "dask": """
 try:
     import dask.bag, distributed
