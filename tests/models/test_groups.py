@@ -110,6 +110,20 @@ def test_favourites_come_first(model):
     assert favourite in best
 
 
+def test_next_items_of_many_groups(model):
+    """All groups at once have the items that each has on its own, also in another order, and in a frame."""
+    labels = ["customer 7", "customer 3", "customer 7"]
+    offers = model.recommend_groups(4, labels=labels)
+    for row, label in enumerate(labels):
+        own = model.group(label).value.item_probabilities
+        assert offers[1][row] == pytest.approx(np.sort(own)[::-1][:4], rel=1e-9)
+        assert own[offers[0][row]] == pytest.approx(offers[1][row], rel=1e-9)
+    frame = model.recommend_groups(2).to_pandas()
+    assert list(frame["group"].unique()) == list(model.fitted_.groups.labels)
+    with pytest.raises(UnknownGroupError, match="got 'customer 99'"):
+        model.recommend_groups(labels=["customer 99"])
+
+
 def test_similar_groups_are_the_cosine(model):
     """Similarity is the cosine between what item probabilities have beyond the common ones."""
     groups, common = model.fitted_.groups, model.mixture_.item_probabilities

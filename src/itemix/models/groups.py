@@ -262,6 +262,34 @@ class Groups(Immutable):
         rho[components] += sizes
         return rho
 
+    def item_probabilities(self, common: Mixture, codes: Ints) -> Floats:
+        """Return the probability of each item in the next transaction of some groups, (len(codes), n_items).
+
+        Parameters
+        ----------
+        common : Mixture
+            The mixture that the groups were learned with.
+        codes : array of int
+            The positions of the groups.
+        """
+        weights, memory = self._expected(common, codes)
+        found: Floats = weights @ common.probs
+        groups = np.repeat(np.arange(len(codes)), np.diff(memory.indptr))
+        found[groups, memory.indices] += memory.data
+        return np.clip(found, 0.0, 1.0, out=found)
+
+    def _expected(self, common: Mixture, codes: Ints) -> tuple[Floats, sparse.csr_array]:
+        """Return the weights and the sparse memory that item probabilities of groups are made of."""
+        n = self._n_transactions[codes]
+        own = self._prior.memory(n)
+        weights = _matrix(self._sizes, codes, common.n_components).toarray()
+        weights += self._prior.concentration * common.weights
+        weights *= ((1 - own) / weights.sum(axis=1))[:, None]
+        memory = _matrix(self._memory, codes, common.n_items)
+        seen = np.maximum(self._prior.weight(n), 1.0)
+        memory.data *= np.repeat(own / seen, np.diff(memory.indptr))
+        return weights, memory
+
     def similar(self, common: Mixture, label: object, n: int = 5) -> list[SimilarGroup]:
         """Return the groups that depart most alike from what is common, the most similar first.
 
@@ -296,15 +324,8 @@ class Groups(Immutable):
         products, norms = np.empty(self.n_groups), np.empty(self.n_groups)
         gram, phi_p, phi_d = common.probs @ common.probs.T, common.probs @ p, common.probs @ d
         for first in range(0, self.n_groups, _GROUPS_AT_A_TIME):
-            rows = slice(first, min(first + _GROUPS_AT_A_TIME, self.n_groups))
-            n = self._n_transactions[rows]
-            own = self._prior.memory(n)
-            weights = _matrix(self._sizes, rows, common.n_components).toarray()
-            weights += self._prior.concentration * common.weights
-            weights *= ((1 - own) / weights.sum(axis=1))[:, None]
-            memory = _matrix(self._memory, rows, common.n_items)
-            seen = np.maximum(self._prior.weight(n), 1.0)
-            memory.data *= np.repeat(own / seen, np.diff(memory.indptr))
+            rows = np.arange(first, min(first + _GROUPS_AT_A_TIME, self.n_groups))
+            weights, memory = self._expected(common, rows)
             products[rows] = weights @ phi_d + memory @ d - p @ d
             squares = ((weights @ gram) * weights).sum(axis=1)
             squares += 2 * ((memory @ common.probs.T) * weights).sum(axis=1) + memory.power(2).sum(axis=1)
@@ -327,7 +348,7 @@ class Groups(Immutable):
 
         n = self._n_transactions
         component, share = np.full(self.n_groups, -1), np.zeros(self.n_groups)
-        matrix = _matrix(self._sizes, slice(0, self.n_groups), common.n_components).tocoo()
+        matrix = _matrix(self._sizes, np.arange(self.n_groups), common.n_components).tocoo()
         labels = np.arange(common.n_components) if component_labels is None else component_labels
         merged = (matrix.data, (matrix.row, labels[matrix.col]))
         own = sparse.csr_array(merged, (self.n_groups, int(labels.max()) + 1))
@@ -361,14 +382,15 @@ def _row(rows: ValuedRows, g: int) -> tuple[Codes, Floats]:
     return codes[offsets[g] : offsets[g + 1]], values[offsets[g] : offsets[g + 1]]
 
 
-def _matrix(rows: ValuedRows, chosen: slice, n_columns: int) -> sparse.csr_array:
+def _matrix(rows: ValuedRows, chosen: Ints, n_columns: int) -> sparse.csr_array:
     """Return some compressed rows as a matrix with values of its own."""
     from scipy import sparse
 
     offsets, codes, values = rows
-    ends = offsets[chosen.start : chosen.stop + 1]
-    part = slice(int(ends[0]), int(ends[-1]))
-    return sparse.csr_array((values[part].copy(), codes[part], ends - ends[0]), (len(ends) - 1, n_columns))
+    lengths = np.diff(offsets)[chosen]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.arange(ends[-1]) + np.repeat(offsets[chosen] - ends[:-1], lengths)
+    return sparse.csr_array((values[places], codes[places], ends), (len(chosen), n_columns))
 
 
 def _checked_prior(prior: GroupPrior) -> GroupPrior:
