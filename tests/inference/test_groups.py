@@ -206,6 +206,9 @@ def test_group_none_and_missing_labels():
     assert model.fitted_.groups.n_groups == 39
     assert model.fitted_.groups.n_transactions.sum() == len(data) - labels.count("customer 5")
     assert model.group(None) is model.fitted_
+    kept = [t for t, label in enumerate(some) if label is not None]
+    grouped = group_codes([some[t] for t in kept], data[kept])
+    assert learn_groups(model.mixture_, data[kept], grouped, Workers(1)) == model.fitted_.groups
     with pytest.raises(UnknownGroupError, match="expected one of 39 known groups, got 'customer 5'; did you"):
         model.probability(["item 1"], group="customer 5")
 
