@@ -346,7 +346,7 @@ def show_growth(rows: Any) -> list[str]:  # noqa: ANN401 - of JSON
     for row in rows:
         times = [f"{seconds:.3g}" for seconds in row["seconds"]]
         a, b, c = row["seconds"]
-        cells = [row["data"], f"{row['support']:.4g}", f"{row['found'][2]:,}", *times]
+        cells = [row["data"], f"{100 * row['support']:.4g}%", f"{row['found'][2]:,}", *times]
         body.append([*cells, f"{b / a:.1f}", f"{c / b:.1f}"])
     head = [
         "data", "support", "itemsets at 10^7", "10^5 rows", "10^6", "10^7", "10^6 / 10^5", "10^7 / 10^6",
@@ -413,7 +413,7 @@ def show_spark(rows: Any) -> list[str]:  # noqa: ANN401 - of JSON
     """Show Spark's FPGrowth."""
     body = [
         [
-            f"{row['size']:,}", f"{row['support']:.4g}", f"{row['found']:,}", f"{row['ours']:.2f}",
+            f"{row['size']:,}", f"{100 * row['support']:.4g}%", f"{row['found']:,}", f"{row['ours']:.2f}",
             f"{row['spark']:.1f}", f"{row['wall']:.1f}", str(row["parts"]),
             f"{row['spark'] / row['ours']:,.0f}",
         ]
@@ -445,7 +445,7 @@ RENDER = {
 def main() -> None:
     """Measure the parts that are asked for, and write the page of all that were measured."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--parts", nargs="*", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     kept = None if arguments.output is None else arguments.output.with_suffix(".json")
