@@ -23,10 +23,11 @@ from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.inference import METHODS
 from itemix.inference.affinity import learn_affinity
+from itemix.inference.chains import as_arviz
 from itemix.mining import intervals as credible
 from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items, in_words, values_by_column
-from itemix.mining.surprise import aligned, unusual
+from itemix.mining.surprise import unusual
 from itemix.models.base import Model, as_model
 from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import numpy.typing as npt
+    import xarray as xr
 
     from itemix._typing import Floats, ModelLike, TransactionsLike
     from itemix.core.transactions import Transactions
@@ -630,7 +632,7 @@ class FittedModel(Immutable):
         Parameters
         ----------
         data : transactions in any form
-            The transactions, of the model's items.
+            The transactions. Items that the model does not know are left out.
         level : float, default 0.05
             Transactions with at most this p value also have the items that are unexpected given the rest
             (less than 5% probable), and those that are missing (more than 50% probable); three at most.
@@ -647,14 +649,53 @@ class FittedModel(Immutable):
         share = check_number("level", level, 0.05)
         if not 0 <= share <= 1:
             raise InvalidInputError(f"expected a level from 0 to 1, got {level!r}; try 0.05")
-        transactions = aligned(data, self.value.items)
         options: Any = {"level": share, "n_simulated": n_simulated, "random_state": random_state}
-        return unusual(self.model, transactions, **options)
+        return unusual(self.model, data, **options)
 
     def diagnostics(self) -> dict[str, dict[str, float]]:
         """Return R-hat and effective sample size of the traces of chains; empty without chains."""
         chains = None if self.training is None else self.training.chains
         return {} if chains is None else chains.diagnostics()
+
+    def to_arviz(
+        self, n_draws: int = 100, *, random_state: int | np.random.Generator | None = 0
+    ) -> xr.DataTree:
+        """Return draws from the posterior, and the traces of a sampler, in the data structure of ArviZ.
+
+        Its group `posterior` has `weights` (the largest first, as components of different draws are numbered
+        differently) and `item_probabilities`, by chain and draw; `sample_stats` has the traces of a sampler:
+        `log_joint`, `n_components` and `alpha` after burn-in. Other fits have one chain and no traces.
+
+        Parameters
+        ----------
+        n_draws : int, default 100
+            How many draws to take for each chain. The samples that the chain has kept take turns.
+        random_state : int, Generator or None, default 0
+            The seed.
+
+        Returns
+        -------
+        xarray.DataTree
+            What `arviz` plots and summarises.
+
+        Raises
+        ------
+        InvalidInputError
+            If the model is no mixture with a posterior.
+        MissingExtraError
+            If ArviZ is not installed: `pip install 'itemix[arviz]'`.
+        """
+        check_whole("n_draws", n_draws, 100, least=1)
+        if not self.posteriors:
+            raise InvalidInputError(
+                f"expected a mixture with a posterior, got {self.kind}; fit BayesianMixture or "
+                "DirichletProcessMixture"
+            )
+        chains = None if self.training is None else self.training.chains
+        if chains is None:
+            return as_arviz([self.posteriors], {}, n_draws, random_state)
+        kept = [[draw.posterior() for draw in chain.draws] for chain in chains.chains]
+        return as_arviz(kept, chains.traces(), n_draws, random_state)
 
 
 def learn_recommender(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import pandas as pd
+    import xarray as xr
     from sklearn.base import BaseEstimator
 
     from itemix._typing import Floats, MatrixLike, TransactionsLike
@@ -246,7 +247,7 @@ class Answers(Saved, ABC):
         Parameters
         ----------
         X : transactions in any form
-            The transactions.
+            The transactions. Items that the model does not know are left out.
         level : float, default 0.05
             The p value up to which it is told which items are unexpected or missing.
         n_simulated : int, default 10,000
@@ -254,9 +255,9 @@ class Answers(Saved, ABC):
         random_state : int, Generator or None, default 0
             The seed.
         """
-        return self._fitted().unusual(
-            self._transactions(X), level=level, n_simulated=n_simulated, random_state=random_state
-        )
+        names = _lists_of_names(X)
+        data = self._transactions(X) if names is None else Transactions.from_lists(names)
+        return self._fitted().unusual(data, level=level, n_simulated=n_simulated, random_state=random_state)
 
     def score_samples(self, X: TransactionsLike) -> Floats:
         """Return the log-probability of each transaction, shape (n_transactions,)."""
@@ -560,6 +561,20 @@ class MixtureAnswers(Climb, ErrorAnswers, ComponentAnswers):
     counts_: Learned[Counts] = Learned("training.counts")
     n_components_: Learned[int] = Learned("components.n_components")
     n_batches_: Learned[int] = Learned("training.n_batches")
+
+    def to_arviz(
+        self, n_draws: int = 100, *, random_state: int | np.random.Generator | None = 0
+    ) -> xr.DataTree:
+        """Return draws from the posterior as ArviZ has them; see `FittedModel.to_arviz`.
+
+        Parameters
+        ----------
+        n_draws : int, default 100
+            How many draws to take for each chain.
+        random_state : int, Generator or None, default 0
+            The seed.
+        """
+        return self._fitted().to_arviz(n_draws, random_state=random_state)
 
     def predict_proba(self, X: TransactionsLike) -> Floats:
         """Return the probability of each component given each transaction, shape (n_transactions, K).
