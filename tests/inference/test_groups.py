@@ -203,6 +203,21 @@ def test_merged_rows_stand_for_several():
     )
 
 
+def test_groups_are_learned_anew(fitted):
+    """`fit_groups` learns what `fit` learns, of the same mixture, and takes in what has come since."""
+    model, data, labels = fitted
+    other = DirichletProcessMixture(4, random_state=0).fit(data)
+    assert other.fit_groups(data, labels).fitted_.groups == model.fitted_.groups
+    assert other.mixture_ == model.mixture_
+    more = Transactions.concatenate([data, Transactions.from_lists([["item 7"]]).align_items(data.items)])
+    before = other.probability(["item 7"], group="customer 3")
+    other.fit_groups(more, [*labels, "customer 3"])
+    assert other.probability(["item 7"], group="customer 3") > before + 0.05
+    assert other.fitted_.groups.n_transactions.sum() == len(data) + 1
+    with pytest.raises(InvalidInputError, match="expected a model without a correction"):
+        DirichletProcessMixture(4, correction=5.0, random_state=0).fit(data).fit_groups(data, labels)
+
+
 def test_prior_is_learned():
     """The past of customers with favourites predicts them; it does not where all are alike."""
     data, labels = shoppers(1)
