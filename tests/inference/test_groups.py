@@ -218,6 +218,17 @@ def test_groups_are_learned_anew(fitted):
         DirichletProcessMixture(4, correction=5.0, random_state=0).fit(data).fit_groups(data, labels)
 
 
+def test_only_the_last_transactions_of_large_groups_count(monkeypatch):
+    """Of a group with more transactions than are looked at, it is as if the last ones were all."""
+    mixture, data, codes = drawn(7, n=60, G=3)
+    kept = np.sort(np.concatenate([np.flatnonzero(codes == g)[-9:] for g in range(3)]))
+    monkeypatch.setattr(inference, "_best_prior", lambda *_: PRIORS[1])
+    few = learn_groups(mixture, data.of_rows(kept), GroupCodes(codes[kept], Items(range(3))), Workers(1))
+    monkeypatch.setattr(inference, "_MOST_OF_A_GROUP", 9)
+    assert learn_groups(mixture, data, GroupCodes(codes, Items(range(3))), Workers(1)) == few
+    assert few.n_transactions.tolist() == [9, 9, 9]
+
+
 def test_prior_is_learned():
     """The past of customers with favourites predicts them; it does not where all are alike."""
     data, labels = shoppers(1)
