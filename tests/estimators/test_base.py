@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from itemix import Transactions
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators import BayesianMixture, BernoulliMixture, ChowLiuMixture, DirichletProcessMixture
+from itemix.inference.priors import alike_in_frequency
 from itemix.models.mixture import Mixture
 
 
