@@ -36,7 +36,7 @@ GroupsLike = Sequence[Any] | npt.NDArray[Any] | str
 _POINTS = 70
 _CELLS_AT_A_TIME = 1 << 20
 _NEAREST_TO_CERTAIN = 1e-12
-# The prior is learned from so many transactions, of at most so many of a group.
+# The prior is learned from about this many transactions, and at most this many of each group.
 _LEARNED_FROM = 4_000
 _LEARNED_FROM_A_GROUP = 300
 _MOST_TRIED = 80
@@ -172,7 +172,7 @@ def log_likelihood(
 
 
 def _grouped(transactions: Transactions, codes: Ints, chosen: Ints, most: int | None = None) -> GroupedRows:
-    """Return the transactions of some groups, at most so many of each."""
+    """Return the transactions of some groups, up to a number of each."""
     place = np.full(max(int(codes.max(initial=-1)), int(chosen.max(initial=-1))) + 2, -1)
     place[chosen] = np.arange(len(chosen))
     own = place[codes]  # of no group, -1, is the last place, which is -1
@@ -296,7 +296,7 @@ def _part(rows: GroupedRows, first: int, last: int) -> GroupedRows:
 
 
 def _block_ends(starts: Ints, most: int, n_transactions: int) -> Ints:
-    """Return where blocks of groups begin and end: of about so many transactions, and of at most so many."""
+    """Return where blocks of groups begin and end: of about n_transactions, and of at most `most` groups."""
     G = len(starts) - 1
     wanted = np.arange(0, int(starts[-1]), n_transactions)
     return np.unique(np.concatenate([np.searchsorted(starts[:-1], wanted), np.arange(0, G, most), [0, G]]))

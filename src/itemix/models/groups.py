@@ -45,7 +45,7 @@ class GroupPrior(NamedTuple):
         The probability that an item of a group with a long past is taken from memory, from 0 to 1. Each item
         has a loyalty of its own, drawn around this one: see `Groups`.
     half : float
-        After so many transactions this probability has reached half of that.
+        The number of transactions after which this probability has reached half of that.
     fading : float
         How much each transaction counts in the memory for what the next one counts, above 0 and up to 1.
     """
