@@ -120,7 +120,7 @@ class Groups(Immutable):
     loyalty : array, shape (n_items,)
         The loyalty of each item: see `GroupPrior`.
     n_transactions : array of int, shape (G,)
-        How many transactions each group has had.
+        How many transactions each group has had; of large groups the last 10,000 count.
     sizes, memory : triple of arrays
         Compressed rows (offsets, codes, values), one for each group: how many of its transactions each
         component holds, and how often it remembers each item.
