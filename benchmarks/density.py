@@ -119,8 +119,8 @@ def page_of(kept: dict[str, list[dict[str, Any]]]) -> str:
     return f"""# What predicts unseen transactions best
 
 Measured by `benchmarks/density.py` on {machine()}.
-The figures are the mean log-likelihood of a transaction of the test part. Models are fitted to the training part; the validation part says when latent trees stop, and which size of a
-family is taken. The one that `itemix.fit(train, method="density", validation=valid)` takes is in bold: the
+The figures are the mean log-likelihood of a transaction of the test part. Models are fitted to the training
+part; the validation part says when latent trees stop, and which size of a family is taken. The one that `itemix.fit(train, method="density", validation=valid)` takes is in bold: the
 validation part prefers it.
 
 | family | {" | ".join(sets)} |
@@ -130,7 +130,8 @@ validation part prefers it.
 The best published figures that could be found are those of hidden Chow-Liu trees (Liu and Van den Broeck
 2021, from their logs) and of a later table of the same family. What is taken is within 0.1 of them, or
 better, on {len(close)} of {len(sets)} sets: {", ".join(close)}.
-A mixture of trees is ahead of latent trees on {", ".join(ahead) or "none of them"}. Mixtures have few sizes here, and a fixed pooling;
+A mixture of trees is ahead of latent trees on {", ".join(ahead) or "none of them"}.
+Mixtures have few sizes here, and a fixed pooling;
 [the results of the paper's methods](../results.md#density-yardstick) have larger searches.
 
 Everything that was tried, with the number of parameters and the processor time of the fit:
