@@ -120,8 +120,8 @@ def page_of(kept: dict[str, list[dict[str, Any]]]) -> str:
 
 Measured by `benchmarks/density.py` on {machine()}.
 The figures are the mean log-likelihood of a transaction of the test part. Models are fitted to the training
-part; the validation part says when latent trees stop, and which size of a family is taken. The one that `itemix.fit(train, method="density", validation=valid)` takes is in bold: the
-validation part prefers it.
+part; the validation part says when latent trees stop, and which size of a family is taken. The one that
+`itemix.fit(train, method="density", validation=valid)` takes is in bold: the validation part prefers it.
 
 | family | {" | ".join(sets)} |
 |---|{"---:|" * len(sets)}
