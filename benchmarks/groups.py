@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 KEPT = Path(__file__).parent.parent / "docs" / "benchmarks" / "groups.json"
 K = 10
-RIDGES = (100.0, 300.0, 1000.0, 3000.0)
+RIDGES = (10.0, 30.0, 100.0, 300.0, 1000.0)
 COLUMNS = ("what is known", "NDCG@10", "error", "log-likelihood", "parameters of groups", "learned in")
 
 
