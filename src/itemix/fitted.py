@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from itemix._arrays import Immutable, protected
-from itemix._checks import as_generator, check_number, check_whole
+from itemix._checks import as_generator, check_flag, check_number, check_whole
+from itemix._runtime import progress_of, still_wanted
 from itemix.core import display
 from itemix.core.itemsets import Itemsets
 from itemix.core.results import ColumnResult
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from itemix._typing import Floats, ModelLike, TransactionsLike
+    from itemix.core.items import Label
     from itemix.core.transactions import Transactions
     from itemix.correction import Choice
     from itemix.inference.chains import Chains
@@ -64,6 +66,7 @@ __all__ = ["FittedModel", "Training", "learn_recommender"]
 
 # A component of variational inference that is expected to hold less than this of one transaction is not used.
 USED = 0.5
+_CELLS_AT_A_TIME = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +266,7 @@ class FittedModel(Immutable):
         A learned prior is stronger, because that predicts whole transactions best. But it draws the items of
         each component towards those of all, and so the supports of itemsets towards independence.
         """
-        if self.training is None or self.training.prior is None or self.training.prior.strength <= 1:
+        if self.training is None or self.training.prior is None or self.training.prior.is_weak:
             return self.value
         if self.training.chains is not None:
             return self.training.chains.mixture_by_weak_priors()
@@ -527,6 +530,51 @@ class FittedModel(Immutable):
         """
         groups, common = self._with_groups()
         return groups.similar(common, label, n)
+
+    def recommend_groups(
+        self, n: int = 5, *, labels: Iterable[Label] | None = None, progress: bool = False
+    ) -> query.ManyOffers:
+        """Return the n most probable items of the next transaction of each group, whatever else is in it.
+
+        Parameters
+        ----------
+        n : int
+            How many items.
+        labels : iterable of str or int, optional
+            The groups; all by default.
+        progress : bool
+            Whether to show how far it is.
+
+        Returns
+        -------
+        ManyOffers
+            Codes and probabilities, shape (n_groups, n) each. ``to_pandas()`` has the column ``group``.
+
+        Raises
+        ------
+        UnknownGroupError
+            If there is no such group.
+        InvalidInputError
+            If the model was fitted without groups.
+        """
+        groups, common = self._with_groups()
+        known = groups.labels
+        codes = (
+            np.arange(len(known)) if labels is None else np.array([groups.code(name) for name in labels], int)
+        )
+        n = min(check_whole("n", n, 5, least=0), common.n_items)
+        found = np.empty((len(codes), n), dtype=np.int32), np.empty((len(codes), n))
+        step = max(1, _CELLS_AT_A_TIME // common.n_items)
+        with progress_of("recommending", shown=check_flag("progress", progress)) as shown:
+            for first in range(0, len(codes), step):
+                still_wanted()
+                if shown is not None:
+                    shown.tell(f"{first:,}/{len(codes):,} groups", first, len(codes))
+                rows = slice(first, first + step)
+                chances = groups.item_probabilities(common, codes[rows])
+                found[0][rows] = query.best_columns(chances, n)
+                found[1][rows] = np.take_along_axis(chances, found[0][rows].astype(np.int64), axis=1)
+        return query.ManyOffers(*found, common.items, {"group": known.labels[codes]})
 
     def _with_groups(self) -> tuple[Groups, Mixture]:
         """Return the groups, and the mixture that is common to them."""

@@ -25,7 +25,7 @@ def model(store):
 
 def test_everything_is_chosen(store, model):
     """It is sampled, its prior is learned, it is corrected, it recommends, and knows how sure it is."""
-    assert (model.inference, model.beta) == ("gibbs", "learn")
+    assert (model.inference, model.beta) == ("gibbs", "learn-by-frequency")
     assert model.corrected_.transactions.n_transactions == len(store)
     assert model.correction_choice_.best == model.corrected_.worth
     assert model.fitted_.affinity is not None

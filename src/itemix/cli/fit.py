@@ -116,7 +116,7 @@ class Fitting:
         option(
             "--beta",
             panel=_MODEL,
-            metavar="X|learn",
+            metavar="X|learn|learn-by-frequency",
             help="Prior of the presence of an item, its frequency by default; learn: also its strength.",
         ),
     ] = None
@@ -276,7 +276,7 @@ class Fitting:
         return {
             "components": None if is_process and components == "auto" else components,
             "alpha": _number_or("--alpha", self.alpha, "learn", float),
-            "beta": _number_or("--beta", self.beta, "learn", float),
+            "beta": _number_or("--beta", self.beta, "learn", float, "learn-by-frequency"),
             "correction": _correction(self.correction),
             "pooling": _number_or("--pooling", self.pooling, "auto", float),
             "itemset_support": as_support(self.itemset_support, "--itemset-support"),
@@ -343,10 +343,10 @@ def _correction(text: str) -> float | str | None:
 
 
 def _number_or(
-    option_name: str, text: str | None, word: str, number: type[int | float]
+    option_name: str, text: str | None, word: str, number: type[int | float], *more: str
 ) -> float | str | None:
-    """Return the value of an option that takes a number or one word; None if it was not given."""
-    if text is None or text == word:
+    """Return the value of an option that takes a number or one of some words; None if it was not given."""
+    if text is None or text in (word, *more):
         return text
     try:
         return number(text)

@@ -302,6 +302,16 @@ class Answers(Saved, ABC):
         """Return a row for each group, those with most transactions first; see `FittedModel.groups_table`."""
         return self._fitted().groups_table()
 
+    def recommend_groups(
+        self, n: int = 5, *, labels: Iterable[Label] | None = None, progress: bool = False
+    ) -> query.ManyOffers:
+        """Return the n most probable items of the next transaction of each group, as codes and probabilities.
+
+        `labels` names groups, all by default; `progress` says whether to show how far it is. See
+        `FittedModel.recommend_groups`.
+        """
+        return self._fitted().recommend_groups(n, labels=labels, progress=progress)
+
     def similar_groups(self, label: Label, n: int = 5) -> list[SimilarGroup]:
         """Return the groups that depart from what is common most as one does; see `Groups.similar`."""
         return self._fitted().similar_groups(label, n)

@@ -26,7 +26,7 @@ from itemix.inference.chains import Chains, Schedule, sample
 from itemix.inference.em import Variational
 from itemix.inference.gibbs import GibbsSampler, default_max_components
 from itemix.inference.loop import shown_progress, tell_stage
-from itemix.inference.priors import DataTotals, Prior, Weights, make_prior
+from itemix.inference.priors import DataTotals, Prior, Weights, alike_in_frequency, make_prior
 from itemix.inference.start import PROCESS_LABELS, label_starter
 from itemix.io.chunks import Chunks
 from itemix.io.partitions import Partitions, partitions
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from itemix._runtime import Workers
-    from itemix._typing import TransactionsLike
+    from itemix._typing import Codes, TransactionsLike
     from itemix.inference.groups import GroupsLike
     from itemix.inference.loop import Callback, Run, Seed
     from itemix.inference.priors import Hyperparameter
@@ -57,7 +57,8 @@ alpha : float or "learn"
     Concentration of the weights, 1.5 in the paper; or learned from the data.
 beta, gamma : float, array of float, shape (n_items,), or None
     The Beta prior of the item probabilities. By default beta is the item's frequency and gamma is one minus
-    that, as in the paper; beta="learn" also learns the strength of that prior.
+    that, as in the paper; beta="learn" also learns the strength of that prior, one for all items, and
+    beta="learn-by-frequency" one for items that are about as frequent.
 n_init : int
     How many starts; the best is kept. For sampling, how many chains; all are averaged.
 init : {"sampled", "k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
@@ -135,6 +136,7 @@ def with_shared_words(cls: T) -> T:
 
 
 _INFERENCES = "variational", "gibbs"
+LEARNED_STRENGTHS = "learn", "learn-by-frequency"
 # By sampling: for the run, and for each draw that is kept.
 _BYTES_A_CELL, _BYTES_A_CELL_AND_DRAW = 15, 50
 _TOLERANCE = {"variational": 1e-4, "gibbs": 0.01}
@@ -212,7 +214,7 @@ class _Bayesian(MixtureEstimator):
     def _algorithm(
         self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: DataTotals
     ) -> Variational:
-        return Variational(rows, self._prior(totals), start, *self._learned())
+        return Variational(rows, self._prior(totals), start, *self._learned(totals))
 
     def _expected(self, rows: Rows, tables: ScoreTables) -> tuple[Counts, float]:
         counts, bound = super()._expected(rows, tables)
@@ -260,15 +262,16 @@ class _Bayesian(MixtureEstimator):
         # The process may start from a mixture of any number of components.
         is_any_number = isinstance(start, Mixture) and self._weights == "sticks"
         labels = label_starter(start, transactions, None if is_any_number else n_components)
-        prior = self._prior(DataTotals(transactions.item_counts(), transactions.n_transactions))
-        learn_alpha, learn_strength = self._learned()
+        totals = DataTotals(transactions.item_counts(), transactions.n_transactions)
+        prior = self._prior(totals)
+        learn_alpha, learned_strengths = self._learned(totals)
         return GibbsSampler(
             transactions,
             prior,
             labels,
             n_components,
             learn_alpha=learn_alpha,
-            learn_strength=learn_strength,
+            learned_strengths=learned_strengths,
             max_components=self._max_components(transactions.n_items),
         )
 
@@ -289,23 +292,31 @@ class _Bayesian(MixtureEstimator):
             totals.item_totals,
             totals.n_transactions,
             alpha=1.5 if _is_learn("alpha", self.alpha) else self.alpha,
-            beta=None if _is_learn("beta", self.beta) else self.beta,
+            beta=None if _is_learn("beta", self.beta, LEARNED_STRENGTHS) else self.beta,
             gamma=self.gamma,
             weights=self._weights,
         )
 
-    def _learned(self) -> tuple[bool, bool]:
-        return _is_learn("alpha", self.alpha), _is_learn("beta", self.beta)
+    def _learned(self, totals: DataTotals) -> tuple[bool, tuple[Codes, ...]]:
+        """Return whether alpha is learned, and of which items a common strength of their prior is."""
+        groups: tuple[Codes, ...] = ()
+        if _is_learn("beta", self.beta, LEARNED_STRENGTHS):
+            if self.beta == "learn":
+                groups = (np.arange(len(totals.item_totals), dtype=np.int32),)
+            else:
+                groups = alike_in_frequency(totals.item_totals, totals.n_transactions)
+        return _is_learn("alpha", self.alpha), groups
 
     def _tolerance(self) -> float:
         return _TOLERANCE[self.inference] if self.tol is None else base.check_tol(self.tol)
 
 
-def _is_learn(name: str, value: object) -> bool:
+def _is_learn(name: str, value: object, words: tuple[str, ...] = ("learn",)) -> bool:
     if not isinstance(value, str):
         return False
-    if value != "learn":
-        raise InvalidInputError(f"expected {name} as a number or 'learn', got {value!r}; try 1.0")
+    if value not in words:
+        allowed = " or ".join(repr(word) for word in words)
+        raise InvalidInputError(f"expected {name} as a number or {allowed}, got {value!r}; try 1.0")
     return True
 
 
@@ -449,7 +460,7 @@ class DirichletProcessMixture(_Bayesian):
         most = self._max_components(fitted.value.n_items)
         if chains is None or max(float(chain.n_components[-1]) for chain in chains.chains) < most:
             return
-        learn = "" if _is_learn("beta", self.beta) else "try beta='learn', or "
+        learn = "" if _is_learn("beta", self.beta, LEARNED_STRENGTHS) else "try beta='learn', or "
         base.warn(
             f"{type(self).__name__} met its bound of max_components={most}; {learn}raise max_components, or "
             "use the model as it is"
@@ -468,7 +479,8 @@ _MOST_SAMPLED = 600_000
 _FIRST_SAMPLED = 25_000
 # Samples of several chains average better than several of one. Learned strengths of the prior predict better.
 _RECOMMENDED = {
-    "inference": "gibbs", "beta": "learn", "n_init": 4, "n_samples": 1, "thin": 1, "tol": 0.1, "max_iter": 100
+    "inference": "gibbs", "beta": "learn-by-frequency", "n_init": 4, "n_samples": 1, "thin": 1, "tol": 0.1,
+    "max_iter": 100,
 }  # fmt: skip
 # From a mixture of a part, two iterations over all transactions are enough.
 _GOING_ON = {"n_init": 2, "max_iter": 2}

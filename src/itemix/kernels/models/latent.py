@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from itemix.kernels.models.probability import AskedSets
 
 
-# Numbers are scaled before they get smaller, and quotients are of larger ones.
+# Numbers are scaled up before they get smaller than this, and never divided by smaller ones.
 _SMALL = 1e-100
 
 
