@@ -13,12 +13,12 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from itemix._checks import check_choice, check_flag
+from itemix._checks import check_choice
 from itemix._runtime import count_threads, interruptible
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.estimators import base
-from itemix.estimators.answers import Learned, counted
+from itemix.estimators.answers import Learned
 from itemix.estimators.base import MixtureEstimator
 from itemix.fitted import FittedModel, Training, learn_recommender
 from itemix.inference import METHODS, bayesian_method
@@ -28,15 +28,11 @@ from itemix.inference.gibbs import GibbsSampler, default_max_components
 from itemix.inference.loop import shown_progress, tell_stage
 from itemix.inference.priors import DataTotals, Prior, Weights, alike_in_frequency, make_prior
 from itemix.inference.start import PROCESS_LABELS, label_starter
-from itemix.io.chunks import Chunks
-from itemix.io.partitions import Partitions, partitions
+from itemix.io.partitions import Partitions
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Sequence
-
-    import numpy.typing as npt
 
     from itemix._runtime import Workers
     from itemix._typing import Codes, TransactionsLike
@@ -488,88 +484,26 @@ _IN_PARTS = {"inference": "variational", "n_init": 1, "tol": 1e-4, "max_iter": 2
 _FROM_WHICH_TO_LEARN = 200_000
 
 
-def fit(
-    data: TransactionsLike | str | os.PathLike[str],
+def fit_recommended(
+    data: Transactions | Partitions,
     *,
-    random_state: Seed | np.random.RandomState = 0,
-    n_jobs: int | None = -1,
-    progress: bool = True,
-    sample_weight: npt.ArrayLike | None = None,
-    groups: GroupsLike | None = None,
+    random_state: Seed | np.random.RandomState,
+    n_jobs: int | None,
+    groups: GroupsLike | None,
+    quiet: bool,
 ) -> DirichletProcessMixture:
-    """Fit the recommended model, with everything chosen well: the front door.
-
-    A Dirichlet process mixture finds the number of its components and learns its prior, by Gibbs sampling. It
-    is corrected by the transactions as far as held-out data says that they know better, and learns to
-    recommend. If the data is large, a part of it is sampled first, and all of it goes on from there. `itemix
-    fit` does the same on the command line. The classes have the models and priors of the paper by default.
-
-    Parameters
-    ----------
-    data : Transactions, list of lists of str, array, sparse matrix, data frame, path, Chunks or Partitions
-        The transactions, or the file to read them from. Those in parts (`read_chunks`, `itemix.partitions`)
-        are brought here if they are few. Of many, a part is sampled, and variational inference goes on from
-        there where they lie; there is no correction then, which would keep all of them.
-    random_state : int, Generator or None, default 0
-        The seed: the same one gives the same model.
-    n_jobs : int, default -1
-        The number of threads; -1 uses all processors. The result does not depend on it.
-    progress : bool, default True
-        Whether to show what is chosen and why, and how far the fit is: a bar on a terminal or in a notebook,
-        lines elsewhere if it takes long.
-    sample_weight : array of int, optional
-        How many transactions each one stands for: whole numbers; fractions are refused. Those of 0 are left
-        out.
-    groups : array of labels, or str, optional
-        The customer, store or month of each transaction, or the column of ids that says so: see
-        `DirichletProcessMixture.fit`. Such a model has no correction.
-
-    Returns
-    -------
-    DirichletProcessMixture
-        Fitted. It answers, is mined, shown and saved as any model.
-
-    Raises
-    ------
-    InvalidInputError
-        If this is no data, or there are no transactions.
-
-    Examples
-    --------
-    >>> import itemix
-    >>> store = itemix.datasets.load("grocery_store")
-    >>> model = itemix.fit(store, progress=False)
-    >>> [entry.item for entry in model.recommend(["salsa"], n=1)]
-    ['tortillas']
-    """
-    from itemix.io.read import transactions_of
-
-    quiet = not check_flag("progress", progress)
+    """Fit the recommended model; see `itemix.fit`."""
     correction = "auto" if groups is None else None
     model = DirichletProcessMixture(correction=correction, random_state=random_state, n_jobs=n_jobs)
-    if isinstance(data, Chunks | Partitions):
-        if groups is not None:
-            raise InvalidInputError(
-                "expected transactions in memory for a fit with groups, got some in parts; leave groups out"
-            )
-        if sample_weight is not None:
-            raise InvalidInputError(
-                "expected sample_weight=None for transactions in parts, got weights; give the parts counts"
-            )
-        parts = partitions(data)
-        if parts.item_counts().sum() > _MOST_SAMPLED and parts.n_transactions > _FIRST_SAMPLED:
-            with shown_progress("fit", parts.n_transactions, quiet=quiet) as callbacks:
-                return _fit_where_it_lies(model, parts, callbacks)
-        data = Transactions.concatenate(list(parts))
-    if groups is not None and sample_weight is not None:
-        raise InvalidInputError(
-            "expected sample_weight=None for a fit with groups, got weights; leave one out"
-        )
-    transactions = counted(transactions_of(data), sample_weight)
+    if isinstance(data, Partitions):
+        if data.item_counts().sum() > _MOST_SAMPLED and data.n_transactions > _FIRST_SAMPLED:
+            with shown_progress("fit", data.n_transactions, quiet=quiet) as callbacks:
+                return _fit_where_it_lies(model, data, callbacks)
+        data = Transactions.concatenate(list(data))
     if not quiet:
-        sys.stderr.write(f"itemix.fit: {recommendation(transactions, groups)}\n")
-    with shown_progress("fit", transactions.n_transactions, quiet=quiet) as callbacks:
-        return fit_as_recommended(model, transactions, callbacks, groups)
+        sys.stderr.write(f"itemix.fit: {recommendation(data, groups)}\n")
+    with shown_progress("fit", data.n_transactions, quiet=quiet) as callbacks:
+        return fit_as_recommended(model, data, callbacks, groups)
 
 
 def recommendation(transactions: Transactions, groups: GroupsLike | None = None) -> str:
