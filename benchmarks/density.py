@@ -128,7 +128,6 @@ part; the validation part says when latent trees stop, and which size of a famil
 |---|{"---:|" * len(sets)}
 {chr(10).join(table)}
 
-Blank: not measured, as the machine had other work.
 The best published figures that could be found are those of hidden Chow-Liu trees (Liu and Van den Broeck
 2021, from their logs) and of a later table of the same family. What is taken is within 0.1 of them, or
 better, on {len(close)} of {len(sets)} sets: {", ".join(close)}.
