@@ -168,6 +168,17 @@ def test_rules_are_filtered_by_side(client):
         assert row["consequents"] == ["sausages"]
 
 
+def test_rules_are_filtered_by_the_selection(client):
+    """Items on either side, and items on none."""
+    asked = {"min_support": 0.02, "min_threshold": 0.1}
+    every = ask(client, "/rules", **asked, limit=1000)["rules"]
+    sides = [{*row["antecedents"], *row["consequents"]} for row in every]
+    answer = ask(client, "/rules", **asked, items=["charcoal", "sausages"], without=["beer"])
+    assert 0 < answer["n_rules"] < len(every)
+    wanted = [side for side in sides if {"charcoal", "sausages"} <= side and "beer" not in side]
+    assert answer["n_rules"] == len(wanted)
+
+
 def test_an_infinite_measure_is_null(client):
     """JSON has no infinity."""
     row = ask(client, "/rules", model="certain", min_support=0.5, min_threshold=1)["rules"][0]

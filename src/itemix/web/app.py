@@ -91,7 +91,8 @@ def refusal(status: int, code: str, message: str, **more: float) -> JSONResponse
 async def of_library(request: Request, error: Exception) -> JSONResponse:
     """Answer an error that the library has raised on purpose."""
     status, code = next((status, code) for kind, status, code in _CODES if isinstance(error, kind))
-    more = {"lowest_min_support": error.lowest} if isinstance(error, ThresholdTooLowError) else {}
+    lowest = error.lowest if isinstance(error, ThresholdTooLowError | TooSlowError) else None
+    more = {} if lowest is None else {"lowest_min_support": lowest}
     return refusal(status, code, str(error), **more)
 
 
@@ -371,7 +372,12 @@ async def _answer(models: Sequence[Served], view: View, request: Request) -> Res
     work = partial(_rendered, view, served, question)
     if view.steps(served, question) <= _STEPS_IN_THE_LOOP:
         return work()
-    return await in_thread(request, work, served.limits.seconds)
+    try:
+        return await in_thread(request, work, served.limits.seconds)
+    except TooSlowError as error:
+        threshold = getattr(question, "min_support", None)
+        lowest = None if threshold is None else served.searches.note_slow(threshold)
+        raise TooSlowError(error.seconds, lowest) from None
 
 
 def _rendered(view: View, served: Served, question: object) -> Response:
@@ -506,7 +512,10 @@ class RefusalFacts(Answer):
     ]
     message: Annotated[str, Field(description="One line: what was expected, what was got, what to try.")]
     lowest_min_support: NotRequired[
-        Annotated[float, Field(description="With too_many: the lowest threshold that is possible.")]
+        Annotated[
+            float,
+            Field(description="With too_many and too_slow: the lowest threshold known to be possible."),
+        ]
     ]
 
 

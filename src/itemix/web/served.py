@@ -69,12 +69,14 @@ class Limits:
 
 
 class TooSlowError(ItemixError, TimeoutError):
-    """An answer took longer than it may."""
+    """An answer took longer than it may; `lowest` is a threshold that is high enough, where that is known."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, lowest: float | None = None) -> None:
         super().__init__(
             f"expected an answer within {seconds:g} s, got none; raise min_support, or ask for less at once"
         )
+        self.seconds = seconds
+        self.lowest = lowest
 
 
 class ThresholdTooLowError(TooManyItemsetsError):
@@ -186,6 +188,7 @@ class Searches:
         self._deepest: Family | None = None
         self._too_low = 0.0
         self._lowest_possible = 0.0
+        self._too_slow = 0.0
         self._closing_in = Lock()
         self._ahead = Deadline(limits.download_seconds)
 
@@ -197,10 +200,12 @@ class Searches:
         ThresholdTooLowError
             If there are more than allowed; it knows the lowest threshold that is possible.
         TooSlowError
-            If the search takes longer than allowed.
+            If the search takes longer than allowed; it knows a threshold at which it did not.
         """
         family = self._deepest
         if family is None or _depth(family) > threshold:
+            if threshold <= self._too_slow:
+                raise TooSlowError(self._limits.seconds, self.note_slow(threshold))
             family = self._search(threshold)
         if family is None:
             with held(self._closing_in):
@@ -212,15 +217,31 @@ class Searches:
         reaches = family.itemsets.support >= threshold * (1 - _ROUNDING)
         return Found(family, np.flatnonzero(reaches))
 
+    def note_slow(self, threshold: float) -> float | None:
+        """Note that an answer at a threshold took too long, and return one that is known to be quick enough.
+
+        A search that had less time than others may be tried again later: only what is known to end is said.
+        """
+        deepest = self._deepest
+        if deepest is None or _depth(deepest) <= threshold:
+            return None  # the search was done: something else took the time
+        self._too_slow = max(self._too_slow, threshold)
+        return _depth(deepest)
+
     @property
     def lowest_possible(self) -> float:
         """The lowest threshold that is possible, as far as it is known; 0 if no search was too large yet."""
-        return self._lowest_possible
+        depth = _depth(self._deepest)
+        return depth if depth > self._too_slow > 0 else self._lowest_possible
 
     def read_ahead(self, threshold: float) -> None:
-        """Search down to a threshold, or to the lowest that is possible, before anybody asks for it."""
+        """Search down to a threshold, or to the lowest that is possible, before anybody asks for it.
+
+        Each step goes half as far down as the last one, so that what was reached stays where time is over.
+        """
         with contextlib.suppress(TooManyItemsetsError, TooSlowError), deadline(self._ahead):
-            self.at(threshold)
+            while _depth(self._deepest) > threshold:
+                self.at(max(threshold, _depth(self._deepest) / 2))
 
     def end(self) -> None:
         """Stop reading ahead: nobody will ask any more."""

@@ -11,11 +11,11 @@ import itemix
 VIEWS_WITH_A_NAME = {
     "itemsets": {},
     "components": {},
-    "dependencies": {"item": "NAME"},
+    "dependencies": {"items": "NAME"},
     "rules": {"left": "NAME"},
-    "surprises": {"include": "NAME"},
+    "surprises": {"items": "NAME"},
     "compare": {},
-    "ask": {"present": "NAME"},
+    "ask": {"items": "NAME"},
 }
 
 
@@ -103,7 +103,7 @@ def test_a_query_gives_the_librarys_number(open_page, address, model, data):
     expect(page.locator(".answer")).to_contain_text(f"In the data ({both} of {len(rows)})")
     best = model.recommend(["salsa", "tortillas"], 1, complete=False)[0].item
     page.get_by_role("button", name=f"Add {best}").click()
-    expect(page).to_have_url(re.compile("present=salsa&present="))
+    expect(page).to_have_url(re.compile("items=salsa&items="))
     more = model.probability(["salsa", best], given=["tortillas"])
     expect(page.locator(".figure")).to_have_text(f"{100 * more:#.3g}%")
 
@@ -238,7 +238,7 @@ def test_surprises_of_training_data_are_refused(open_page, start_server, files):
 def test_what_is_refused_is_said(open_page, address):
     """An address with a mistake gives a line that says what it is."""
     page = open_page(f"{address}?view=ask&present=nothing", expected_errors=["400"])
-    expect(page.locator(".notice")).to_contain_text("expected one of 92 known items, got 'nothing'")
+    expect(page.locator(".notice")).to_contain_text("Expected one of 92 known items, got 'nothing'")
 
 
 def test_a_token_is_taken_from_the_address(open_page, start_server, files, tmp_path):

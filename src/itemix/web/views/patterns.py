@@ -227,6 +227,8 @@ class RulesChosen(Question):
     min_support: float = Field(gt=0, le=1, description="The least probability of an itemset, as a fraction.")
     metric: Metric = Field(default="confidence", description="The measure that selects rules.")
     min_threshold: float = Field(default=0.2, ge=-1e9, le=1e9, description="The least value of it.")
+    items: ItemNames = Field(default=(), description="Items that every rule holds, on either side.")
+    without: ItemNames = Field(default=(), description="Items that no rule holds.")
     left: ItemNames = Field(default=(), description="Items that the antecedents hold.")
     right: ItemNames = Field(default=(), description="Items that the consequents hold.")
     max_left: int | None = Field(default=None, ge=1, le=100, description="The most items of the antecedents.")
@@ -313,6 +315,12 @@ def choose_rules(served: Served, asked: RulesChosen) -> tuple[Rules, npt.NDArray
     for sets, wanted in ((found.antecedents, asked.left), (found.consequents, asked.right)):
         if wanted:
             kept &= sets.count_members(wanted) == len(sets.items.codes(wanted))
+    sides = found.antecedents, found.consequents
+    if asked.items:
+        n_held = sum(side.count_members(asked.items) for side in sides)
+        kept &= n_held == len(found.antecedents.items.codes(asked.items))
+    if asked.without:
+        kept &= sum(side.count_members(asked.without) for side in sides) == 0
     return found, np.flatnonzero(kept)
 
 

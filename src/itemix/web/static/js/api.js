@@ -46,12 +46,28 @@ async function send(url) {
   }
 }
 
+// The last answers: whoever goes back sees at once what was there. A model answers the same each time.
+const REMEMBERED = 24;
+const answers = new Map();
+
 /** Ask, and return the answer; what is refused is thrown. */
 export async function ask(path, values = {}) {
-  const response = await send(questionUrl(path, values));
-  const answer = await response.json();
-  if (!response.ok) throw new Refused(answer.error);
+  const url = questionUrl(path, values);
+  let answer = answers.get(url);
+  if (answer === undefined) {
+    const response = await send(url);
+    answer = await response.json();
+    if (!response.ok) throw new Refused(answer.error);
+  }
+  answers.delete(url);
+  answers.set(url, answer);
+  if (answers.size > REMEMBERED) answers.delete(answers.keys().next().value);
   return answer;
+}
+
+/** Forget all answers: something was told to the server that changes them. */
+export function forgetAnswers() {
+  answers.clear();
 }
 
 /** Save a file for which a token is needed: a plain link could not send it. */

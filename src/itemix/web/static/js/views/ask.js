@@ -1,31 +1,33 @@
 // Ask: the probability of what is picked, what changes it, and what a basket may lack.
-import { latest } from "../api.js";
 import { h, refill } from "../dom.js";
 import { count, percent, textOf, times } from "../format.js";
 import { rangeBar } from "../parts/bars.js";
-import { noticePlace, shownWork } from "../parts/notice.js";
+import { head } from "../parts/head.js";
+import { noticePlace, worker } from "../parts/notice.js";
 import { itemPicker } from "../parts/picker.js";
 import { itemName } from "../parts/sets.js";
 
 export const title = "Ask";
 
 const LEVEL = 0.9;
+// The name of each list in questions, its label, and its name in the state: the selection is what is asked for.
 const FIELDS = [
-  ["present", "Present"],
-  ["absent", "Absent"],
-  ["given", "Given that there is"],
-  ["given_absent", "Given that there is no"],
+  ["present", "Present", "items"],
+  ["absent", "Absent", "without"],
+  ["given", "Given that there is", "given"],
+  ["given_absent", "Given that there is no", "given_absent"],
 ];
+const STORED = Object.fromEntries(FIELDS.map(([name, , stored]) => [name, stored]));
 
 function eventOf(params) {
-  return Object.fromEntries(FIELDS.map(([name]) => [name, params.getAll(name)]));
+  return Object.fromEntries(FIELDS.map(([name, , stored]) => [name, params.getAll(stored)]));
 }
 
 export function create(page) {
   const find = (search, limit) => page.ask("items", { search, limit });
   const pickers = FIELDS.map(([name, label]) => ({
     name,
-    ...itemPicker({ label, find, onChange: (names) => page.change({ [name]: names }) }),
+    ...itemPicker({ label, find, onChange: (names) => page.change({ [STORED[name]]: names }) }),
   }));
   const notice = noticePlace();
   const answerPlace = h("section", { class: "card answer", "aria-label": "The answer" });
@@ -41,21 +43,19 @@ export function create(page) {
   const element = h(
     "div",
     { class: "view" },
-    h(
-      "div",
-      { class: "intro" },
-      h("div", {}, h("h1", {}, title), h("p", {}, "Pick items, and the model says how probable they are together, given what is known.")),
-    ),
-    h("section", { class: "card", "aria-label": "The question" }, h("div", { class: "filters" }, pickers.map((one) => one.element))),
+    head(title, "Pick items, and the model says how probable they are together, given what is known."),
+    h("section", { class: "card controls", "aria-label": "The question" }, h("div", { class: "filters" }, pickers.map((one) => one.element))),
     notice.element,
     results,
   );
 
   /** Add an item to one of the lists. */
-  const add = (event, name) => (item) => page.change({ [name]: [...event[name], String(item)] });
+  const add = (event, name) => (item) => page.change({ [STORED[name]]: [...event[name], String(item)] });
 
-  const refresh = latest((params) =>
-    shownWork(notice, results, async () => {
+  const refresh = worker({
+    notice,
+    dimmed: results,
+    work: async (params) => {
       const event = eventOf(params);
       const basket = { basket: [...event.present, ...event.given], absent: [...event.absent, ...event.given_absent] };
       const isAsked = event.present.length + event.absent.length > 0;
@@ -78,15 +78,15 @@ export function create(page) {
       const none = isAsked ? "Nothing does." : "Nothing is asked yet.";
       drawList(raises, "Raises it most", { rows: influences.raises, aside: change, act, verb: "Given", none, note });
       drawList(lowers, "Lowers it most", { rows: influences.lowers, aside: change, act, verb: "Given", none, note });
-    }),
-  );
+    },
+  });
 
   return {
     element,
     update: (params) => {
       const event = eventOf(params);
       for (const picker of pickers) picker.set(event[picker.name]);
-      refresh(params);
+      return refresh(params);
     },
   };
 }

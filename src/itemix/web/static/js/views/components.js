@@ -1,10 +1,10 @@
 // Components: the kinds of transactions that the model has found, or the causes that act in them.
-import { latest } from "../api.js";
 import { h, refill } from "../dom.js";
 import { count, percent, plural, share, times } from "../format.js";
 import { rangeBar } from "../parts/bars.js";
 import { heatMap } from "../parts/heatmap.js";
-import { noticePlace, shownWork } from "../parts/notice.js";
+import { head } from "../parts/head.js";
+import { noticePlace, worker } from "../parts/notice.js";
 import { itemset } from "../parts/sets.js";
 import { table } from "../parts/table.js";
 
@@ -38,14 +38,16 @@ export function create(page) {
   const element = h(
     "div",
     { class: "view" },
-    h("div", { class: "intro" }, h("div", {}, h("h1", {}, `${titled(about.called)}s`), h("p", {}, introduction(about)))),
+    head(`${titled(about.called)}s`, introduction(about)),
     notice.element,
     whole,
   );
   let answer = null;
 
-  const refresh = latest((params) =>
-    shownWork(notice, whole, async () => {
+  const refresh = worker({
+    notice,
+    dimmed: whole,
+    work: async (params) => {
       answer ??= await page.ask("components");
       const number = Number(params.get("component") ?? 1);
       const listed = params.has("all") ? answer.components.length : PHONE.matches ? LISTED_ON_PHONES : LISTED;
@@ -60,8 +62,8 @@ export function create(page) {
       if (isChosenNow) bringIntoView(detail.element);
       isChosenNow = false;
       page.announce(`${titled(about.called)} ${number}, ${share(chosen.weight)} of transactions`);
-    }),
-  );
+    },
+  });
 
   return { element, update: refresh };
 }
@@ -73,7 +75,7 @@ function withoutComponents(page) {
   const element = h(
     "div",
     { class: "view" },
-    h("div", { class: "intro" }, h("div", {}, h("h1", {}, title), h("p", {}, `This model has no components: it is ${kind}.`))),
+    head(title, `This model has no components: it is ${kind}.`),
     h("p", {}, h("a", { href: page.href("dependencies", {}) }, "Dependencies"), " shows what it knows of its items."),
   );
   return { element, update: () => page.announce("This model has no components") };
@@ -142,7 +144,7 @@ function componentDetail(page, called) {
   const items = table({
     caption: `Characteristic items of the ${called}`,
     columns: () => [
-      { label: "Item", class: "wide", cell: (row) => itemset([row.item], page.href("ask", { present: row.item })) },
+      { label: "Item", class: "wide", cell: (row) => itemset([row.item], page.href("ask", { items: row.item })) },
       { label: "Here", class: "number", cell: (row) => percent(row.probability, 1) },
       {
         label: h("span", { class: "visually-hidden" }, "As a bar"),
