@@ -10,11 +10,11 @@ import itemix
 
 def chips(page):
     """Return what the bar says is selected."""
-    return [text.removesuffix("×").strip() for text in page.locator(".selection .chip").all_inner_texts()]
+    return page.locator(".selection .chip > span").all_inner_texts()
 
 
 def test_the_selection_goes_through_all_views(open_page, address):
-    """Items, the threshold and the component stay where the view changes, and so do the settings of each view."""
+    """Items, the threshold and the component stay where the view changes, and so do settings of views."""
     page = open_page(f"{address}?view=itemsets&min_support=0.05&items=whole+milk&sort=lift&component=2")
     assert chips(page) == ["whole milk", "at least 5%", "component 2"]
     page.get_by_role("link", name="Rules").click()
@@ -35,7 +35,7 @@ def test_the_selection_goes_through_all_views(open_page, address):
 
 
 def test_moves_of_a_slider_are_one_step_back(open_page, address, model):
-    """Eleven moves and a filter are two steps: Back undoes one after the other, and Forward brings them again."""
+    """Eleven moves and a filter are two steps, back and forward."""
     page = open_page(f"{address}?view=itemsets&min_support=0.2")
     before = page.locator(".count").inner_text()
     slider = page.get_by_role("slider", name="Least support")
@@ -96,13 +96,15 @@ def test_reset_and_copy_link(open_page, address, contexts):
 def test_a_search_that_takes_too_long_moves_the_end_of_the_slider(open_page, address, model):
     """The last result stays and is said to be old; what can be had is shown, and the slider ends there."""
     page = open_page(f"{address}?view=itemsets&min_support=0.1", expected_errors=["503"])
-    refused = '{"error": {"code": "too_slow", "message": "expected an answer within 10 s", "lowest_min_support": 0.05}}'
+    refused = '{"error": {"code": "too_slow", "message": "expected an answer", "lowest_min_support": 0.05}}'
     slow = re.compile(r"/itemsets\?min_support=0\.01&")
     page.route(slow, lambda route: route.fulfill(status=503, content_type="application/json", body=refused))
     field = page.locator(".slider .value input")
     field.fill("1")
     field.press("Enter")
-    expect(page.locator(".notice")).to_contain_text("At 1% the search takes too long. Shown is what there is from 5%")
+    expect(page.locator(".notice")).to_contain_text(
+        "At 1% the search takes too long. Shown is what there is from 5%"
+    )
     n = len(itemix.mine(model, 0.05))
     expect(page.locator(".count")).to_have_text(f"{n:,} itemsets")
     expect(field).to_have_value("5")
