@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint unit first-hour bench experiments experiments-quick clean
+.PHONY: demo test lint unit first-hour docs release-check bench experiments experiments-quick clean
 
 demo: $(VENV)/.installed
 	$(BIN)/itemix warmup
@@ -28,6 +28,11 @@ first-hour:
 	$(PYTHON) -m venv build/first-hour
 	build/first-hour/bin/python -m pip install --quiet ".[excel]"
 	build/first-hour/bin/python tests/first_hour.py
+
+# The site, in build/site: no warning, every link leads somewhere, notebooks are run
+docs: $(VENV)/.installed-docs
+	$(BIN)/sphinx-build -q -W --keep-going -E -d build/doctrees docs build/site
+	$(BIN)/pytest -q -m site tests/docs/test_site.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/mining.py --output docs/benchmarks/mining.md
@@ -63,6 +68,10 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[web]" --group test --group lint
 	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
 
 $(VENV)/.installed-bench: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[web]" --group bench

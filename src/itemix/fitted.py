@@ -121,14 +121,14 @@ class Training(Immutable):
 
 
 class ComponentsTable(ColumnResult):
-    """The components of a model, the largest first: how large each is, and what tells it from the others.
+    """The components of a model, the largest first: how large each is, and what sets it apart from others.
 
     Columns are component (as `predict` numbers them), share (of the transactions), size (how many of those
-    that the model was fitted to are expected in it), mean_basket (the mean number of items), items (that are
-    most telling, see `itemix.mining.characteristics`), and mostly (these with their probabilities there).
+    that the model was fitted to are expected in it), mean_basket (the mean number of items), items (the
+    typical ones, see `itemix.mining.characteristics`), and mostly (these with their probabilities there).
 
     Where the items come from a table of categories, each of its columns follows, with its most probable value
-    there. The columns that tell most of the components come first, and are shown instead of `mostly`.
+    there. The columns that say most about the components come first, and are shown instead of `mostly`.
     """
 
     __slots__ = ()
@@ -534,10 +534,10 @@ class FittedModel(Immutable):
         data : transactions in any form
             The transactions, of the model's items.
         level : float, default 0.05
-            Of transactions with at most this p value, the items are told that are unexpected given the rest
+            Transactions with at most this p value also have the items that are unexpected given the rest
             (less than 5% probable), and those that are missing (more than 50% probable); three at most.
         n_simulated : int, default 10,000
-            How many transactions to draw. The least p value is one in so many.
+            How many transactions to draw. The least p value is about one in that many.
         random_state : int, Generator or None, default 0
             The seed.
 
@@ -568,10 +568,10 @@ def learn_recommender(
 ) -> FittedModel:
     """Return a fitted model that has learned to recommend items for complete baskets.
 
-    Two regressions of each item on all others are learned, and how much to trust them and the model. What is
-    chosen is chosen on a part of the transactions that the regressions have not seen, and so are the
-    probabilities made to be right. Data with fewer than 200 transactions of two items or more is too little:
-    the model is returned as it is.
+    Two regressions of each item on all others are learned, and how much to trust them and the model. All
+    choices are made on a part of the transactions that the regressions have not seen, and the probabilities
+    are calibrated there. Data with fewer than 200 transactions of two items or more is too little: the model
+    is returned as it is.
 
     Parameters
     ----------

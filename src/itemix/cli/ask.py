@@ -62,10 +62,10 @@ def show(
     """Show what a model has found.
 
     The components come largest first, each with the number of items that its transactions have on average,
-    and the items that tell it from the others: how probable they are in it, and how many times as probable as
-    overall. Of a model that was sampled, the components are averages over the samples. Of a model without
-    components, the pairs of items that depend most on each other are shown, or single items if none do. Of a
-    file of itemsets or rules, the first rows are shown.
+    and the items that set it apart from the others: how probable they are in it, and how many times as
+    probable as overall. The components of a sampled model are averages over the samples. A model without
+    components shows the pairs of items that depend most on each other, or single items if none do. A file of
+    itemsets or rules shows its first rows.
     """
     if limit < 0:
         raise InvalidInputError(f"expected --limit as a number of rows, got {limit}; try 0 for all")
@@ -246,9 +246,9 @@ def query(
 ) -> None:
     """Ask for the probability of items.
 
-    SOURCE is a model that itemix fit has saved, or transactions, in which the answer is counted. Shown is the
+    SOURCE is a model that itemix fit has saved, or transactions, in which the answer is counted: the
     probability that the items are present together (and others absent), given the items that are known. With
-    a condition, the probability without it is shown too, and the lift: how many times as large it is with it.
+    a condition, the probability without it is shown too, and the lift, which is their ratio.
     """
     event: EventNames = {"itemset": items or [], "absent": absent or []}
     condition: EventNames = {"given": given or [], "given_absent": given_absent or []}

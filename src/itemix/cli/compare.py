@@ -118,7 +118,7 @@ def compare(
     """Find the itemsets that are more frequent in one set of transactions than in another.
 
     SOURCE is compared with OTHER: the first month with the second, one store with another. With --by, each
-    group of SOURCE is compared with all others. Of each set that differs by more than chance, the table has
+    group of SOURCE is compared with all others. For each set that differs by more than chance, the table has
     both supports, and how many times as frequent it is in the second. With --components, it has the kinds of
     transactions whose shares differ. On a terminal the result is a table; in a pipe, lines with tabs between
     the columns; with -o, a file.
@@ -400,8 +400,8 @@ def summarise(
 ) -> None:
     """Explain transactions by the shortest list of itemsets.
 
-    The set that tells most is taken, the model learns it, and all are tested again, until nothing contradicts
-    or there are enough. What follows from the sets before is not taken.
+    The set that tells most is taken, the model learns it, and all are tested again, until no set contradicts
+    the model or there are enough. A set that follows from those before it is not taken.
     """
     from itemix.estimators import summarise as explain
 
@@ -443,7 +443,7 @@ def unusual(
             "--level",
             panel=_PANEL,
             metavar="X",
-            help="The p-value up to which transactions are shown, and their odd items told; 0.05.",
+            help="The p-value up to which transactions are shown, and their odd items named; 0.05.",
         ),
     ] = 0.05,
     simulated: Annotated[
@@ -463,8 +463,8 @@ def unusual(
 ) -> None:
     """Find the transactions that are unusual for a model.
 
-    The p-value of a transaction is the share of the model's own that are as unusual. Items that are
-    unexpected given the rest are told, and items that are missing. The most unusual come first.
+    The p-value of a transaction is the share of the model's own transactions that are as unusual. Items that
+    are unexpected given the rest are named, and items that are missing. The most unusual come first.
     """
     check_output(output)
     refuse_repeated(model, data, reading.names)

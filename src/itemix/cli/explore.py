@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 N = TypeVar("N", int, float)
 
 _PAGE = "The page"
-_TEST_HELP = "Transactions that the model was not fitted to: what in them it does not expect."
+_TEST_HELP = "Transactions that the model was not fitted to, to see what in them it does not expect."
 _HOST = "127.0.0.1"
 _USUAL_PORT = 8765
 _SERVER = "The server"

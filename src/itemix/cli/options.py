@@ -299,7 +299,13 @@ class Reading:
         ),
     ] = None
     encoding: Annotated[
-        str, option("--encoding", panel=_READING, metavar="NAME", help="Of text files; utf-8 by default.")
+        str,
+        option(
+            "--encoding",
+            panel=_READING,
+            metavar="NAME",
+            help="The encoding of text files; utf-8 by default.",
+        ),
     ] = "utf-8"
     delimiter: Annotated[
         str | None,
@@ -308,7 +314,7 @@ class Reading:
             "-d",
             panel=_READING,
             metavar="CHARACTER",
-            help="Between the cells of CSV (\\t for a tab); found out by default.",
+            help="The character between the cells of CSV (\\t for a tab); recognised by default.",
         ),
     ] = None
     header: Annotated[
@@ -316,7 +322,7 @@ class Reading:
         option(
             "--header/--no-header",
             panel=_READING,
-            help="Whether the first line of CSV names the columns; found out by default.",
+            help="Whether the first line of CSV names the columns; recognised by default.",
         ),
     ] = None
     transaction: Annotated[

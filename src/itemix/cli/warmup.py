@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from itemix.core.transactions import Transactions
 
 PARTS = ("mining", "models", "inference")
-# A background process that takes longer than this has met some trouble.
+# A background process that takes longer than this is stuck.
 _MOST_SECONDS = 900
 
 
@@ -87,7 +87,7 @@ def _cores() -> list[int]:
 
 
 def _be_modest() -> None:
-    """Take only time that nobody else wants, and end after a while whatever happens."""
+    """Run at the lowest priority, and end after a while whatever happens."""
     with suppress(OSError, AttributeError):
         os.nice(19)
     timer = threading.Timer(_MOST_SECONDS, os._exit, (1,))

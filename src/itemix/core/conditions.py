@@ -40,7 +40,7 @@ _TEXT: dict[str, Callable[[str, str], bool]] = {
     "ends with": str.endswith,
     "contains": operator.contains,
 }
-# The first of the alternatives that fits is taken, so that longer ones come first.
+# The first alternative that fits is taken, so longer ones come first.
 _OPERATOR = re.compile(
     r"\s+(is\s+not\s+missing|is\s+missing|(?:not\s+)?(?:starts\s+with|ends\s+with|contains|in))(?=[\s('\"]|$)"
     r"|\s*(<=|>=|!=|<>|==|=|<|>)",
@@ -111,7 +111,7 @@ class Condition(NamedTuple):
 
     @property
     def is_negative(self) -> bool:
-        """Whether it asks for what is not so."""
+        """Whether it is negated: ``!=``, or "not" before another operator."""
         return self.operator.startswith(("not ", "!="))
 
     def _of_missing(self) -> bool:
@@ -195,8 +195,8 @@ class Condition(NamedTuple):
 def plain_numbers(texts: Sequence[str]) -> list[str]:
     """Write numbers as programs do, if all texts are such with commas before decimals or between thousands.
 
-    All of them must be written in the same way: 1,234 is above a thousand where no other text says that it is
-    a little more than one.
+    All of them must be written in the same way: 1,234 is more than a thousand, unless another text shows that
+    commas stand before decimals.
     """
     if any("," in text for text in texts):
         if all(map(_THOUSANDS.fullmatch, texts)):

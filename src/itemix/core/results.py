@@ -51,7 +51,7 @@ class Tabular(Immutable, ABC):
     """A result with columns: a subclass names the columns, and gets all tables and formats.
 
     A subclass has `_kind`, which says in the plural what a row is, and `_types`, the type of each column that
-    it may have: "sets", "object" for texts, or the name of a dtype. Plain files do not say it.
+    it may have: "sets", "object" for texts, or the name of a dtype. Plain files do not tell these types.
     """
 
     __slots__ = ()

@@ -359,7 +359,7 @@ def _read_parquet(stream: IO[bytes], kind: str, types: Mapping[str, str]) -> Tab
 
     try:
         table = pq.read_table(in_arrow_memory(stream.read()))
-    except (OSError, NotImplementedError) as error:  # of damaged pages, and of types that damage has made
+    except (OSError, NotImplementedError) as error:  # damaged pages, or types that we never write
         raise ValueError(error) from None
     return from_arrow(table, kind)
 

@@ -324,5 +324,5 @@ def transactions_behind(columns: TableColumns) -> int | None:
         return None
     most = int(np.argmax(count))
     n = round(min(int(count[most]) / max(float(support[most]), _ROUNDING), 2.0**62))
-    with np.errstate(over="ignore"):  # of supports that damage has made
+    with np.errstate(over="ignore"):  # a damaged file may hold any supports
         return n if np.allclose(support * n, count, rtol=_ROUNDING, atol=0) else None

@@ -362,9 +362,9 @@ class Transactions:
         """Make transactions of a table with categories and numbers: a row each, and items ``column=value``.
 
         Categories, truth values, and numbers with at most ten different values keep their values. Other
-        numbers are cut into bins. Columns that tell nothing of more than a hundred rows are left out, unless
-        `columns` or `bins` names them, and `source` says so: those that number or name the rows, free text,
-        dates, and those with one value for all.
+        numbers are cut into bins. In a table of more than a hundred rows, columns that tell nothing are left
+        out, unless `columns` or `bins` names them: those that number or name the rows, free text, dates, and
+        those with one value for all. `source` says which.
 
         Parameters
         ----------
@@ -758,9 +758,9 @@ class Transactions:
         )
 
     def weighted(self, counts: npt.ArrayLike) -> Transactions:
-        """Return the same rows, of which each stands for so many transactions; those of 0 are left out.
+        """Return the same rows with other multiplicities; rows with a 0 are left out.
 
-        Counts that rows have had do not count any more.
+        The new numbers replace the `multiplicities` that rows have had.
 
         Raises
         ------

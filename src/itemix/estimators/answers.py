@@ -101,7 +101,7 @@ def read_input(
 
 
 def counted(transactions: Transactions, sample_weight: npt.ArrayLike | None) -> Transactions:
-    """Return transactions of which each counts as often as is said; None leaves them as they are.
+    """Return transactions with these weights; None leaves them as they are.
 
     Raises
     ------
@@ -385,7 +385,7 @@ class ComponentAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Answer
     n_components_: Learned[int]
 
     def components_table(self, n_items: int = 6) -> ComponentsTable:
-        """Return a row for each component, the largest first: share, size, mean basket, and what tells it.
+        """Return a row for each component, the largest first: share, size, mean basket, and typical items.
 
         Parameters
         ----------

@@ -254,10 +254,10 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
         return tags
 
 
+# With this many transactions, half the chains are enough to find out what a model of them is worth.
+_ENOUGH = 2_000
 # The weight of a batch is its share of all transactions so far, to this power: t^-0.7 for the t-th of equal
 # batches. Hoffman et al. (2013) ask for a power between 0.5 and 1.
-# So many transactions tell with half the chains, too, what a model of them is worth.
-_ENOUGH = 2_000
 _FORGETTING = 0.7
 
 
@@ -554,8 +554,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         """Fit a copy to a part of the data, for the correction.
 
         Half the restarts or chains, and half the samples of each, are enough to tell what the model is worth:
-        fits of four chains to two halves of the data take half as long then as the fit itself. Of few
-        transactions they are not, and take no time anyway.
+        fits of four chains to two halves of the data then take half as long as the fit itself. Few
+        transactions need all of them, but are quickly fitted anyway.
         """
         changes: dict[str, Any] = {}
         if transactions.n_transactions >= _ENOUGH:

@@ -115,7 +115,7 @@ converged_ : bool
     Whether it converged.
 lower_bound_ : float
     The evidence lower bound, or the joint log-probability of labels and data, a transaction.
-lower_bounds_ : array, shape (n_iter_,)
+lower_bounds_ : array, shape (n_iter,)
     The same for each iteration.
 n_batches_ : int
     How many batches `partial_fit` has taken in; 1 after a fit.
@@ -462,7 +462,7 @@ class DirichletProcessMixture(_Bayesian):
         return base.check_components(self.n_components, transactions.n_transactions), None
 
 
-# So many items in all transactions are sampled within a minute or two; more are sampled in part first.
+# Data with this many items in all is sampled within a minute or two; of more, a part is sampled first.
 _MOST_SAMPLED = 600_000
 _FIRST_SAMPLED = 25_000
 # Samples of several chains average better than several of one. Learned strengths of the prior predict better.
@@ -487,8 +487,8 @@ def fit(
 
     A Dirichlet process mixture finds the number of its components and learns its prior, by Gibbs sampling. It
     is corrected by the transactions as far as held-out data says that they know better, and learns to
-    recommend. Of large data a part is sampled first, and all of it goes on from there. `itemix fit` does the
-    same on the command line. The classes have the models and priors of the paper by default.
+    recommend. If the data is large, a part of it is sampled first, and all of it goes on from there. `itemix
+    fit` does the same on the command line. The classes have the models and priors of the paper by default.
 
     Parameters
     ----------

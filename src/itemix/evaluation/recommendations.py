@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Recommender = Callable[[Transactions, int], Codes]
 
-# Sizes of baskets, what was left out included: the least of each group.
+# The smallest baskets of each group of sizes; what was left out counts.
 _GROUPS = (2, 3, 5, 10, 20)
 _CELLS_AT_A_TIME = 4_000_000
 
@@ -170,7 +170,7 @@ def evaluate_recommendations(
     """Evaluate how often recommendations for unseen baskets name an item that was left out of them.
 
     One item is left out of a basket, and the rest is what the recommender sees. All items of a basket are
-    left out in turn, or so many at random; the basket counts as their mean. Baskets of one item are passed
+    left out in turn, or some at random; the basket counts as their mean. Baskets of one item are passed
     over. Items are matched by name: a left-out item that the recommender does not know is never found.
 
     Parameters

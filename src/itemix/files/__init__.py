@@ -505,7 +505,7 @@ def _read_posterior(content: Content, items: Items, counts: Counts) -> Posterior
 
 # The draws of Gibbs sampling, those of all chains one after the other, and the chains' traces.
 
-# A table of counts in memory has at most so many times the size of its compressed rows in a file.
+# A table of counts in memory has at most this many times the size of its compressed rows in a file.
 _MOST_TIMES_AS_LARGE = 256
 _TRACES = {"log_joint": np.float64, "n_components": np.int64, "alpha": np.float64}
 

@@ -62,7 +62,7 @@ def decode_items(content: Content) -> Items:
     column_of = content.take("items.columns", np.int32, len(items))
     try:
         bins = Bins.from_dict(json.loads(text))
-    except (ValueError, RecursionError):  # of JSON, of UTF-8 and of edges
+    except (ValueError, RecursionError):  # raised by JSON, UTF-8 or edges
         raise content.damaged("the bins of its table are no JSON, or not in order") from None
     if len(items) and not 0 <= column_of.min() <= column_of.max() < len(bins):
         raise content.damaged("the columns of its items are not in its table")

@@ -428,7 +428,7 @@ class _File:
 def _said_of_long(
     source: Source, found: Recognised, layout: str | None, columns: str | None, table: LongTable
 ) -> str:
-    """Describe a long table that has been read: its columns, and the rows that went."""
+    """Describe a long table that has been read: its columns, and the rows that were left out."""
     said = ", ".join(part for part in (columns, table.gone.said) if part)
     return description_of(source, found, layout, said)
 

@@ -2,8 +2,8 @@
 
 All work on data that outgrows memory or a machine has one form: a function is called for every part, and what
 it returns adds up. `PartsOf` is what an engine has to offer for that: two methods, `map` and `keep`. There
-are four: lists in memory, parts that are read anew, Dask and Spark. `Partitions` are parts of transactions
-over the same items, with what is known of all of them together.
+are four engines: lists in memory, parts that are read anew, Dask and Spark. `Partitions` are parts of
+transactions over the same items, with what is known of all of them together.
 
 Nothing is scheduled here. Dask keeps what is made of a part as a future, and Spark as rows of its cache. Both
 make again what a lost worker had.
@@ -47,13 +47,13 @@ K = TypeVar("K")
 R = TypeVar("R")
 
 _WAKE_SECONDS = 0.005
-# A cluster of fixed size that has had no worker for so long gets none any more.
+# A cluster of fixed size that has had no worker for this long will not get one.
 _ALONE_SECONDS = 15.0
 _ASK_SECONDS = 1.0
 # What is pickled travels through Spark in pieces of this size.
 _PIECE_BYTES = 1 << 25
 _PIECES = "part long, piece int, content binary"
-# Arrays in a scratch file begin where vector code likes it.
+# Arrays in a scratch file begin at multiples of this, as vector code likes them.
 _ALIGNED = 64
 _UNCHANGED = "wait until nobody writes to the data, and make the partitions again"
 

@@ -78,7 +78,7 @@ def read_transactions(
     names: PathOrStream | Mapping[Label, str] | None = None,
     progress: bool = False,
 ) -> Transactions:
-    r"""Read transactions from a file; its format is recognised, and said in ``.source`` of the result.
+    r"""Read transactions from a file; its format is recognised, and named in ``.source`` of the result.
 
     Parameters
     ----------

@@ -1,11 +1,10 @@
 """The exact search in transactions in parts: each part proposes sets, and all parts count these.
 
-A part proposes the sets that are frequent in it. A set that occurs c times in all parts together occurs in
-one of them in proportion, or more often. So sets that are frequent in some part are
-candidates, and all frequent sets are among them (Savasere, Omiecinski and Navathe 1995). The first pass mines
-every part. The second counts, in each part, the candidates that were not frequent there; it is left out where
-there are none. A candidate that cannot reach the threshold, even if it just missed it in all other parts, is
-not counted at all.
+A part proposes the sets that are frequent in it. A set that is frequent in all parts together is frequent in
+at least one of them. So the sets that are frequent in some part are candidates, and all frequent sets are
+among them (Savasere, Omiecinski and Navathe 1995). The first pass mines every part. The second counts, in
+each part, the candidates that were not frequent there; it is left out if there are none. A candidate that
+cannot reach the threshold, even if it just missed it in all other parts, is not counted at all.
 """
 
 from __future__ import annotations
@@ -39,11 +38,12 @@ if TYPE_CHECKING:
 
 # Memory of a candidate: in the results of the parts, in the union, and in the trie.
 _BYTES_PER_CANDIDATE = 200
-# As many items of sets, for each item of a mean transaction, are counted one set after the other.
+# Candidates are counted one by one, without a trie, up to this many items in them for each item of a mean
+# transaction.
 _FEW = 4000
-# So much of the threshold may be spent on parts that are too small to be mined.
+# This share of the threshold may be spent on parts that are too small to be mined.
 _SPENT_ON_SMALL = 0.1
-# The k most frequent sets of so many transactions say where to look for those of all.
+# The k most frequent sets of a sample of this size say where to look for those of all transactions.
 _TRIED = 20_000
 _LOWERED = 0.9
 

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
     Singles = npt.NDArray[np.float32]
 
-# The regression takes the inverse of a matrix of so many items squared: 200 MB, a few seconds.
+# The regression inverts a square matrix of the items. With this many that takes 200 MB and a few seconds.
 MOST_ITEMS = 5_000
-# Its settings are chosen by that of the most frequent ones.
+# Its settings are chosen with this many of the most frequent items.
 _MOST_TUNED = 800
-# So many terms of each item are kept, the strongest.
+# This many terms of each item are kept, the strongest ones.
 _MOST_TERMS = 300
 # With fewer baskets of two items or more, there is too little to learn from.
 _FEWEST = 200
@@ -57,7 +57,7 @@ _MOST_CASES = 6_000
 # Scores of cases times items at a time: 64 MB.
 _CELLS = 8_000_000
 _CELLS_OF_LIKELIHOOD = 1_500_000
-# Probabilities are learned from so many baskets and cases, or more if there are few items.
+# Probabilities are learned from this many baskets and cases, or more if there are few items.
 _FEWEST_CALIBRATED = 500
 _CASES_CALIBRATED = 2_000
 _MOST_ABSENT = 2_000_000
@@ -218,7 +218,7 @@ def _flattened(
 
 
 class Ridge(NamedTuple):
-    """How a regression of each item on all others is held back.
+    """How a regression of each item on all others is regularised.
 
     Attributes
     ----------
@@ -305,7 +305,7 @@ class Cases(NamedTuple):
 
     @classmethod
     def of(cls, baskets: sparse.csr_array, rng: np.random.Generator, most: int = _MOST_LEFT_OUT) -> Cases:
-        """Leave out the items of each basket in turn, or so many at random; baskets of one item have none."""
+        """Leave out the items of each basket in turn, or some at random; baskets of one item give none."""
         sizes = np.diff(baskets.indptr)
         row_of = _rows_of(baskets)
         position = np.arange(len(row_of))
@@ -654,8 +654,8 @@ def _calibrated(
 ) -> Calibration | None:
     """Return the calibration: items of held-out baskets given the rest, and absent items given all of it.
 
-    Of the items that are there, so many are drawn from all baskets alike; of the absent ones, every few. If
-    none is absent, because the baskets hold all items, there is nothing to learn from.
+    Present items are drawn at random from all baskets, and of the absent ones every few are taken. If none is
+    absent, because the baskets hold all items, there is nothing to learn from.
     """
     held = held[np.diff(held.indptr) > 0]
     held = held[: max(_CELLS // held.shape[1], _FEWEST_CALIBRATED)]

@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from itemix.core.items import Items
     from itemix.core.transactions import Transactions
 
-# A step of the search in rows takes about as long as so many words of bitsets.
+# A step of the search in rows takes about as long as this many words of bitsets.
 _WORDS_A_STEP = 4
-# So many steps are done before it is asked whether they are still wanted.
+# After this many steps we ask whether the answer is still wanted.
 _STEPS_AT_A_TIME = 1 << 24
 
 
 class CorrectedMixture(Model):
     """A model corrected by the transactions themselves: an immutable value.
 
-    The probability of any event, of present and of absent items, is (count + worth p) / (n + worth): p is
-    what the model says, and the model is worth as much as so many transactions. Whole transactions have the
+    The probability of any event, of present and of absent items, is (count + worth p) / (n + worth), where p
+    is what the model says. So the model is worth as much as `worth` transactions. Whole transactions have the
     probability that the model gives them.
 
     Parameters

@@ -276,7 +276,7 @@ class Measured:
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 HERE = Path(__file__).parent
-# An answer of up to so many steps takes a few milliseconds, so that it may hold up the event loop.
+# An answer of up to this many steps takes a few milliseconds, so that it may hold up the event loop.
 _STEPS_IN_THE_LOOP = 1_000_000
 _FRESH = {"cache-control": "no-store"}
 

@@ -98,8 +98,8 @@ class SurprisesAnswer(Answer):
 
     min_support: Probability
     level: Probability
-    n_transactions: Annotated[int, Field(description="Of the data that was tested.")]
-    n_fitted: Annotated[int | None, Field(description="Of the data that the model was fitted to.")]
+    n_transactions: Annotated[int, Field(description="The size of the data that was tested.")]
+    n_fitted: Annotated[int | None, Field(description="The size of the data of the fit.")]
     n_tested: int
     n_surprises: int
     offset: int
