@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,9 @@ from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.inference import METHODS
 from itemix.mining import intervals as credible
-from itemix.mining import query
+from itemix.mining import passes, query
 from itemix.mining.characteristics import characteristic_items, in_words, values_by_column
+from itemix.mining.mine import mine
 from itemix.mining.surprise import aligned, unusual
 from itemix.models.affinity import learn_affinity
 from itemix.models.base import Model, as_model
@@ -56,10 +57,42 @@ if TYPE_CHECKING:
     from itemix.models.mixture import Labels
     from itemix.models.posterior import Posterior
 
-__all__ = ["FittedModel", "Training", "learn_recommender"]
+__all__ = ["Check", "FittedModel", "Training", "learn_recommender"]
 
 # A component of variational inference that is expected to hold less than this of one transaction is not used.
 USED = 0.5
+# Chains whose R-hat is above this have not mixed (Vehtari et al. 2021).
+MIXED = 1.01
+_LEVEL = 0.9
+# Intervals that hold less of what they should hold than this are too narrow.
+_LEAST_HELD = 0.85
+_CHECKED_SETS = 500
+_TRACED = {
+    "log_joint": "the joint log-probability",
+    "n_components": "the number of components",
+    "alpha": "the concentration of the weights",
+}
+
+
+class Check(NamedTuple):
+    """One thing that can be wrong with a fitted model, and whether it is.
+
+    Attributes
+    ----------
+    name : str
+        What was checked: converged, mixed or calibrated.
+    verdict : str
+        good, poor, or unknown where nothing tells.
+    sentence : str
+        What was found, and what it means.
+    figure : float or None
+        The number behind it: the largest R-hat, or the share of supports that lie in their intervals.
+    """
+
+    name: Literal["converged", "mixed", "calibrated"]
+    verdict: Literal["good", "poor", "unknown"]
+    sentence: str
+    figure: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -552,6 +585,94 @@ class FittedModel(Immutable):
         transactions = aligned(data, self.value.items)
         options: Any = {"level": share, "n_simulated": n_simulated, "random_state": random_state}
         return unusual(self.model, transactions, **options)
+
+    def was_fitted_to(self, data: Transactions) -> bool:
+        """Whether data has the number of transactions that were fitted, and each item as often."""
+        if self.n_transactions != data.n_transactions:
+            return False
+        if data.items != self.value.items:
+            if not all(name in self.value.items for name in data.items):
+                return False
+            data = data.align_items(self.value.items)
+        counts = None if self.training is None else self.training.counts
+        if counts is not None:
+            return np.allclose(counts.item_counts.sum(axis=0), data.item_counts(), rtol=1e-6, atol=1e-3)
+        if self.corrected is None:
+            return False
+        return np.array_equal(self.corrected.transactions.item_counts(), data.item_counts())
+
+    def checks(self, test: TransactionsLike | None = None) -> tuple[Check, ...]:
+        """Say whether the fit can be relied on: whether it converged, its chains mixed, its intervals hold.
+
+        What does not apply is left out: only a sampler has chains, and only a model that knows its error has
+        intervals.
+
+        Parameters
+        ----------
+        test : transactions in any form, optional
+            Transactions that the model was not fitted to, to see whether its intervals hold.
+        """
+        found = (self._convergence(), self._mixing(), self._calibration(test))
+        return tuple(check for check in found if check is not None)
+
+    def _convergence(self) -> Check | None:
+        training = self.training
+        if training is None or training.converged is None:
+            return None
+        n_iter = display.plural(training.n_iter or 0, "iteration")
+        if training.converged:
+            return Check("converged", "good", f"The fit converged within {n_iter}.")
+        ended = "was ended" if training.interrupted or training.stopped else "had not converged"
+        return Check("converged", "poor", f"The fit {ended} after {n_iter}; a longer one may differ.")
+
+    def _mixing(self) -> Check | None:
+        chains = None if self.training is None else self.training.chains
+        if chains is None:
+            return None
+        known = {name: found["r_hat"] for name, found in self.diagnostics().items()}
+        known = {name: value for name, value in known.items() if not np.isnan(value)}
+        if not known:
+            few = "Too few samples were drawn to tell whether the chains mixed."
+            return Check("mixed", "unknown", f"{few} {self._rests_on_chains()}")
+        worst = max(known, key=known.__getitem__)
+        value = known[worst]
+        whose = "the chain has" if len(chains.chains) == 1 else "the chains have"
+        told = f"R-hat is largest for {_TRACED[worst]}: {value:.3f}"
+        if value <= MIXED:
+            return Check("mixed", "good", f"{told}, no sign that {whose} not mixed.", value)
+        meaning = f"above {MIXED:g}: {whose} not mixed well. {self._rests_on_chains()}"
+        return Check("mixed", "poor", f"{told}, {meaning}", value)
+
+    def _rests_on_chains(self) -> str:
+        """Say what it means if chains have not mixed.
+
+        The intervals of a corrected model are those of counts; chains add what the model is worth.
+        """
+        if self.corrected is None:
+            return "Intervals may be too narrow."
+        divided = "Another fit may divide the components otherwise"
+        return f"{divided}; the intervals come from counts, not from the chains."
+
+    def _calibration(self, test: TransactionsLike | None) -> Check | None:
+        if not self.knows_error:
+            return None
+        data = None if test is None else aligned(test, self.value.items)
+        if data is None or data.n_transactions == 0 or self.was_fitted_to(data):
+            untested = "The intervals were not tested on data that the model has not seen."
+            return Check("calibrated", "unknown", untested)
+        found = mine(self.model, top_k=_CHECKED_SETS)
+        _, lower, upper = credible.intervals(
+            self.error_source, found, level=_LEVEL, n_transactions=data.n_transactions
+        )
+        support = passes.count(found.sets, data) / data.n_transactions
+        held = float(((support >= lower) & (support <= upper)).mean())
+        told = (
+            f"Of the supports of {display.plural(len(found), 'itemset')} in {data.n_transactions:,} "
+            f"transactions that the model has not seen, {held:.0%} lie in its 90% intervals"
+        )
+        if held >= _LEAST_HELD:
+            return Check("calibrated", "good", f"{told}.", held)
+        return Check("calibrated", "poor", f"{told}: it is too sure, or that data is of another kind.", held)
 
     def diagnostics(self) -> dict[str, dict[str, float]]:
         """Return R-hat and effective sample size of the traces of chains; empty without chains."""

@@ -245,7 +245,7 @@ def tested_data(fitted: FittedModel, data: TransactionsLike) -> Transactions:
     fitted.require_error_source()
     transactions = aligned(data, fitted.value.items)
     _require_enough(transactions, _FEWEST)
-    if _is_training(fitted, transactions):
+    if fitted.was_fitted_to(transactions):
         raise InvalidInputError(
             "expected data that the model was not fitted to, got its "
             f"{transactions.n_transactions:,} training transactions; leave the model out, and one half is "
@@ -265,18 +265,6 @@ def _require_enough(data: Transactions, least: int) -> None:
         raise InvalidInputError(
             f"expected at least {least} transactions to test, got {data.n_transactions}; pass more of them"
         )
-
-
-def _is_training(fitted: FittedModel, data: Transactions) -> bool:
-    """Whether data has the number of transactions that were fitted, and each item as often."""
-    if fitted.n_transactions != data.n_transactions:
-        return False
-    counts = None if fitted.training is None else fitted.training.counts
-    if counts is not None:
-        return np.allclose(counts.item_counts.sum(axis=0), data.item_counts(), rtol=1e-6, atol=1e-3)
-    if fitted.corrected is None:
-        return False
-    return np.array_equal(fitted.corrected.transactions.item_counts(), data.item_counts())
 
 
 def _divided(

@@ -43,7 +43,18 @@ import itemix
 from itemix._runtime import deadline, still_wanted
 from itemix.errors import InvalidInputError, ItemixError, TooManyItemsetsError, UnknownItemError
 from itemix.web.served import Deadline, ThresholdTooLowError, TooSlowError
-from itemix.web.views import Answer, ask, asked_in, chosen_model, differences, model, patterns, schema_of
+from itemix.web.views import (
+    Answer,
+    ask,
+    asked_in,
+    chosen_model,
+    differences,
+    evidence,
+    model,
+    patterns,
+    schema_of,
+    segments,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -316,8 +327,9 @@ VIEWS = (
     View("/model", model.AboutQuestion, model.about, model.ModelFacts),
     View("/items", model.ItemsQuestion, model.items, model.FoundItems),
     View("/itemsets", patterns.ItemsetsQuestion, patterns.itemsets, patterns.ItemsetsAnswer),
-    View("/components", model.ComponentsQuestion, model.components, model.Components),
-    View("/components/{number:int}", model.ComponentQuestion, model.component, model.Component),
+    View("/components", segments.ComponentsQuestion, segments.components, segments.Components),
+    View("/components/{number:int}", segments.ComponentQuestion, segments.component, segments.Component),
+    View("/evidence", evidence.EvidenceQuestion, evidence.evidence, evidence.Evidence),
     View("/dependencies", model.DependenciesQuestion, model.dependencies, model.Dependencies),
     View("/rules", patterns.RulesQuestion, patterns.rules, patterns.RulesAnswer),
     View("/surprises", differences.SurprisesQuestion, differences.surprises, differences.SurprisesAnswer),

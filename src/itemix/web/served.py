@@ -21,9 +21,10 @@ import numpy.typing as npt
 from itemix._files import Held
 from itemix._runtime import deadline, still_wanted
 from itemix.errors import InvalidInputError, ItemixError, TooManyItemsetsError
-from itemix.fitted import FittedModel
+from itemix.fitted import Check, FittedModel
 from itemix.mining import intervals as credible
 from itemix.mining import passes
+from itemix.mining.characteristics import characteristic_items, in_general
 from itemix.mining.mine import mine
 from itemix.models.base import as_model
 
@@ -293,6 +294,7 @@ T = TypeVar("T")
 
 _REMEMBERED = 4
 _SETS_AT_FIRST = 500
+_ITEMS_IN_A_NAME = 3
 
 
 class Served:
@@ -310,6 +312,10 @@ class Served:
         Data that the model was not fitted to, for surprises and comparisons.
     limits : Limits, optional
         What one answer may cost.
+    path : str, optional
+        The file that the model came from.
+    shows_transactions : bool
+        Whether single transactions of the data may be shown.
     """
 
     def __init__(
@@ -320,6 +326,8 @@ class Served:
         data: Transactions | None = None,
         test: Transactions | None = None,
         limits: Limits | None = None,
+        path: str | None = None,
+        shows_transactions: bool = False,
     ) -> None:
         model = fitted.model if isinstance(fitted, FittedModel) else as_model(fitted)
         if model is None:
@@ -332,6 +340,8 @@ class Served:
         self.data = None if data is None else _with_items_of(model, data)
         self.test = None if test is None else _with_items_of(model, test)
         self.compared = None if data is None or test is None else (data, test)
+        self.path = path
+        self.transactions = data if shows_transactions else None
         self.limits = limits or Limits()
         self.searches = Searches(model, self.limits)
         self._remembered: OrderedDict[Hashable, Any] = OrderedDict()
@@ -346,12 +356,14 @@ class Served:
         data: Transactions | None = None,
         test: Transactions | None = None,
         limits: Limits | None = None,
+        shows_transactions: bool = False,
     ) -> Served:
         """Serve the model of a file, by the name of the file without its ending."""
         from itemix.files import read_fitted
 
         name = path.name if isinstance(path, Held) else path
-        return cls(Path(name).stem, read_fitted(path), data=data, test=test, limits=limits)
+        shown = {"path": str(name), "shows_transactions": shows_transactions}
+        return cls(Path(name).stem, read_fitted(path), data=data, test=test, limits=limits, **shown)
 
     @property
     def has_intervals(self) -> bool:
@@ -376,16 +388,39 @@ class Served:
         )
         return lower, upper
 
-    def exact_support(self, sets: Sets) -> Floats | None:
-        """Return the fraction of the data that holds each of some sets, or None if there is no data."""
-        if self.data is None:
-            return None
-        return passes.count(sets, self.data) / max(self.data.n_transactions, 1)
+    def supports(self, sets: Sets) -> dict[str, list[float]]:
+        """Return the fraction of the data, `exact`, and of the test data, `tested`, that holds each set.
+
+        What there is no data for is left out.
+        """
+        beside = {"exact": self.data, "tested": self.test}
+        return {
+            name: (passes.count(sets, data) / max(data.n_transactions, 1)).tolist()
+            for name, data in beside.items()
+            if data is not None
+        }
+
+    @cached_property
+    def is_training(self) -> bool:
+        """Whether the data is what the model was fitted to: then it agrees more than other data would."""
+        return self.data is not None and self.fitted.was_fitted_to(self.data)
+
+    @cached_property
+    def checks(self) -> tuple[Check, ...]:
+        """Whether the fit can be relied on, as the fitted model says it."""
+        other = None if self.is_training else self.data
+        return self.fitted.checks(other if self.test is None else self.test)
 
     @property
     def components(self) -> AnyComponents | None:
         """The components to look at, after sampling averages over the samples; None if the model has none."""
         return self.fitted.components
+
+    def name_of(self, k: int) -> str:
+        """Return what a component is called: by its most telling items."""
+        assert self.components is not None  # noqa: S101 - asked only of what has some
+        told = characteristic_items(self.components, k, _ITEMS_IN_A_NAME)
+        return ", ".join(str(entry.item) for entry in told) or in_general(self.components, k)
 
     @cached_property
     def first_threshold(self) -> float:

@@ -107,7 +107,7 @@ def test_surprises_are_chosen_with_the_keyboard(open_page, address):
     page.keyboard.press("Enter")
     expect(page.locator(".contrast .find[aria-pressed=true]")).to_be_focused()
     expect(page.locator(".chosen a")).to_have_text(second)
-    expect(page.locator(".chosen a")).to_have_attribute("href", re.compile("view=ask"))
+    expect(page.locator(".chosen a")).to_have_attribute("href", re.compile("set="))
     assert page.locator(".contrast [tabindex='0']").count() == 1
 
 

@@ -100,7 +100,7 @@ def test_a_query_gives_the_librarys_number(open_page, address, model, data):
     expect(page.locator(".answer")).to_contain_text(f"between {100 * interval.lower:.3g}%")
     rows = [row for row in data if "tortillas" in row]
     both = sum("salsa" in row for row in rows)
-    expect(page.locator(".answer")).to_contain_text(f"In the data ({both} of {len(rows)})")
+    expect(page.locator(".answer")).to_contain_text(f"In the training data ({both} of {len(rows)})")
     best = model.recommend(["salsa", "tortillas"], 1, complete=False)[0].item
     page.get_by_role("button", name=f"Add {best}").click()
     expect(page).to_have_url(re.compile("items=salsa&items="))
@@ -261,3 +261,18 @@ def test_a_token_is_taken_from_the_address(open_page, start_server, files, tmp_p
     assert shown == f"{written(len(itemix.Itemsets.load(tmp_path / 'found.parquet')))} itemsets"
     page.get_by_role("button", name="Lift").click()
     expect(page.locator(".notice")).to_contain_text("The server does not answer")
+
+
+def test_training_data_is_called_so(open_page, address, data, unseen):
+    """What the model was fitted to is no witness: the page names it, and has the test data beside it."""
+    page = open_page(f"{address}?view=itemsets&min_support=0.1", width=1440)
+    heads = page.locator("thead th").all_inner_texts()
+    for name, held in (("Training data", data), ("Test data", unseen)):
+        first = page.locator("tbody tr").first.locator("td")
+        itemset = first.first.inner_text().split(", ")
+        shown = first.nth(heads.index(name)).inner_text()
+        assert float(shown.removesuffix("%")) / 100 == pytest.approx(held.support(itemset), abs=1e-3)
+    page.get_by_role("link", name="Rules").click()
+    expect(page.locator("thead")).to_contain_text("In the test data")
+    page.get_by_role("link", name="Dependencies").click()
+    expect(page.locator("thead").last).to_contain_text("Training data")

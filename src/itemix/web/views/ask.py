@@ -96,6 +96,7 @@ class Query(Answer):
         Annotated[Probability, Field(description="Without the condition, if there is one.")]
     ]
     data: NotRequired[InData]
+    test: NotRequired[Annotated[InData, Field(description="The event in the test data.")]]
 
 
 class Influence(Answer):
@@ -133,7 +134,7 @@ def query_steps(served: Served, asked: QueryQuestion) -> float:
     steps = steps_of_sets(served, 1, _names_of(asked), len(asked.absent) + len(asked.given_absent))
     if asked.level is not None:
         steps += _STEPS_OF_AN_INTERVAL * max(served.fitted.n_posteriors, 1)
-    return steps if served.data is None else math.inf
+    return steps if served.data is None and served.test is None else math.inf
 
 
 def recommend_steps(served: Served, asked: RecommendQuestion) -> float:
@@ -167,6 +168,8 @@ def query(served: Served, asked: QueryQuestion) -> dict[str, Any]:
         answer["unconditional"] = model.probability(asked.present, absent=asked.absent)
     if served.data is not None:
         answer["data"] = _in_data(served.data, asked)
+    if served.test is not None:
+        answer["test"] = _in_data(served.test, asked)
     return answer
 
 
@@ -180,11 +183,11 @@ def influences(served: Served, asked: InfluencesQuestion) -> dict[str, Any]:
     condition = model.probability(asked.given, absent=asked.given_absent)
     named = np.concatenate([present, absent, given, given_absent])
     others = np.setdiff1d(np.arange(model.n_items, dtype=np.int32), named)
-    with_item = _with_each(model, others, given, given_absent)
+    with_item = with_each(model, others, given, given_absent)
     usual = with_item >= max(asked.min_probability * condition, np.finfo(float).tiny)
     others, with_item = others[usual], with_item[usual]
     event = np.union1d(present, given), np.union1d(absent, given_absent)
-    then = np.minimum(_with_each(model, others, *event) / with_item, 1.0)
+    then = np.minimum(with_each(model, others, *event) / with_item, 1.0)
     change = then - now
     order = np.argsort(-change, kind="stable")
 
@@ -261,7 +264,7 @@ def _in_data(data: Transactions, asked: Event) -> dict[str, Any]:
     return {"probability": probability, "count": round(probability * of), "of": of}
 
 
-def _with_each(model: Model, others: Codes, present: Codes, absent: Codes) -> Floats:
+def with_each(model: Model, others: Codes, present: Codes, absent: Codes) -> Floats:
     """Return the probability of an event together with each of some items, shape (len(others),)."""
     n = len(others)
     sets = np.column_stack([np.tile(present, (n, 1)), others]).astype(np.int32)

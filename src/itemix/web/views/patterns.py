@@ -10,6 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from itemix._arrays import ranked_part
+from itemix.core.sets import Sets
 from itemix.core.table_files import write
 from itemix.core.tables import TableColumns
 from itemix.errors import TooManyItemsetsError
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from itemix.core.items import Items, Label
     from itemix.core.itemsets import Itemsets
-    from itemix.core.sets import Sets
     from itemix.mining.ruleset import Rules
     from itemix.web.served import Family, Served
 
@@ -87,6 +87,7 @@ class ItemsetRow(Answer):
     exact: NotRequired[
         Annotated[Probability, Field(description="The support in the data, if there is data.")]
     ]
+    tested: NotRequired[Annotated[Probability, Field(description="The support in the test data.")]]
 
 
 class LengthCount(Answer):
@@ -172,10 +173,7 @@ def _itemset_rows(served: Served, chosen: Itemsets, level: float) -> list[dict[s
     ends = served.intervals(chosen, level) if len(chosen) else None
     if ends is not None:
         columns |= {"lower": ends[0].tolist(), "upper": ends[1].tolist()}
-    exact = served.exact_support(chosen.sets)
-    if exact is not None:
-        columns["exact"] = exact.tolist()
-    return rows_of(columns)
+    return rows_of(columns | served.supports(chosen.sets))
 
 
 def _by_length(lengths: npt.NDArray[np.int64]) -> list[dict[str, int]]:
@@ -270,6 +268,18 @@ class RuleRow(Answer):
     phi: float | None
     mutual_information: Annotated[float | None, Field(description="In bits.")]
     difference_of_confidence: float | None
+    exact: NotRequired[
+        Annotated[Probability, Field(description="The support in the data, if there is data.")]
+    ]
+    exact_confidence: NotRequired[
+        Annotated[
+            float | None, Field(description="The confidence there; None where nothing holds the left side.")
+        ]
+    ]
+    tested: NotRequired[Annotated[Probability, Field(description="The support in the test data.")]]
+    tested_confidence: NotRequired[
+        Annotated[float | None, Field(description="The confidence in the test data.")]
+    ]
 
 
 class RulePoints(Answer):
@@ -302,7 +312,7 @@ def rules(served: Served, asked: RulesQuestion) -> dict[str, Any]:
         "min_support": asked.min_support,
         "n_rules": len(positions),
         "offset": asked.offset,
-        "rules": _rule_rows(found.take(page)),
+        "rules": _rule_rows(served, found.take(page)),
         "points": _points(found.take(points)),
     }
 
@@ -363,9 +373,18 @@ def _points(chosen: Rules) -> dict[str, list[Any]]:
     return _sides(chosen) | places
 
 
-def _rule_rows(chosen: Rules) -> list[dict[str, Any]]:
+def _rule_rows(served: Served, chosen: Rules) -> list[dict[str, Any]]:
     columns = _sides(chosen)
     columns |= {name.replace(" ", "_"): as_list(chosen.measure(name)) for name in get_args(Measure)}
+    whole = [[*left, *right] for left, right in zip(chosen.antecedents, chosen.consequents, strict=True)]
+    both = served.supports(Sets.from_names(whole, chosen.antecedents.items))
+    left = served.supports(chosen.antecedents)
+    for name, supports in both.items():
+        pairs = zip(supports, left[name], strict=True)
+        columns |= {
+            name: supports,
+            f"{name}_confidence": [part / all_ if all_ else None for part, all_ in pairs],
+        }
     return rows_of(columns)
 
 
@@ -386,9 +405,7 @@ def write_itemsets(served: Served, asked: ItemsetsChosen, path: Path) -> None:
     ends = served.intervals(chosen, asked.level) if len(chosen) else None
     if ends is not None:
         values |= {"lower": ends[0], "upper": ends[1]}
-    exact = served.exact_support(chosen.sets)
-    if exact is not None:
-        values["exact"] = exact
+    values |= {name: np.array(supports) for name, supports in served.supports(chosen.sets).items()}
     facts = {"n_transactions": None, "min_support": asked.min_support, "target": None}
     write(TableColumns("itemsets", chosen.items, values, facts), path)
 

@@ -1,6 +1,7 @@
 // The frame: which view is shown, for which model, with which selection. Views are functions of the state.
 import { ask, takeToken } from "./api.js";
 import { h, refill } from "./dom.js";
+import { drawer } from "./parts/drawer.js";
 import { selectionBar } from "./parts/selection.js";
 import { changed, decode, encode, settingsOf } from "./state.js";
 import { createStore } from "./store.js";
@@ -27,6 +28,7 @@ const main = document.getElementById("main");
 const announcer = document.getElementById("announcer");
 const place = h("div");
 const bar = selectionBar();
+const evidence = drawer(document.getElementById("drawer"));
 const abouts = new Map(); // what is known of each model
 const made = new Map(); // the views that were made, by model and name
 let models = [];
@@ -52,6 +54,8 @@ function pageFor(view, model, about) {
     ask: (path, values = {}) => ask(path, { ...values, model }),
     /** The address of another view with some values; what is selected stays. */
     href: (other, values = {}) => encode(own({ set: null, then: null, ...values }, other)),
+    /** The address of this view with the drawer open at a set, or at a rule. */
+    hrefOfSet: (set, then = []) => encode(own({ set, then })),
     change: (changes, how) => store.put(own(changes), how),
     /** Say in the address what is shown in place of what was asked for; `isNew` asks for that, too. */
     correct: (changes, isNew = false) => {
@@ -88,6 +92,7 @@ async function render(state) {
     }
     drawFrame(state, model, about);
     bar.draw(page, state);
+    evidence.draw(page, state);
     await view.update(settingsOf(state, state.view));
   } catch (error) {
     shown = null;

@@ -3,6 +3,7 @@ import { h, refill } from "../dom.js";
 import { count, percent, textOf, times } from "../format.js";
 import { rangeBar } from "../parts/bars.js";
 import { head } from "../parts/head.js";
+import { dataName, doubts } from "../parts/doubts.js";
 import { noticePlace, worker } from "../parts/notice.js";
 import { itemPicker } from "../parts/picker.js";
 import { itemName } from "../parts/sets.js";
@@ -64,7 +65,7 @@ export function create(page) {
         isAsked ? page.ask("influences", event) : { raises: [], lowers: [] },
         page.ask("recommend", { ...basket, complete: false }), // more may be in it
       ]);
-      refill(answerPlace, isAsked ? drawnAnswer(answer, event) : invitation());
+      refill(answerPlace, isAsked ? drawnAnswer(page.about, answer, event) : invitation());
       if (isAsked) page.announce(`The probability of ${questionParts(event, textOf).join("")} is ${percent(answer.probability)}`);
       drawList(recommended, basket.basket.length ? "Also in such a basket" : "Most probable items", {
         rows: recommendations.recommendations,
@@ -105,7 +106,7 @@ function questionParts(event, named) {
   return [...side(event.present, event.absent), ...(condition.length ? [", given ", ...condition] : [])];
 }
 
-function drawnAnswer(answer, event) {
+function drawnAnswer(about, answer, event) {
   const interval =
     answer.lower === undefined
       ? "The model has no posterior, and so no interval."
@@ -114,12 +115,13 @@ function drawnAnswer(answer, event) {
     h("h2", {}, "Probability of ", questionParts(event, itemName)),
     h("p", {}, h("span", { class: "figure" }, percent(answer.probability))),
     h("p", { class: "soft" }, interval),
-    comparison(answer),
-  ];
+    answer.lower === undefined ? null : doubts(about),
+    comparison(about, answer),
+  ].filter(Boolean);
 }
 
 /** Bars of the answer and of what it can be compared with, on one scale. */
-function comparison(answer) {
+function comparison(about, answer) {
   const rows = [["Model", answer.probability, answer.lower ?? null, answer.upper ?? null]];
   if (answer.independent === answer.unconditional) {
     rows.push(["Without the condition, or independent of it", answer.independent, null, null]); // of a single item
@@ -127,9 +129,12 @@ function comparison(answer) {
     if (answer.unconditional !== undefined) rows.push(["Without the condition", answer.unconditional, null, null]);
     rows.push(["If items were independent", answer.independent, null, null]);
   }
-  if (answer.data && answer.data.probability !== null) {
-    const { count: n, of } = answer.data;
-    rows.push([`In the data (${count(n)} of ${count(of)})`, answer.data.probability, null, null]);
+  const counted = [
+    [answer.data, `In the ${dataName(about).toLowerCase()}`],
+    [answer.test, "In the test data"],
+  ];
+  for (const [found, label] of counted) {
+    if (found && found.probability !== null) rows.push([`${label} (${count(found.count)} of ${count(found.of)})`, found.probability, null, null]);
   }
   const most = Math.max(...rows.map(([, value, , upper]) => Math.max(value, upper ?? 0)), 1e-12);
   const cells = rows.flatMap(([label, value, lower, upper]) => [

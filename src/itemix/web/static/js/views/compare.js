@@ -146,7 +146,7 @@ function introduction(about) {
 
 /** A set with an item that the model does not know has no address to go to. */
 function hrefOf(page, row) {
-  return row.is_known ? page.href("ask", { items: row.items }) : null;
+  return row.is_known ? page.hrefOfSet(row.items) : null;
 }
 
 function pointOf(page, row) {

@@ -144,7 +144,7 @@ function componentDetail(page, called) {
   const items = table({
     caption: `Characteristic items of the ${called}`,
     columns: () => [
-      { label: "Item", class: "wide", cell: (row) => itemset([row.item], page.href("ask", { items: row.item })) },
+      { label: "Item", class: "wide", cell: (row) => itemset([row.item], page.hrefOfSet([row.item])) },
       { label: "Here", class: "number", cell: (row) => percent(row.probability, 1) },
       {
         label: h("span", { class: "visually-hidden" }, "As a bar"),

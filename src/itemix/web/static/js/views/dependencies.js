@@ -1,6 +1,7 @@
 // Dependencies: which items attract or avoid each other.
 import { fitted, h, redraw, refill } from "../dom.js";
 import { count, measure, percent, plural, times } from "../format.js";
+import { supportColumns } from "../parts/doubts.js";
 import { segments } from "../parts/fields.js";
 import { matrix } from "../parts/matrix.js";
 import { network } from "../parts/network.js";
@@ -176,10 +177,11 @@ function pairTable(page, caption) {
       {
         label: from === null ? "Pair" : "Item",
         class: "wide",
-        cell: (pair) => itemset(namesOf(pair), page.href("ask", { items: [pair.item, pair.other] })),
+        cell: (pair) => itemset(namesOf(pair), page.hrefOfSet([pair.item, pair.other])),
       },
       { label: "Together", class: "number", cell: (pair) => percent(pair.probability, 2) },
       { label: "If independent", class: "number on-wide-screens", cell: (pair) => percent(pair.expected, 2) },
+      ...supportColumns(page.about, (support) => percent(support, 2)),
       { label: "Lift", class: "number", cell: (pair) => times(pair.lift) },
       { label: "Bits", class: "number", cell: (pair) => measure(pair.information) },
     ],

@@ -2,6 +2,7 @@
 import { h } from "../dom.js";
 import { columnDecimals, percent, plural, thresholdText, times } from "../format.js";
 import { rangeBar } from "../parts/bars.js";
+import { dataName, doubts, supportColumns } from "../parts/doubts.js";
 import { downloads } from "../parts/downloads.js";
 import { rangeFields, segments, textField } from "../parts/fields.js";
 import { head } from "../parts/head.js";
@@ -87,6 +88,7 @@ export function create(page) {
         ["search", "include", "exclude", "lengths", "target"].map((name) => controls[name].element),
       ),
     ),
+    about.has_intervals ? doubts(about) : null,
     notice.element,
     results,
   );
@@ -143,7 +145,7 @@ export function create(page) {
 }
 
 function introduction(about) {
-  const marks = [about.has_intervals ? "the line in a bar is its 90% interval" : "", about.n_transactions === null ? "" : "the mark across it the support in the data"];
+  const marks = [about.has_intervals ? "the line in a bar is its 90% interval" : "", about.n_transactions === null ? "" : `the mark across it the support in the ${dataName(about).toLowerCase()}`];
   const said = marks.filter(Boolean).join(", ");
   return `Sets of items that the model expects at least so often${said ? `; ${said}` : ""}.`;
 }
@@ -152,7 +154,7 @@ function resultsTable(page, choose) {
   const { about } = page;
   let scale = { most: 1, decimals: 2 };
   const columns = [
-    { label: "Itemset", class: "wide", cell: (row) => itemset(row.items, page.href("ask", { present: row.items })) },
+    { label: "Itemset", class: "wide", cell: (row) => itemset(row.items, page.hrefOfSet(row.items)) },
     { label: "Items", sort: "length", class: "number on-wide-screens", cell: (row) => row.items.length },
     { label: "Support", sort: "support", class: "number", cell: (row) => percent(row.support, scale.decimals) },
     {
@@ -164,15 +166,13 @@ function resultsTable(page, choose) {
           lower: row.lower ?? null,
           upper: row.upper ?? null,
           exact: row.exact ?? null,
+          exactName: `in the ${dataName(about).toLowerCase()}`,
           most: scale.most,
         }),
     },
     { label: "Lift", sort: "lift", class: "number", cell: (row) => (row.items.length > 1 ? times(row.lift) : "") },
   ];
-  if (about.n_transactions !== null) {
-    const exact = { label: "In the data", class: "number", cell: (row) => percent(row.exact, scale.decimals) };
-    columns.splice(4, 0, exact);
-  }
+  columns.splice(4, 0, ...supportColumns(about, (support) => percent(support, scale.decimals)));
   const drawn = table({
     caption: "Itemsets with their support",
     columns: () => columns,

@@ -1,6 +1,7 @@
 // Rules: what follows from what, by any measure.
 import { h } from "../dom.js";
 import { columnDecimals, measure, percent, plural, thresholdText, times } from "../format.js";
+import { dataName } from "../parts/doubts.js";
 import { downloads } from "../parts/downloads.js";
 import { numberField, selectField } from "../parts/fields.js";
 import { head } from "../parts/head.js";
@@ -147,6 +148,7 @@ export function create(page) {
 }
 
 function rulesTable(page, choose) {
+  const { about } = page;
   let sorted = "lift";
   let decimals = 2;
   const columns = () => {
@@ -154,12 +156,20 @@ function rulesTable(page, choose) {
       {
         label: "Rule",
         class: "wide widest",
-        cell: (row) => ruleText(row, page.href("ask", { items: row.consequents, given: row.antecedents })),
+        cell: (row) => ruleText(row, page.hrefOfSet(row.antecedents, row.consequents)),
       },
       { label: "Support", sort: "support", class: "number", cell: (row) => percent(row.support, decimals) },
       { label: "Confidence", sort: "confidence", class: "number", cell: (row) => percent(row.confidence, 1) },
       { label: "Lift", sort: "lift", class: "number", cell: (row) => times(row.lift) },
     ];
+    // The confidence is what a rule claims, so that is what the data is asked for.
+    const beside = [
+      [about.n_test, "In the test data", "tested_confidence"],
+      [about.n_transactions, `In the ${dataName(about).toLowerCase()}`, "exact_confidence"],
+    ];
+    for (const [n, label, name] of beside) {
+      if (n !== null) shown.splice(3, 0, { label, class: "number on-wide-screens", cell: (row) => percent(row[name], 1) });
+    }
     if (!ALWAYS_SHOWN.includes(sorted)) {
       const label = MEASURES.find(([name]) => name === sorted)[1];
       const cell = (row) => measure(row[sorted.replaceAll(" ", "_")]);

@@ -145,14 +145,14 @@ function pointsOf(page, { points }) {
     y: points.support[at],
     q: points.q_value[at],
     text: `${percent(points.support[at])} where ${percent(points.expected[at])} are expected, q = ${percent(points.q_value[at])}`,
-    href: page.href("ask", { items: names }),
+    href: page.hrefOfSet(names),
   }));
 }
 
 function surprisesTable(page, choose) {
   let decimals = 2;
   const columns = [
-    { label: "Itemset", class: "wide", cell: (row) => itemset(row.items, page.href("ask", { items: row.items })) },
+    { label: "Itemset", class: "wide", cell: (row) => itemset(row.items, page.hrefOfSet(row.items)) },
     { label: "Seen", sort: "count", class: "number", cell: (row) => percent(row.support, decimals) },
     { label: "Expected", sort: "expected", class: "number", cell: (row) => percent(row.expected, decimals) },
     {
