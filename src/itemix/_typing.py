@@ -11,6 +11,8 @@ Array = npt.NDArray[Any]
 """An array of any type."""
 Floats = npt.NDArray[np.float64]
 """Probabilities, weights, logarithms."""
+Singles = npt.NDArray[np.float32]
+"""Numbers of single precision, where there are many."""
 Codes = npt.NDArray[np.int32]
 """Item codes, ranks and labels of components."""
 Ints = npt.NDArray[np.int64]

@@ -22,12 +22,12 @@ from itemix.core.tables import TableColumns
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.inference import METHODS
+from itemix.inference.affinity import learn_affinity
 from itemix.mining import intervals as credible
 from itemix.mining import passes, query
 from itemix.mining.characteristics import characteristic_items, in_words, values_by_column
 from itemix.mining.mine import mine
 from itemix.mining.surprise import aligned, unusual
-from itemix.models.affinity import learn_affinity
 from itemix.models.base import Model, as_model
 from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture

@@ -14,10 +14,10 @@ from itemix.core import display
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
 from itemix.fitted import FittedModel
+from itemix.inference.affinity import Cases, choose_ridge, frequent_items, regression
 from itemix.mining.query import best_columns
 from itemix.mining.recommend import Recommendations
 from itemix.mining.ruleset import Rules
-from itemix.models.affinity import Cases, choose_ridge, frequent_items, regression
 
 if TYPE_CHECKING:
     from collections.abc import Callable
