@@ -19,13 +19,14 @@ EXAMPLES = {
     "/query": {"present": ["salsa"], "given": ["beer"], "level": 0.9},
     "/influences": {"present": ["salsa"]},
     "/recommend": {"basket": ["salsa"]},
+    "/agreement": {"min_support": 0.05, "points": 5},
     "/evidence": {"set": ["salsa"]},
     "/rules": {"min_support": 0.05, "points": 3},
     "/surprises": {"min_support": 0.05, "points": 3},
     "/compare": {"min_support": 0.02},
     "/shifts": {"level": 1.0},
 }
-NEED_DATA = ("/surprises", "/compare", "/shifts")
+NEED_DATA = ("/surprises", "/compare", "/shifts", "/agreement")
 
 
 def parameters_of(path):

@@ -362,8 +362,15 @@ class Served:
         from itemix.files import read_fitted
 
         name = path.name if isinstance(path, Held) else path
-        shown = {"path": str(name), "shows_transactions": shows_transactions}
-        return cls(Path(name).stem, read_fitted(path), data=data, test=test, limits=limits, **shown)
+        return cls(
+            Path(name).stem,
+            read_fitted(path),
+            data=data,
+            test=test,
+            limits=limits,
+            path=str(name),
+            shows_transactions=shows_transactions,
+        )
 
     @property
     def has_intervals(self) -> bool:

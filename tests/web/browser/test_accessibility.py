@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 VIEWS = {
@@ -17,14 +16,8 @@ VIEWS = {
 }
 
 
-def violations(page):
-    """Return what axe objects to."""
-    found = Axe().run(page).response["violations"]
-    return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in found]
-
-
 @pytest.mark.parametrize("view", VIEWS)
-def test_axe_finds_nothing(open_page, address, view):
+def test_axe_finds_nothing(open_page, address, view, violations):
     """Names, roles, contrast and structure of every view, in both themes and on a phone."""
     page = open_page(f"{address}?view={VIEWS[view]}")
     assert violations(page) == []
@@ -35,7 +28,7 @@ def test_axe_finds_nothing(open_page, address, view):
     assert page.evaluate("document.documentElement.scrollWidth") <= 375  # nothing is wider than a phone
 
 
-def test_an_open_list_of_items_is_accessible(open_page, address):
+def test_an_open_list_of_items_is_accessible(open_page, address, violations):
     """The list under a picker is announced, and Escape closes it."""
     page = open_page(f"{address}?view=ask")
     field = page.get_by_role("combobox", name="Present")
@@ -97,18 +90,16 @@ def test_pictures_are_one_stop(open_page, address):
 
 
 def test_surprises_are_chosen_with_the_keyboard(open_page, address):
-    """The arrow keys go from the most significant point to the next; Enter says what it is, with a link."""
+    """The arrow keys go from the most significant point to the next; Enter opens its evidence."""
     page = open_page(f"{address}?view=surprises&min_support=0.02")
     page.locator(".contrast [tabindex='0']").focus()
     first, second = page.locator("tbody tr td:first-child").all_inner_texts()[:2]
-    label = re.compile(f"^{re.escape(first)}: ")
+    label = re.compile(f"^{re.escape(first)}\n")
     expect(page.locator(".contrast [tabindex='0']")).to_have_attribute("aria-label", label)
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.locator(".contrast .find[aria-pressed=true]")).to_be_focused()
-    expect(page.locator(".chosen a")).to_have_text(second)
-    expect(page.locator(".chosen a")).to_have_attribute("href", re.compile("set="))
-    assert page.locator(".contrast [tabindex='0']").count() == 1
+    expect(page.locator("#drawer h2")).to_have_text(second)
+    assert page.locator(".contrast [role=button][tabindex='0']").count() == 1
 
 
 def test_changes_are_announced(open_page, address):

@@ -3,10 +3,9 @@
 import re
 
 from playwright.sync_api import expect
-from test_accessibility import violations
 
 
-def test_any_set_opens_the_drawer(open_page, address, model, data):
+def test_any_set_opens_the_drawer(open_page, address, model, data, violations):
     """From a row with the keyboard; it has the library's number and real transactions; Escape closes it."""
     page = open_page(f"{address}?view=itemsets&min_support=0.05&min_len=2", width=1440)
     link = page.locator("tbody a").first
@@ -41,7 +40,7 @@ def test_the_drawer_leads_on(open_page, address):
     assert page.locator(".selection .chip > span").all_inner_texts()[:2] == ["charcoal", "sausages"]
 
 
-def test_the_drawer_covers_a_phone(open_page, address):
+def test_the_drawer_covers_a_phone(open_page, address, violations):
     """Nothing is wider than the phone, nothing behind it can be reached, and axe has nothing to say."""
     page = open_page(f"{address}?view=itemsets&set=charcoal&set=sausages", width=390, theme="dark")
     expect(page.locator("#drawer .figure")).to_be_visible()

@@ -104,7 +104,7 @@ class Evidence(Answer):
 
 
 def evidence(served: Served, asked: EvidenceQuestion) -> dict[str, Any]:
-    """Return what stands behind a set or a rule: probabilities, counts, segments, transactions, neighbours."""
+    """Return what stands behind a set or a rule: counts, segments, transactions, and its neighbours."""
     model = served.model
     given = asked.set if asked.then else ()
     wanted = asked.then or asked.set
@@ -233,7 +233,10 @@ def _ways(served: Served, wanted: tuple[Label, ...], given: tuple[Label, ...]) -
     options = [part for name in given for part in ("--given", str(name))]
     # What comes after -- are items, even if a name begins with a dash.
     command = shlex.join(["itemix", "query", *options, "--", file, *map(str, wanted)])
-    query = [*(("present", name) for name in wanted), *(("given", name) for name in given)]
+    query: list[tuple[str, Label | float]] = [
+        *(("present", name) for name in wanted),
+        *(("given", name) for name in given),
+    ]
     if served.has_intervals:
         query.append(("level", _LEVEL))
     return {"python": python, "command_line": command, "path": f"query?{urlencode(query)}"}

@@ -56,6 +56,7 @@ function pageFor(view, model, about) {
     href: (other, values = {}) => encode(own({ set: null, then: null, ...values }, other)),
     /** The address of this view with the drawer open at a set, or at a rule. */
     hrefOfSet: (set, then = []) => encode(own({ set, then })),
+    open: (set, then = []) => store.put(own({ set, then })),
     change: (changes, how) => store.put(own(changes), how),
     /** Say in the address what is shown in place of what was asked for; `isNew` asks for that, too. */
     correct: (changes, isNew = false) => {

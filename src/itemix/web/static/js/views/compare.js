@@ -26,6 +26,7 @@ function questionOf(params, about) {
     min_support: thresholdOf(params, about),
     side: params.get("side"),
     explained: params.get("explained"),
+    box: params.getAll("box"),
     sort: params.get("sort"),
     order: params.get("order"),
   };
@@ -59,15 +60,19 @@ export function create(page) {
   };
   const differences = differencesTable(page, choose);
   const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
-  const picture = contrast({ across: "support in the data", up: "support in the test data", noun: "set", ...WORDS });
+  const picture = contrast(page, { name: "compare", across: "support in the data", up: "support in the test data", noun: "set", ...WORDS });
   const files = downloads(page, "compare");
   const shifts = shiftsTable();
   const shiftsNote = h("p", { class: "soft" });
   const results = h(
     "div",
     { class: "view" },
-    h("section", { class: "card" }, h("h2", {}, "The two supports"), picture.element),
-    h("section", { class: "card", "aria-label": "Differences" }, differences.element, pages.element),
+    h(
+      "div",
+      { class: "with-side half-side" },
+      h("section", { class: "card", "aria-label": "Differences" }, differences.element, pages.element),
+      h("div", { class: "side" }, h("section", { class: "card" }, h("h2", {}, "The two supports"), picture.element)),
+    ),
     h("section", { class: "card" }, h("h2", {}, "Kinds of transactions"), shiftsNote, shifts.element),
   );
   const element = h(
@@ -93,7 +98,7 @@ export function create(page) {
       const offset = Number(params.get("offset") ?? 0);
       const { answer, said } = await controls.threshold.askAt("compare", { ...question, offset, limit: PAGE });
       if (pageAt(page, offset, PAGE, answer.n_differences)) return null;
-      const most = { ...question, min_support: answer.min_support, sort: null, order: null, limit: POINTS };
+      const most = { ...question, min_support: answer.min_support, box: [], sort: null, order: null, limit: POINTS };
       const drawn = await page.ask("compare", most);
       total.textContent = plural(answer.n_differences, "difference");
       tested.textContent = `of ${plural(answer.n_tested, "set")} from ${thresholdText(answer.min_support)} that were tested`;
@@ -101,7 +106,7 @@ export function create(page) {
       files.set({ ...question, min_support: answer.min_support });
       differences.draw(answer, question);
       pages.draw(offset, PAGE, answer.n_differences);
-      picture.draw(drawn.differences.map((row) => pointOf(page, row)), answer.n_differences, LEVEL);
+      picture.draw(drawn.differences.map((row) => pointOf(page, row)), drawn.n_differences, LEVEL, question.box.map(Number));
       return said;
     },
   });
@@ -156,7 +161,7 @@ function pointOf(page, row) {
     y: row.support_b,
     q: row.q_value,
     text: `${percent(row.support_a)} in the data, ${percent(row.support_b)} in the test data, q = ${percent(row.q_value)}`,
-    href: hrefOf(page, row),
+    isKnown: row.is_known,
   };
 }
 

@@ -1,6 +1,7 @@
 // Itemsets: move the threshold and see which sets are at least as probable.
 import { h } from "../dom.js";
 import { columnDecimals, percent, plural, thresholdText, times } from "../format.js";
+import { agreement } from "../parts/agreement.js";
 import { rangeBar } from "../parts/bars.js";
 import { dataName, doubts, supportColumns } from "../parts/doubts.js";
 import { downloads } from "../parts/downloads.js";
@@ -55,6 +56,14 @@ export function create(page) {
       label: "Items in a set",
       onChange: (side, value) => choose({ [side === "least" ? "min_len" : "max_len"]: value }, { control: side }),
     }),
+    show: segments({
+      label: "Show",
+      options: [
+        ["table", "Table"],
+        ["agreement", "Model and data"],
+      ],
+      onChange: (show) => page.change({ show: show === "table" ? null : show }),
+    }),
     target: segments({ label: "Which", options: TARGETS, onChange: (target) => choose({ target: target === "all" ? null : target }) }),
   };
   const itemsets = resultsTable(page, choose);
@@ -62,7 +71,9 @@ export function create(page) {
   const bySupport = histogram({ label: "Itemsets by support" });
   const byLength = histogram({ label: "Itemsets by number of items" });
   const files = downloads(page, "itemsets");
-  const results = h(
+  const canAgree = about.n_transactions !== null || about.n_test !== null;
+  const agreeing = agreement(page);
+  const listing = h(
     "div",
     { class: "with-side" },
     h("section", { class: "card", "aria-label": "Itemsets" }, itemsets.element, pages.element),
@@ -74,6 +85,7 @@ export function create(page) {
     ),
   );
 
+  const results = h("div", {}, listing, agreeing.element);
   const element = h(
     "div",
     { class: "view" },
@@ -85,7 +97,7 @@ export function create(page) {
       h(
         "div",
         { class: "filters" },
-        ["search", "include", "exclude", "lengths", "target"].map((name) => controls[name].element),
+        ["search", "include", "exclude", "lengths", "target", ...(canAgree ? ["show"] : [])].map((name) => controls[name].element),
       ),
     ),
     about.has_intervals ? doubts(about) : null,
@@ -101,6 +113,7 @@ export function create(page) {
     controls.lengths.set("least", question.min_len);
     controls.lengths.set("most", question.max_len);
     controls.target.set(question.target ?? "all");
+    controls.show.set(params.get("show") ?? "table");
     files.set(question);
   }
 
@@ -114,6 +127,13 @@ export function create(page) {
       const { answer, said } = await controls.threshold.askAt("itemsets", { ...question, offset, limit: PAGE });
       if (pageAt(page, offset, PAGE, answer.n_itemsets)) return null;
       draw(answer, question, offset);
+      const isAgreement = canAgree && params.get("show") === "agreement";
+      listing.hidden = isAgreement;
+      agreeing.element.hidden = !isAgreement;
+      if (isAgreement) {
+        const called = about.n_test === null ? dataName(about).toLowerCase() : "test data";
+        agreeing.draw(await page.ask("agreement", { ...question, min_support: answer.min_support }), called);
+      }
       return said;
     },
   });

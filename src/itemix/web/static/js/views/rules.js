@@ -1,12 +1,12 @@
 // Rules: what follows from what, by any measure.
 import { h } from "../dom.js";
 import { columnDecimals, measure, percent, plural, thresholdText, times } from "../format.js";
-import { dataName } from "../parts/doubts.js";
 import { downloads } from "../parts/downloads.js";
-import { numberField, selectField } from "../parts/fields.js";
+import { numberField, segments, selectField } from "../parts/fields.js";
 import { head } from "../parts/head.js";
 import { noticePlace, worker } from "../parts/notice.js";
 import { itemPicker } from "../parts/picker.js";
+import { ruleGraph } from "../parts/rulegraph.js";
 import { scatter } from "../parts/scatter.js";
 import { itemset } from "../parts/sets.js";
 import { pageAt, pager, table } from "../parts/table.js";
@@ -50,6 +50,7 @@ function questionOf(params, about) {
     right: params.getAll("right"),
     max_left: params.get("max_left"),
     max_right: params.get("max_right"),
+    box: params.getAll("box"),
     sort: params.get("sort"),
     order: params.get("order"),
   };
@@ -76,17 +77,26 @@ export function create(page) {
       placeholder: "1",
       onChange: (value) => choose({ max_right: value }, { control: "right" }),
     }),
+    picture: segments({
+      label: "Picture",
+      options: [
+        ["scatter", "Scatter"],
+        ["graph", "Graph"],
+      ],
+      onChange: (picture) => page.change({ picture: picture === "scatter" ? null : picture }),
+    }),
     sort: selectField({ label: "Sort by", options: MEASURES, onChange: (sort) => choose({ sort, order: null }) }),
   };
   const rules = rulesTable(page, choose);
   const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
-  const cloud = scatter();
+  const cloud = scatter(page);
+  const graph = ruleGraph(page);
   const files = downloads(page, "rules");
   const results = h(
     "div",
-    { class: "with-side" },
+    { class: "with-side half-side" },
     h("section", { class: "card", "aria-label": "Rules" }, rules.element, pages.element),
-    h("div", { class: "side" }, h("section", { class: "card" }, h("h2", {}, "Support and confidence"), cloud.element)),
+    h("div", { class: "side" }, h("section", { class: "card", "aria-label": "The picture" }, controls.picture.element, cloud.element, graph.element)),
   );
   const element = h(
     "div",
@@ -133,7 +143,12 @@ export function create(page) {
       files.set({ ...question, min_support: answer.min_support });
       rules.draw(answer, question);
       pages.draw(offset, PAGE, answer.n_rules);
-      cloud.draw(answer.points, answer.n_rules);
+      const isGraph = params.get("picture") === "graph";
+      controls.picture.set(isGraph ? "graph" : "scatter");
+      cloud.element.hidden = isGraph;
+      graph.element.hidden = !isGraph;
+      if (isGraph) graph.draw(answer.rules);
+      else cloud.draw(answer.points, answer.n_rules, question.box.map(Number));
       return said;
     },
   });
@@ -164,8 +179,8 @@ function rulesTable(page, choose) {
     ];
     // The confidence is what a rule claims, so that is what the data is asked for.
     const beside = [
-      [about.n_test, "In the test data", "tested_confidence"],
-      [about.n_transactions, `In the ${dataName(about).toLowerCase()}`, "exact_confidence"],
+      [about.n_test, "In test data", "tested_confidence"],
+      [about.n_transactions, about.is_training ? "In training" : "In data", "exact_confidence"],
     ];
     for (const [n, label, name] of beside) {
       if (n !== null) shown.splice(3, 0, { label, class: "number on-wide-screens", cell: (row) => percent(row[name], 1) });

@@ -24,6 +24,7 @@ function questionOf(params, about) {
     level: params.get("level"),
     side: params.get("side"),
     include: params.getAll("items"),
+    box: params.getAll("box"),
     sort: params.get("sort"),
     order: params.get("order"),
   };
@@ -61,13 +62,13 @@ export function create(page) {
   };
   const surprises = surprisesTable(page, choose);
   const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
-  const picture = contrast({ across: "expected support", up: "support in the data", noun: "set", ...WORDS });
+  const picture = contrast(page, { name: "surprises", across: "expected support", up: "support in the data", noun: "set", ...WORDS });
   const files = downloads(page, "surprises");
   const results = h(
     "div",
-    { class: "view" },
-    h("section", { class: "card" }, h("h2", {}, "Seen and expected"), picture.element),
+    { class: "with-side half-side" },
     h("section", { class: "card", "aria-label": "Surprises" }, surprises.element, pages.element),
+    h("div", { class: "side" }, h("section", { class: "card" }, h("h2", {}, "Seen and expected"), picture.element)),
   );
   const element = h(
     "div",
@@ -109,7 +110,7 @@ export function create(page) {
       files.set({ ...question, min_support: answer.min_support });
       surprises.draw(answer, question);
       pages.draw(offset, PAGE, answer.n_surprises);
-      picture.draw(pointsOf(page, answer), answer.n_tested, answer.level < 1 ? answer.level : LEVEL);
+      picture.draw(pointsOf(page, answer), answer.n_tested, answer.level < 1 ? answer.level : LEVEL, question.box.map(Number));
       return said;
     },
   });
@@ -145,7 +146,6 @@ function pointsOf(page, { points }) {
     y: points.support[at],
     q: points.q_value[at],
     text: `${percent(points.support[at])} where ${percent(points.expected[at])} are expected, q = ${percent(points.q_value[at])}`,
-    href: page.hrefOfSet(names),
   }));
 }
 
