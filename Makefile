@@ -40,7 +40,6 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/front_door.py --output docs/benchmarks/front-door.md
 	$(BIN)/python benchmarks/estep.py --output docs/benchmarks/estep.md
 	$(BIN)/python benchmarks/gibbs.py --output docs/benchmarks/gibbs.md
-	$(BIN)/python benchmarks/verification.py --output docs/benchmarks/verification.md
 	$(BIN)/python benchmarks/scale.py --output docs/benchmarks/scale.md
 	$(BIN)/python benchmarks/rules.py --output docs/benchmarks/rules.md
 	$(BIN)/python benchmarks/reading.py --output docs/benchmarks/reading.md

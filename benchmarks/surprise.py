@@ -21,8 +21,8 @@ from slim import items_only, log_likelihood, slim
 import itemix
 from itemix.core.sets import Sets
 from itemix.estimators.summary import beliefs, fit_to_test
+from itemix.mining.counts import count
 from itemix.mining.intervals import intervals
-from itemix.mining.passes import count
 from itemix.mining.search import min_count
 from itemix.mining.surprise import candidates, tested
 from itemix.models.maxent import TiltedMixture

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         ChowLiuTree,
         DirichletProcessMixture,
         IndependentModel,
+        LatentTreeModel,
         MaxEntropyModel,
         MultipleCauseMixture,
         Summary,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from itemix.mining.surprise import Surprises
     from itemix.models.causes import CauseMixture
     from itemix.models.corrected import CorrectedMixture
+    from itemix.models.latent import LatentTree
     from itemix.models.maxent import MaxEntropy
     from itemix.models.mixture import Mixture
     from itemix.models.trees import TreeMixture
@@ -88,6 +90,8 @@ __all__ = [
     "ItemixError",
     "Items",
     "Itemsets",
+    "LatentTree",
+    "LatentTreeModel",
     "MaxEntropy",
     "MaxEntropyModel",
     "MissingExtraError",
@@ -147,6 +151,8 @@ _HOME = {
     "ItemixError": "itemix.errors",
     "Items": "itemix.core.items",
     "Itemsets": "itemix.core.itemsets",
+    "LatentTree": "itemix.models.latent",
+    "LatentTreeModel": "itemix.estimators",
     "MaxEntropy": "itemix.models.maxent",
     "MaxEntropyModel": "itemix.estimators",
     "MissingExtraError": "itemix.errors",

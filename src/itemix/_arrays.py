@@ -30,7 +30,7 @@ class Immutable:
 
     __slots__ = ()
 
-    def __setstate__(self, state: Any) -> None:  # noqa: ANN401 - what was pickled
+    def __setstate__(self, state: dict[str, object] | tuple[dict[str, object] | None, ...]) -> None:
         parts = state if isinstance(state, tuple) else (state,)
         for part in parts:
             for name, value in (part or {}).items():

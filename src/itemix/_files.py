@@ -53,7 +53,7 @@ class Held(NamedTuple):
     data: bytes
 
 
-def as_path(path: Any) -> Path:  # noqa: ANN401 - checked here
+def as_path(path: object) -> Path:
     """Return the path of a file.
 
     Raises

@@ -26,5 +26,9 @@ TransactionsLike = Any
 """Anything that `as_transactions` takes: `Transactions`, a data frame, a 0/1 matrix or lists of names."""
 ChunksLike = Any
 """Data that can be read more than once: transactions in any form, chunks, or a function that returns them."""
+FrameLike = Any
+"""A data frame of pandas, polars or pyarrow."""
+MatrixLike = Any
+"""A matrix: NumPy's, a sparse one of SciPy, or rows in lists."""
 ModelLike = Any
 """A model, or a fitted estimator."""

@@ -15,8 +15,8 @@ from itemix._runtime import require_memory
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.io.chunks import Stream
+from itemix.mining.counts import count
 from itemix.mining.mine import mine
-from itemix.mining.passes import count
 from itemix.models.corrected import CorrectedMixture, check_worth
 
 if TYPE_CHECKING:

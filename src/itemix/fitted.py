@@ -23,14 +23,16 @@ from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.inference import METHODS
 from itemix.inference.affinity import learn_affinity
+from itemix.mining import counts as counting
 from itemix.mining import intervals as credible
-from itemix.mining import passes, query
+from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items, in_words, values_by_column
 from itemix.mining.mine import mine
 from itemix.mining.surprise import aligned, unusual
 from itemix.models.base import Model, as_model
 from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture
+from itemix.models.latent import LatentTree
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
 from itemix.models.posterior import matched_labels, nearest_labels
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from itemix._typing import Floats, TransactionsLike
+    from itemix._typing import Floats, ModelLike, TransactionsLike
     from itemix.core.transactions import Transactions
     from itemix.correction import Choice
     from itemix.inference.chains import Chains
@@ -251,7 +253,7 @@ class FittedModel(Immutable):
     affinity: Affinity | None = None
 
     @classmethod
-    def of(cls, source: Any) -> FittedModel:  # noqa: ANN401 - anything at all
+    def of(cls, source: object) -> FittedModel:
         """Return a fitted model, or the one that an estimator holds.
 
         Parameters
@@ -429,6 +431,9 @@ class FittedModel(Immutable):
     def _structure_in_words(self) -> str:
         if isinstance(self.value, TreeMixture):
             return display.plural(self.value.n_edges, "edge")
+        if isinstance(self.value, LatentTree):
+            edges, states = self.value.n_edges, self.value.n_states
+            return f"{display.plural(edges, 'edge')}, {display.plural(states, 'state')}"
         return (
             display.plural(len(self.value.itemsets), "itemset") if isinstance(self.value, MaxEntropy) else ""
         )
@@ -664,7 +669,7 @@ class FittedModel(Immutable):
         _, lower, upper = credible.intervals(
             self.error_source, found, level=_LEVEL, n_transactions=data.n_transactions
         )
-        support = passes.count(found.sets, data) / data.n_transactions
+        support = counting.count(found.sets, data) / data.n_transactions
         held = float(((support >= lower) & (support <= upper)).mean())
         told = (
             f"Of the supports of {display.plural(len(found), 'itemset')} in {data.n_transactions:,} "
@@ -681,7 +686,7 @@ class FittedModel(Immutable):
 
 
 def learn_recommender(
-    model: Any,  # noqa: ANN401 - anything that holds a model
+    model: ModelLike,
     transactions: TransactionsLike,
     *,
     refit: Callable[[Transactions], Model] | None = None,
@@ -720,7 +725,7 @@ def learn_recommender(
     return replace(fitted, affinity=found)
 
 
-def _fit_copy(estimator: Any, transactions: Transactions) -> Model:  # noqa: ANN401 - of any class
+def _fit_copy(estimator: ModelLike, transactions: Transactions) -> Model:
     """Return what a copy of an estimator learns from transactions, without a correction."""
     from sklearn.base import clone
 

@@ -13,7 +13,15 @@ from itemix import InvalidInputError, TooManyItemsetsError, Transactions, Unknow
 from itemix.io.partitions import Listed, Partitions, Reread
 from itemix.mining import partitioned
 from itemix.mining.partitioned import _shares
-from itemix.mining.verification import verify
+
+
+@pytest.fixture(autouse=True, scope="module")
+def parts_as_they_are():
+    """Parts so small are not put together, except where a test says so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partitioned, "_TOGETHER_BYTES", 0)
+        yield
+
 
 NAMES = "abcdef"
 rows = st.lists(st.lists(st.sampled_from(NAMES), max_size=6), min_size=1, max_size=20)
@@ -50,8 +58,8 @@ def options(draw):
     return chosen
 
 
-@given(cut(), st.integers(1, 8) | st.floats(0.01, 1), options(), st.sampled_from([0, 1, 10**9]))
-def test_parts_are_mined_like_the_whole(data, min_support, chosen, few):
+@given(cut(), st.integers(1, 8) | st.floats(0.01, 1), options(), st.sampled_from([0, 100, 10**9]))
+def test_parts_are_mined_like_the_whole(data, min_support, chosen, together):
     """Itemsets, counts and their order are those of all transactions at once; so are errors of options."""
     tx, parts = data
     known = set(tx.items)
@@ -65,27 +73,34 @@ def test_parts_are_mined_like_the_whole(data, min_support, chosen, few):
             mine(parts, min_support, **chosen)
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitioned, "_FEW", few)
+        patch.setattr(partitioned, "_TOGETHER_BYTES", together)
         found = mine(parts, min_support, **chosen)
     assert parts.items == tx.items
     assert found == expected
     assert (found.min_support, found.target) == (expected.min_support, expected.target)
 
 
-@given(cut(), st.integers(1, 8), options())
-def test_a_model_is_verified_in_parts(data, min_support, chosen):
-    """The result, and how it went, are those of a list of the same chunks; parts may be elsewhere."""
+@given(cut(), st.integers(1, 8))
+def test_parts_that_are_elsewhere(data, min_support):
+    """What is sent to parts on other machines can be pickled, and the result is that of parts here."""
     tx, parts = data
-    chosen = {**chosen, "include": [i for i in chosen["include"] if i in tx.items], "exclude": []}
-    if chosen["target"] == "generators":
-        chosen["target"] = "all"
     min_support = min(min_support, tx.n_transactions)
-    model = itemix.IndependentModel().fit([["a", "b"], ["c"]])
-    here, there = (
-        verify(model, own, min_support, **chosen) for own in (list(parts), Partitions(Elsewhere(list(parts))))
+    assert mine(Partitions(Elsewhere(list(parts))), min_support) == mine(tx, min_support)
+
+
+@given(cut(), st.integers(0, 300))
+def test_small_parts_are_put_together(data, n_bytes):
+    """They keep their order, and none is larger than was asked for, unless a single one is."""
+    tx, parts = data
+    fewer = parts.put_together(n_bytes)
+    assert fewer.sizes == tuple(part.n_transactions for part in fewer)
+    before, after = ([row for part in own for row in part.to_lists()] for own in (parts, fewer))
+    assert after == before
+    assert fewer.n_transactions == tx.n_transactions
+    largest, together = (
+        max(part.indptr.nbytes + part.indices.nbytes for part in own) for own in (parts, fewer)
     )
-    assert here.itemsets == there.itemsets
-    assert str(here) == str(there)
+    assert together <= max(n_bytes, largest)
 
 
 class Elsewhere(Listed):

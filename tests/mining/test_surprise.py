@@ -9,8 +9,8 @@ import itemix
 from itemix.core.items import Items
 from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError
+from itemix.mining.counts import count
 from itemix.mining.intervals import moments
-from itemix.mining.passes import count
 from itemix.mining.surprise import SetsToTest, candidates, q_values, tails
 from itemix.models.mixture import Mixture
 

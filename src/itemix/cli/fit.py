@@ -56,6 +56,8 @@ _PARAMETER_OF = {
     "seed": "random_state",
     "threads": "n_jobs",
 }
+# What --components is called where it is not n_components.
+_SIZES = ("n_causes", "n_states")
 _METHODS = ("auto", *METHODS)
 _ONLY_SAMPLING = ("samples", "thin", "max_components")
 # Defaults for all methods; a method that has no such parameter does without it.
@@ -89,7 +91,8 @@ class Fitting:
             panel=_MODEL,
             metavar="N|auto",
             help="The number of components (10 by default), or auto to choose it; for a Dirichlet process, "
-            "which finds its own number, only where it starts or ends (50 by default).",
+            "which finds its own number, only where it starts or ends (50 by default); the causes of causes, "
+            "and the states of latent-tree.",
         ),
     ] = None
     criterion: Annotated[
@@ -305,8 +308,8 @@ class Fitting:
         has = parameters_of(self._name)
         for name, value in self._given().items():
             parameter = _PARAMETER_OF.get(name, name)
-            if parameter == "n_components" and "n_causes" in has:
-                parameter = "n_causes"
+            if parameter == "n_components":
+                parameter = next((own for own in _SIZES if own in has), parameter)
             is_needless = name in _NEEDLESS or value == _DEFAULTS.get(name)
             if value is None or (parameter not in has and is_needless):
                 continue

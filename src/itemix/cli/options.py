@@ -23,6 +23,8 @@ from itemix.errors import InvalidInputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from itemix.core.binning import Bins, BinsLike
+
 Click = Any
 """An object of click: typer has a copy of its own, or uses the package, depending on its version."""
 
@@ -32,6 +34,7 @@ _OPTION_OF = {
     "consequents": "--consequent",
     "n_components": "--components",
     "n_causes": "--components",
+    "n_states": "--components",
     "n_init": "--starts",
     "n_jobs": "--threads",
     "random_state": "--seed",
@@ -154,7 +157,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return flat
 
 
-def _fields(group: Any) -> list[inspect.Parameter]:  # noqa: ANN401 - any dataclass
+def _fields(group: type) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(
@@ -375,7 +378,7 @@ class Reading:
         return dataclasses.replace(self, where=rows or None), results
 
     @property
-    def learned(self) -> Any:  # noqa: ANN401 - Bins or None
+    def learned(self) -> Bins | None:
         """The bins of what this is read beside, if it is a table and no option says how to cut it."""
         return self.__dict__.get("_learned")
 
@@ -628,7 +631,7 @@ def listed(values: Sequence[str] | None) -> list[str] | None:
     return [name for value in values for cell in value.split(",") if (name := cell.strip())]
 
 
-def as_bins(values: Sequence[str] | None) -> Any:  # noqa: ANN401 - as `Transactions.from_table` takes them
+def as_bins(values: Sequence[str] | None) -> BinsLike | None:
     """Return how numbers are to be cut: one way for all columns, or ways for columns by name.
 
     Raises
@@ -654,7 +657,7 @@ def as_bins(values: Sequence[str] | None) -> Any:  # noqa: ANN401 - as `Transact
     return {"*": _way(general[0]), **found} if found else _way(general[0])
 
 
-def _way(text: str) -> Any:  # noqa: ANN401 - a word, a number or several
+def _way(text: str) -> str | int | list[float]:
     """Return edges as numbers, a number of bins as one, and leave words as they are."""
     if text.isdigit():
         return int(text)

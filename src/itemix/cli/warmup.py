@@ -37,8 +37,8 @@ def warmup(
             metavar="[PART]...",
             show_default=False,
             autocompletion=one_of(PARTS),
-            help="What to compile: mining (with rules and reading), models (questions, recommendations, "
-            "verification), inference (fits). By default all.",
+            help="What to compile: mining (with rules and reading), models (questions and "
+            "recommendations), inference (fits). By default all.",
         ),
     ] = None,
     *,
@@ -211,12 +211,6 @@ def _recommend() -> None:
     learn_recommender(model, _baskets(30, 0.2))
 
 
-def _verify() -> None:
-    from itemix.mining.mine import mine
-
-    mine(_model(n_components=3), 0.05, verify=_baskets(30, 0.2))
-
-
 def _corrected() -> None:
     from itemix.mining.mine import mine
 
@@ -253,7 +247,7 @@ PATHS: dict[str, dict[str, Callable[[], None]]] = {
         "maximal itemsets": _mine("maximal"),
         "rules": _rules,
     },
-    "models": {"questions": _ask, "recommendations": _recommend, "verification": _verify},
+    "models": {"questions": _ask, "recommendations": _recommend},
     "inference": {
         "EM": _fit_by("BernoulliMixture", n_components=3),
         "variational inference": _fit_by("BayesianMixture", n_components=3),
@@ -266,6 +260,7 @@ PATHS: dict[str, dict[str, Callable[[], None]]] = {
         "the default fit": _default,
         "a corrected model": _corrected,
         "trees": _fit_by("ChowLiuMixture", n_components=2),
+        "a latent tree": _fit_by("LatentTreeModel", n_states=2, max_iter=2),
         "maximum entropy": _max_entropy,
     },
 }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from itemix._typing import Codes, Floats, Marks
+    from itemix._typing import Codes, Floats, Ints, Marks
     from itemix.core.items import Label
     from itemix.core.rows import Columns
 
@@ -150,7 +150,7 @@ class Bins(Mapping[str, "tuple[float, ...] | None"]):
         }
 
     @classmethod
-    def from_dict(cls, content: Any) -> Self:  # noqa: ANN401 - what JSON has, checked here
+    def from_dict(cls, content: object) -> Self:
         """Return what `to_dict` has written.
 
         Raises
@@ -596,7 +596,7 @@ def _as_number(name: str) -> float | None:
 # How numbers are cut.
 
 
-def _checked_rule(rule: Any) -> tuple[str, float] | tuple[float, ...]:  # noqa: ANN401 - checked here
+def _checked_rule(rule: object) -> tuple[str, float] | tuple[float, ...]:
     """Return a way to cut and its number, or the edges."""
     if rule is None:
         return VALUE, 0.0
@@ -620,7 +620,7 @@ def _checked_rule(rule: Any) -> tuple[str, float] | tuple[float, ...]:  # noqa: 
     )
 
 
-def _checked_edges(column: str, edges: Any) -> tuple[float, ...]:  # noqa: ANN401 - checked here
+def _checked_edges(column: str, edges: object) -> tuple[float, ...]:
     where = f" of column {column!r}" if column else ""
     values = list(edges) if isinstance(edges, Iterable) and not isinstance(edges, str) else [None]
     if not all(isinstance(v, int | float | np.number) and v is not True and math.isfinite(v) for v in values):
@@ -633,7 +633,7 @@ def _checked_edges(column: str, edges: Any) -> tuple[float, ...]:  # noqa: ANN40
     return found
 
 
-def _edges_of(rule: object, distinct: Floats, codes: Any, *, is_own: bool) -> tuple[float, ...] | None:  # noqa: ANN401 - positions
+def _edges_of(rule: object, distinct: Floats, codes: Ints, *, is_own: bool) -> tuple[float, ...] | None:
     """Return where the bins begin, or None if each value is an item.
 
     Parameters
@@ -671,7 +671,7 @@ def _edges_of(rule: object, distinct: Floats, codes: Any, *, is_own: bool) -> tu
     return _quantiles(distinct, np.bincount(codes, minlength=len(distinct)), k) or None
 
 
-def _quantiles(distinct: Floats, counts: Any, k: int) -> tuple[float, ...]:  # noqa: ANN401 - whole numbers
+def _quantiles(distinct: Floats, counts: Ints, k: int) -> tuple[float, ...]:
     """Return edges so that about as many rows lie in each of k bins; each is as short as that allows."""
     if len(distinct) < 2:
         return ()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from itemix._typing import Marks
+    from itemix._typing import Floats, Marks
 
 MISSING_WORDS = frozenset(
     {"", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "Nan", "None", "n/a", "nan", "null"}
@@ -78,7 +78,7 @@ class Condition(NamedTuple):
         shown = f"({', '.join(self.values)})" if self.operator.endswith("in") else " ".join(self.values)
         return f"{self.column} {self.operator} {shown}".rstrip()
 
-    def holds(self, column: Any) -> Marks:  # noqa: ANN401 - an array of NumPy or Arrow
+    def holds(self, column: Floats | pa.ChunkedArray) -> Marks:
         """Return for which entries of a column the condition holds.
 
         A missing entry is not equal to anything: only "is missing", ``!=`` and "not ..." hold for it.
@@ -117,7 +117,7 @@ class Condition(NamedTuple):
     def _of_missing(self) -> bool:
         return self.is_negative or self.operator == "is missing"
 
-    def _of_numbers(self, numbers: Any, missing: Marks) -> Marks:  # noqa: ANN401 - an array of float64
+    def _of_numbers(self, numbers: Floats, missing: Marks) -> Marks:
         if self.operator in ("is missing", "is not missing"):
             return missing if self.operator == "is missing" else ~missing
         if self.operator in ("in", "not in"):

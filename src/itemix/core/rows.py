@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from itemix._typing import Codes, Ints, Marks
+    from itemix._typing import Codes, Floats, Ints, Marks
     from itemix.core.items import Label
 
     Columns = Mapping[str, Callable[[], pa.ChunkedArray]]
@@ -598,6 +598,7 @@ def weights_of_groups(column: pa.ChunkedArray, rows: RowOptions, group: Codes | 
     """
     name = str(rows.weight)
     numbers = _whole_numbers(name, column)
+    sums: Ints | Floats
     if group is None:
         sums = numbers
     elif rows.quantity is not None:
@@ -620,11 +621,12 @@ def weights_of_groups(column: pa.ChunkedArray, rows: RowOptions, group: Codes | 
     return whole
 
 
-def _whole_numbers(name: str, column: pa.ChunkedArray) -> Any:  # noqa: ANN401 - an array of float64
+def _whole_numbers(name: str, column: pa.ChunkedArray) -> Floats:
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    numbers: Floats
     try:
         numbers = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:

@@ -137,7 +137,7 @@ def header_of(columns: TableColumns) -> dict[str, Any]:
     }
 
 
-def items_of(header: Any, kind: str) -> Items:  # noqa: ANN401 - what a file says
+def items_of(header: object, kind: str) -> Items:
     """Check the header of a file and return its items.
 
     Raises

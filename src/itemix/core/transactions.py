@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from scipy import sparse
 
+    from itemix._typing import FrameLike, MatrixLike, TransactionsLike
     from itemix.core.binning import Bins, BinsLike
 
 S = TypeVar("S", bound=np.generic)
@@ -221,7 +222,7 @@ class Transactions:
         transactions: Iterable[Iterable[Label]] | Mapping[tuple[Label, ...], int],
         *,
         counts: npt.ArrayLike | None = None,
-        ids: Any = None,  # noqa: ANN401 - values in a row
+        ids: npt.ArrayLike | pa.Array | None = None,
     ) -> Transactions:
         """Make transactions from lists of item names.
 
@@ -250,11 +251,11 @@ class Transactions:
     @classmethod
     def from_matrix(
         cls,
-        matrix: Any,  # noqa: ANN401 - NumPy or SciPy
+        matrix: MatrixLike,
         items: Iterable[Label] | None = None,
         *,
         counts: npt.ArrayLike | None = None,
-        ids: Any = None,  # noqa: ANN401 - values in a row
+        ids: npt.ArrayLike | pa.Array | None = None,
     ) -> Transactions:
         """Make transactions from a 0/1 matrix (NumPy or SciPy sparse), a row for each transaction.
 
@@ -266,10 +267,10 @@ class Transactions:
     @classmethod
     def from_dataframe(
         cls,
-        frame: Any,  # noqa: ANN401 - pandas, polars, pyarrow
+        frame: FrameLike,
         *,
         counts: npt.ArrayLike | None = None,
-        ids: Any = None,  # noqa: ANN401 - values in a row
+        ids: npt.ArrayLike | pa.Array | None = None,
     ) -> Transactions:
         """Make transactions from a one-hot data frame (pandas, polars or pyarrow), a column for each item.
 
@@ -280,7 +281,7 @@ class Transactions:
     @classmethod
     def from_long(
         cls,
-        frame: Any,  # noqa: ANN401 - as above
+        frame: FrameLike,
         transaction: Label | Sequence[Label],
         item: Label,
         *,
@@ -348,7 +349,7 @@ class Transactions:
     @classmethod
     def from_table(
         cls,
-        frame: Any,  # noqa: ANN401 - as above
+        frame: FrameLike,
         *,
         columns: Iterable[str] | None = None,
         drop: Iterable[str] | None = None,
@@ -914,7 +915,7 @@ class Transactions:
         return np.ones(self.n_rows, dtype=np.int64) if self._multiplicities is None else self._multiplicities
 
 
-def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever users have
+def as_transactions(source: TransactionsLike) -> Transactions:
     """Return transactions as they are, or made from lists, a column of lists, a one-hot frame or a matrix.
 
     Raises
@@ -981,7 +982,7 @@ def row_blocks(transactions: Transactions, n_rows: int) -> Iterator[Transactions
         )
 
 
-def as_ids(ids: Any, n_rows: int) -> pa.Array | None:  # noqa: ANN401 - any values in a row
+def as_ids(ids: npt.ArrayLike | pa.Array | None, n_rows: int) -> pa.Array | None:
     """Return ids as an Arrow array.
 
     Raises

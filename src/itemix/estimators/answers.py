@@ -26,12 +26,12 @@ from itemix.mining import query
 from itemix.models.base import Saved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
     from sklearn.base import BaseEstimator
 
-    from itemix._typing import Floats, TransactionsLike
+    from itemix._typing import Floats, MatrixLike, TransactionsLike
     from itemix.core import display
     from itemix.core.items import Items
     from itemix.core.itemsets import Itemsets
@@ -125,7 +125,7 @@ def _check_features(estimator: BaseEstimator, X: TransactionsLike, *, reset: boo
         raise InvalidInputError(f"{error}; give the columns that the model was fitted to") from None
 
 
-def _lists_of_names(X: Any) -> Any:  # noqa: ANN401 - whatever users have
+def _lists_of_names(X: TransactionsLike) -> Sequence[Any] | None:
     """Return lists of names, also those of a data frame with one column; None for other data."""
     if hasattr(X, "columns"):
         return lists_of_frame(X)
@@ -139,7 +139,7 @@ class _NotNumbersError(InvalidInputError, TypeError):
     """A matrix holds something other than numbers; scikit-learn's checks ask for a TypeError."""
 
 
-def _as_matrix(X: TransactionsLike) -> Any:  # noqa: ANN401 - an array or a sparse matrix
+def _as_matrix(X: TransactionsLike) -> MatrixLike:
     """Return a matrix of numbers with at least a row and a column, or say what is wrong with it.
 
     The messages have the words that scikit-learn's own checks of estimators look for.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from scipy import sparse
 
-    from itemix._typing import Codes, Floats, TransactionsLike
+    from itemix._typing import Codes, Floats, ModelLike, TransactionsLike
     from itemix.core.items import Items
 
     Recommender = Callable[[Transactions, int], Codes]
@@ -159,7 +159,7 @@ class RecommendationEvaluation(Immutable):
 
 
 def evaluate_recommendations(
-    model: Any,  # noqa: ANN401 - a model of any kind, or rules
+    model: ModelLike | Rules,
     test: TransactionsLike,
     *,
     k: int = 10,
@@ -231,7 +231,7 @@ def evaluate_recommendations(
     return RecommendationEvaluation(k, len(np.unique(cases.basket)), len(left_out), tuple(rows))
 
 
-def _recommender(source: Any) -> tuple[str, Items, Recommender]:  # noqa: ANN401 - a model or rules
+def _recommender(source: ModelLike | Rules) -> tuple[str, Items, Recommender]:
     """Return what to call a recommender, its items, and a function from baskets and k to codes."""
     if isinstance(source, Rules):
         return "rules", source.items, lambda baskets, k: _by_rules(source, baskets, k)

@@ -55,7 +55,7 @@ def save(model: MixtureEstimator | ModelEstimator | Model, path: str | os.PathLi
 
     Parameters
     ----------
-    model : fitted estimator, Mixture, CorrectedMixture, TreeMixture or MaxEntropy
+    model : fitted estimator, Mixture, CorrectedMixture, TreeMixture, LatentTree or MaxEntropy
         What to write.
     path : path
         Where to; by custom the name ends in .itemix.
@@ -104,7 +104,7 @@ def load(path: str | os.PathLike[str] | Held) -> ModelLike:
 
     Returns
     -------
-    fitted estimator, Mixture, CorrectedMixture, TreeMixture or MaxEntropy
+    fitted estimator, Mixture, CorrectedMixture, TreeMixture, LatentTree or MaxEntropy
         What was saved.
 
     Raises

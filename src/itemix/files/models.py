@@ -19,6 +19,7 @@ from itemix.models.affinity import Affinity
 from itemix.models.calibration import Calibration
 from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture
+from itemix.models.latent import LatentTree
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
@@ -150,6 +151,21 @@ def decode_causes(content: Content, items: Items) -> CauseMixture:
     return CauseMixture(baseline, effects, content.take("causes.ties", np.float64, K, K), items)
 
 
+def encode_latent_tree(model: LatentTree) -> dict[str, Array]:
+    """Return the arrays of a latent tree without its items."""
+    return {f"latent.{name}": getattr(model, name) for name in ("parents", "transitions", "emissions")}
+
+
+def decode_latent_tree(content: Content, items: Items) -> LatentTree:
+    """Return the latent tree over some items."""
+    emissions = content.take("latent.emissions", np.float64, len(items), None)
+    S = emissions.shape[1]
+    parents = content.take("latent.parents", np.int32, len(items))
+    return LatentTree(
+        parents, content.take("latent.transitions", np.float64, len(items), S, S), emissions, items
+    )
+
+
 class Kind(NamedTuple):
     """How a kind of model is written and read.
 
@@ -179,6 +195,7 @@ _KINDS = (
     Kind(CauseMixture, "n_causes", attrgetter("n_causes"), encode_causes, decode_causes),
     Kind(Mixture, "n_components", attrgetter("n_components"), encode_mixture, decode_mixture),
     Kind(TreeMixture, "n_components", attrgetter("n_components"), encode_trees, decode_trees),
+    Kind(LatentTree, "n_states", attrgetter("n_states"), encode_latent_tree, decode_latent_tree),
     Kind(MaxEntropy, "n_itemsets", lambda m: len(m.itemsets), encode_max_entropy, decode_max_entropy),
 )
 

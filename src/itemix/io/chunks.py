@@ -291,6 +291,11 @@ class Chunks:
         return len(self._known.items)
 
     @property
+    def chunk_bytes(self) -> int:
+        """How much memory a chunk may take, in bytes."""
+        return self._size
+
+    @property
     def is_cached(self) -> bool:
         """Whether the rows are kept on disk, so that the file is not read again."""
         return self._rows is not None

@@ -28,8 +28,8 @@ from itemix.core.tables import TableColumns
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining import measures
+from itemix.mining.counts import count
 from itemix.mining.mine import mine
-from itemix.mining.passes import count
 from itemix.mining.search import check_support, min_count
 
 if TYPE_CHECKING:

@@ -113,20 +113,6 @@ def intervals(
     return mean, *ends(mean, spread, level)
 
 
-def relative_errors(source: ErrorSource, itemsets: Itemsets | Iterable[Names]) -> Floats:
-    """Return the standard error of each itemset's probability, relative to that probability, shape (n,).
-
-    Parameters
-    ----------
-    source, itemsets
-        As in `intervals`.
-    """
-    _, spread = moments(source, itemsets)
-    # Rounding may give a certain probability a variance a little below zero.
-    errors: Floats = np.sqrt(np.maximum(spread, 0.0))
-    return errors
-
-
 def with_intervals(itemsets: Itemsets, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Itemsets:
     """Return itemsets with the ends of an interval for each support, shape (n,) each."""
     return Itemsets(

@@ -25,9 +25,9 @@ from itemix.core.sets import Sets
 from itemix.core.tables import TableColumns
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError, TooManyItemsetsError, UnknownItemError
+from itemix.mining.counts import count
 from itemix.mining.intervals import ErrorSource, ends, moments
 from itemix.mining.mine import mine
-from itemix.mining.passes import count
 from itemix.models.base import require_same_items
 
 if TYPE_CHECKING:

@@ -403,7 +403,7 @@ def drawn(items: Items, labels: Ints, draw: Callable[[Ints], Marks]) -> Transact
     return Transactions(np.concatenate([[0], np.cumsum(lengths)]), np.concatenate(parts), items)
 
 
-def as_model(source: Any) -> Model | None:  # noqa: ANN401 - anything at all
+def as_model(source: object) -> Model | None:
     """Return a model, or the model that an estimator has learned; None for anything else."""
     model = source if isinstance(source, Model) else getattr(source, "model_", None)
     return model if isinstance(model, Model) else None

@@ -86,7 +86,7 @@ def support_agreement(
 def exact_supports(itemsets: Itemsets, data: TransactionsLike) -> Floats:
     """Count the supports of itemsets in the data, 0 if it does not have one of the items; shape (n,)."""
     from itemix.core.transactions import as_transactions
-    from itemix.mining.passes import count
+    from itemix.mining.counts import count
 
     transactions = as_transactions(data)
     known = [name for name in transactions.items if name in itemsets.items]

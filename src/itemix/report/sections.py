@@ -77,6 +77,7 @@ _KINDS = {
     "MultipleCauseMixture": "mixture of several causes",
     "ChowLiuTree": "Chow-Liu tree",
     "ChowLiuMixture": "mixture of Chow-Liu trees",
+    "LatentTreeModel": "tree of latent variables",
     "MaxEntropyModel": "model of maximum entropy",
 }
 

@@ -22,8 +22,8 @@ from itemix._files import Held
 from itemix._runtime import deadline, still_wanted
 from itemix.errors import InvalidInputError, ItemixError, TooManyItemsetsError
 from itemix.fitted import Check, FittedModel
+from itemix.mining import counts
 from itemix.mining import intervals as credible
-from itemix.mining import passes
 from itemix.mining.characteristics import characteristic_items, in_general
 from itemix.mining.mine import mine
 from itemix.models.base import as_model
@@ -402,7 +402,7 @@ class Served:
         """
         beside = {"exact": self.data, "tested": self.test}
         return {
-            name: (passes.count(sets, data) / max(data.n_transactions, 1)).tolist()
+            name: (counts.count(sets, data) / max(data.n_transactions, 1)).tolist()
             for name, data in beside.items()
             if data is not None
         }

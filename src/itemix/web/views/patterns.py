@@ -14,7 +14,7 @@ from itemix.core.sets import Sets
 from itemix.core.table_files import write
 from itemix.core.tables import TableColumns
 from itemix.errors import InvalidInputError, TooManyItemsetsError
-from itemix.mining import passes
+from itemix.mining import counts as counting
 from itemix.mining.rules import rules as make_rules
 from itemix.web.served import Found, lifts
 from itemix.web.views import (
@@ -244,7 +244,7 @@ def agreement(served: Served, asked: AgreementQuestion) -> dict[str, Any]:
     order = page_of(found, asked, 0, len(found.positions))
     taken = order[np.unique(np.linspace(0, len(order) - 1, min(asked.points, len(order))).astype(np.int64))]
     chosen = found.family.itemsets.take(taken)
-    counted = passes.count(chosen.sets, data) / max(data.n_transactions, 1)
+    counted = counting.count(chosen.sets, data) / max(data.n_transactions, 1)
     support = chosen.support
     error = np.sqrt(np.maximum(support * (1 - support), np.finfo(float).tiny) / max(data.n_transactions, 1))
     distance = (counted - support) / error
