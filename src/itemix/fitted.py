@@ -6,7 +6,7 @@ Estimators hold it, files store it, and the explorer, reports, pictures and the 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -28,6 +28,7 @@ from itemix.mining import intervals as credible
 from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items, in_words, values_by_column
 from itemix.mining.mine import mine
+from itemix.mining.segments import Segments
 from itemix.mining.surprise import aligned, unusual
 from itemix.models.base import Model, as_model
 from itemix.models.causes import CauseMixture
@@ -39,7 +40,7 @@ from itemix.models.posterior import matched_labels, nearest_labels
 from itemix.models.trees import TreeMixture
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     import numpy.typing as npt
 
@@ -158,9 +159,9 @@ class Training(Immutable):
 class ComponentsTable(ColumnResult):
     """The components of a model, the largest first: how large each is, and what sets it apart from others.
 
-    Columns are component (as `predict` numbers them), share (of the transactions), size (how many of those
-    that the model was fitted to are expected in it), mean_basket (the mean number of items), items (the
-    typical ones, see `itemix.mining.characteristics`), and mostly (these with their probabilities there).
+    Columns are component (as `predict` numbers them), name (where people gave some), share, size (how many
+    of those that the model was fitted to are expected in it), mean_basket (the mean number of items), items
+    (the typical ones, see `itemix.mining.characteristics`), and mostly (these with their probabilities).
 
     Where the items come from a table of categories, each of its columns follows, with its most probable value
     there. The columns that say most about the components come first, and are shown instead of `mostly`.
@@ -170,6 +171,7 @@ class ComponentsTable(ColumnResult):
     _kind = "components"
     _types: ClassVar = {
         "component": "int64",
+        "name": "object",
         "share": "float64",
         "size": "int64",
         "mean_basket": "float64",
@@ -177,11 +179,17 @@ class ComponentsTable(ColumnResult):
         "mostly": "object",
     }
     _percents = frozenset({"share"})
-    _in_table = ("component", "share", "size", "mean_basket", "mostly")
+    _in_table = ("component", "name", "share", "size", "mean_basket", "mostly")
 
     @classmethod
-    def of(cls, components: AnyComponents, n_transactions: int | None, n_items: int) -> ComponentsTable:
-        """Make the table of a mixture."""
+    def of(
+        cls,
+        components: AnyComponents,
+        n_transactions: int | None,
+        n_items: int,
+        names: Mapping[int, str] | None = None,
+    ) -> ComponentsTable:
+        """Make the table of a mixture; `names` are those that people gave."""
         check_whole("n_items", n_items, 6, least=0)
         order = np.argsort(-components.weights, kind="stable")
         order = order[components.weights[order] > 0]
@@ -189,6 +197,8 @@ class ComponentsTable(ColumnResult):
         typical = [characteristic_items(components, int(k), n_items) for k in order]
         sets = Sets.from_names([[found.item for found in row] for row in typical], components.items)
         values: dict[str, Sets | npt.NDArray[Any]] = {"component": order.astype(np.int64), "share": share}
+        if names:
+            values["name"] = np.array([names.get(int(k), "") for k in order], dtype=object)
         if n_transactions is not None:
             values["size"] = np.rint(share * n_transactions).astype(np.int64)
         values["mean_basket"] = components.probs[order].sum(axis=1)
@@ -241,6 +251,8 @@ class FittedModel(Immutable):
         The `component_labels` that a file has kept; None to work them out.
     affinity : Affinity or None
         What was learned to recommend items for complete baskets; see `itemix.learn_recommender`.
+    names : dict of int to str
+        What people call components, by their place in `components`; kept in a file beside that of the model.
     """
 
     value: Model
@@ -251,6 +263,7 @@ class FittedModel(Immutable):
     choice: Choice | None = None
     kept_labels: Labels | None = None
     affinity: Affinity | None = None
+    names: dict[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, source: object) -> FittedModel:
@@ -396,6 +409,16 @@ class FittedModel(Immutable):
             return None
         return self.value if self.component_labels is None else self.value.merge(self.component_labels)
 
+    @cached_property
+    def segments(self) -> Segments | None:
+        """The components beside each other: distances, places, groups, labels. None if it has none."""
+        return None if self.components is None else Segments(self.components)
+
+    def name_of(self, component: int) -> str:
+        """Return what a component is called: by people, or by the items that tell it from all others."""
+        assert self.segments is not None  # noqa: S101 - asked only of a model that has some
+        return self.names.get(component) or self.segments.labels[component]
+
     @property
     def called(self) -> str:
         """What one of its components is called: a component, or a cause."""
@@ -489,7 +512,7 @@ class FittedModel(Immutable):
             raise InvalidInputError(
                 f"expected a model with components, got {self.kind}, which has none; try dependencies()"
             )
-        return ComponentsTable.of(self.components, self.n_transactions, n_items)
+        return ComponentsTable.of(self.components, self.n_transactions, n_items, self.names)
 
     def _repr_html_(self) -> str:
         shown = self.summary().as_html()

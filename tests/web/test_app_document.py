@@ -19,6 +19,7 @@ EXAMPLES = {
     "/query": {"present": ["salsa"], "given": ["beer"], "level": 0.9},
     "/influences": {"present": ["salsa"]},
     "/recommend": {"basket": ["salsa"]},
+    "/overview": {},
     "/agreement": {"min_support": 0.05, "points": 5},
     "/evidence": {"set": ["salsa"]},
     "/rules": {"min_support": 0.05, "points": 3},

@@ -21,7 +21,7 @@ def asking(model, data, unseen, tmp_path_factory):
     model.save(path)
     lists = data.to_lists()
     named = itemix.Transactions.from_lists(lists, ids=[f"order {at}" for at in range(len(lists))])
-    served = Served.from_file(path, data=named, test=unseen, shows_transactions=True)
+    served = Served.from_file(path, data=named, test=unseen, for_owner=True)
     with TestClient(make_app([served]), base_url="http://127.0.0.1") as client:
         yield client
 

@@ -140,7 +140,7 @@ def _served(
         if found.kind == "model":
             refuse_fitting(fitting, source, output)
             beside = _beside_model(found, others, reading, quiet=quiet)
-            return Served.from_file(whole(found), **beside, shows_transactions=True)
+            return Served.from_file(whole(found), **beside, for_owner=True)
         if output is not None:
             from itemix._files import checked_target
 
@@ -153,7 +153,7 @@ def _served(
         model.save(output)
         note(f"wrote {output}: itemix explore {output} shows it again", quiet=quiet)
     shown = transactions if data is None else data
-    return Served(_name_of(source), model, data=shown, test=test, path=output, shows_transactions=True)
+    return Served(_name_of(source), model, data=shown, test=test, path=output, for_owner=True)
 
 
 def _beside_model(

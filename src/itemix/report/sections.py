@@ -221,7 +221,7 @@ def components(findings: Findings) -> Section | None:
             lambda ax: component_heatmap(findings.fitted, _COMPONENTS, ax=ax),
             height=5.6,
         ),
-        _component_table(mixture, shown, called),
+        _component_table(findings.fitted, mixture, shown),
     ]
     return Section("components", f"{called.capitalize()}s", parts)
 
@@ -299,8 +299,8 @@ def _before_correction(findings: Findings) -> list[Element]:
     return [paragraph("The components are those of the mixture before its correction.")]
 
 
-def _component_table(mixture: AnyComponents, shown: npt.NDArray[np.int64], called: str) -> Element:
-    rows = [
+def _component_table(fitted: FittedModel, mixture: AnyComponents, shown: npt.NDArray[np.int64]) -> Element:
+    rows: list[tuple[Child, ...]] = [
         (
             _typical(position, characteristic_items(mixture, k, _ITEMS_NAMED), in_general(mixture, k)),
             percent(float(mixture.weights[k])),
@@ -308,8 +308,11 @@ def _component_table(mixture: AnyComponents, shown: npt.NDArray[np.int64], calle
         )
         for position, k in enumerate(shown.tolist(), start=1)
     ]
-    headers = ("typical items: probability, and how many times the overall one", "share", "items each")
-    return table(f"The {plural(len(rows), f'largest {called}')}", headers, rows)
+    headers = ["typical items: probability, and how many times the overall one", "share", "items each"]
+    if fitted.names:
+        headers.insert(0, "name")
+        rows = [(fitted.names.get(k, ""), *row) for k, row in zip(shown.tolist(), rows, strict=True)]
+    return table(f"The {plural(len(rows), f'largest {fitted.called}')}", headers, rows)
 
 
 def _typical(position: int, found: list[Characteristic], otherwise: str) -> Element:

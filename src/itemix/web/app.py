@@ -51,7 +51,6 @@ from itemix.web.views import (
     asked_in,
     chosen_model,
     differences,
-    evidence,
     model,
     patterns,
     schema_of,
@@ -342,12 +341,14 @@ VIEWS = (
     View("/recommend", ask.RecommendQuestion, ask.recommend, ask.RecommendationsAnswer, ask.recommend_steps),
     View("/influences", ask.InfluencesQuestion, ask.influences, ask.Influences),
     View("/model", model.AboutQuestion, model.about, model.ModelFacts),
+    View("/overview", model.OverviewQuestion, model.overview, model.Overview),
     View("/items", model.ItemsQuestion, model.items, model.FoundItems),
     View("/itemsets", patterns.ItemsetsQuestion, patterns.itemsets, patterns.ItemsetsAnswer),
     View("/agreement", patterns.AgreementQuestion, patterns.agreement, patterns.AgreementAnswer),
     View("/components", segments.ComponentsQuestion, segments.components, segments.Components),
     View("/components/{number:int}", segments.ComponentQuestion, segments.component, segments.Component),
-    View("/evidence", evidence.EvidenceQuestion, evidence.evidence, evidence.Evidence),
+    View("/map", segments.MapQuestion, segments.segment_map, segments.SegmentMap),
+    View("/evidence", ask.EvidenceQuestion, ask.evidence, ask.Evidence),
     View("/dependencies", model.DependenciesQuestion, model.dependencies, model.Dependencies),
     View("/rules", patterns.RulesQuestion, patterns.rules, patterns.RulesAnswer),
     View("/surprises", differences.SurprisesQuestion, differences.surprises, differences.SurprisesAnswer),
@@ -358,6 +359,7 @@ FILES = (
     File("itemsets", patterns.ItemsetsChosen, patterns.write_itemsets),
     File("rules", patterns.RulesChosen, patterns.write_rules),
     File("surprises", differences.SurprisesChosen, differences.write_surprises),
+    File("assignments", segments.AssignmentsChosen, segments.write_assignments),
     File("compare", differences.CompareChosen, differences.write_comparison),
 )
 
@@ -462,14 +464,35 @@ def _other_routes(models: Sequence[Served], metrics: Metrics) -> list[Route | Mo
     async def listed(request: Request) -> Response:
         return JSONResponse({"models": [served.name for served in models]}, headers=_FRESH)
 
+    async def name(request: Request) -> Response:
+        _require_own_page(request)
+        question = await asked_in(request, segments.NameQuestion)
+        served = chosen_model(models, question.model)
+        work = partial(segments.give_name, served, question)
+        return JSONResponse(await in_thread(request, work, served.limits.seconds), headers=_FRESH)
+
     return [
         Route("/", page),
+        Route("/names", name, methods=["POST"]),
         Route("/openapi.json", openapi),
         Route("/health", health),
         Route("/metrics", metrics.endpoint),
         Route("/models", listed),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
+
+
+def _require_own_page(request: Request) -> None:
+    """Check that a request that changes something comes from a program, or from our own page.
+
+    A foreign page can send forms, but no JSON without asking first, and it cannot hide where it comes from.
+    """
+    site = request.headers.get("sec-fetch-site", "same-origin")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if site not in ("same-origin", "none") or kind != "application/json":
+        raise HTTPException(
+            400, "expected JSON (content-type: application/json) from this server's own page; send that"
+        )
 
 
 R = TypeVar("R")
@@ -615,6 +638,12 @@ class Document:
         get = {"summary": summary, "parameters": _parameters(question, path), "responses": responses}
         self._paths[path] = {"get": get}
 
+    def add_change(self, path: str, summary: str, question: type[Question], shape: object) -> None:
+        """Add an address that changes something, by POST only."""
+        content = {"application/json": {"schema": self._schema_of[shape]}}
+        body, responses = _body(question, set()), _responses("What it is now.", content)
+        self._paths[path] = {"post": {"summary": summary, "responses": responses, "requestBody": body}}
+
     def add_other(self, path: str, summary: str, media_type: str, shape: object = None) -> None:
         """Add an address where nothing can be asked."""
         content = {media_type: {} if shape is None else {"schema": self._schema_of[shape]}}
@@ -679,13 +708,14 @@ def _body(question: type[Question], left_out: set[str]) -> Json:
 @cache
 def document() -> dict[str, Any]:
     """Return the OpenAPI document."""
-    made = Document([Health, Models, *(view.shape for view in VIEWS)])
+    made = Document([Health, Models, segments.NameAnswer, *(view.shape for view in VIEWS)])
     for view in VIEWS:
         made.add_view(view.path.replace(":int}", "}"), _summary(view.answer), view.question, view.shape)
     for file in FILES:
         for extension, media_type in FORMATS.items():
             summary = f"All {file.name} that /{file.name} shows a page of, as a file."
             made.add_file(f"/{file.name}.{extension}", summary, file.question, media_type.partition(";")[0])
+    made.add_change("/names", _summary(segments.give_name), segments.NameQuestion, segments.NameAnswer)
     made.add_other("/", "The page.", "text/html")
     made.add_other("/openapi.json", "This document; needs no token.", "application/json")
     made.add_other("/health", "Whether the server answers; needs no token.", "application/json", Health)

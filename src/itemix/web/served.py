@@ -9,7 +9,7 @@ import contextlib
 import math
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -24,7 +24,6 @@ from itemix.errors import InvalidInputError, ItemixError, TooManyItemsetsError
 from itemix.fitted import Check, FittedModel
 from itemix.mining import counts
 from itemix.mining import intervals as credible
-from itemix.mining.characteristics import characteristic_items, in_general
 from itemix.mining.mine import mine
 from itemix.models.base import as_model
 
@@ -292,9 +291,8 @@ def _depth(family: Family | None) -> float:
 
 T = TypeVar("T")
 
-_REMEMBERED = 4
+_REMEMBERED = 6
 _SETS_AT_FIRST = 500
-_ITEMS_IN_A_NAME = 3
 
 
 class Served:
@@ -314,8 +312,8 @@ class Served:
         What one answer may cost.
     path : str, optional
         The file that the model came from.
-    shows_transactions : bool
-        Whether single transactions of the data may be shown.
+    for_owner : bool
+        Whether only its owner asks: then single transactions are shown, and names that are given are kept.
     """
 
     def __init__(
@@ -327,7 +325,7 @@ class Served:
         test: Transactions | None = None,
         limits: Limits | None = None,
         path: str | None = None,
-        shows_transactions: bool = False,
+        for_owner: bool = False,
     ) -> None:
         model = fitted.model if isinstance(fitted, FittedModel) else as_model(fitted)
         if model is None:
@@ -341,7 +339,8 @@ class Served:
         self.test = None if test is None else _with_items_of(model, test)
         self.compared = None if data is None or test is None else (data, test)
         self.path = path
-        self.transactions = data if shows_transactions else None
+        self.for_owner = for_owner
+        self.transactions = data if for_owner else None
         self.limits = limits or Limits()
         self.searches = Searches(model, self.limits)
         self._remembered: OrderedDict[Hashable, Any] = OrderedDict()
@@ -356,7 +355,7 @@ class Served:
         data: Transactions | None = None,
         test: Transactions | None = None,
         limits: Limits | None = None,
-        shows_transactions: bool = False,
+        for_owner: bool = False,
     ) -> Served:
         """Serve the model of a file, by the name of the file without its ending."""
         from itemix.files import read_fitted
@@ -369,7 +368,7 @@ class Served:
             test=test,
             limits=limits,
             path=str(name),
-            shows_transactions=shows_transactions,
+            for_owner=for_owner,
         )
 
     @property
@@ -423,11 +422,17 @@ class Served:
         """The components to look at, after sampling averages over the samples; None if the model has none."""
         return self.fitted.components
 
-    def name_of(self, k: int) -> str:
-        """Return what a component is called: by its most telling items."""
-        assert self.components is not None  # noqa: S101 - asked only of what has some
-        told = characteristic_items(self.components, k, _ITEMS_IN_A_NAME)
-        return ", ".join(str(entry.item) for entry in told) or in_general(self.components, k)
+    def rename(self, component: int, name: str) -> bool:
+        """Give a component a name, or take it away; return whether it was kept in a file beside the model."""
+        from itemix.files import save_names
+
+        with self._lock:
+            names = {**self.fitted.names, component: name}
+            self.fitted = replace(self.fitted, names={k: told for k, told in names.items() if told})
+            if self.path is None:
+                return False
+            save_names(self.fitted, self.path)
+            return True
 
     @cached_property
     def first_threshold(self) -> float:

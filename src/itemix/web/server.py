@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from itemix.errors import InvalidInputError, ItemixError
 from itemix.kernels.jit import use_compiled_code
 from itemix.web.app import RAW_HEADERS, refusal
-from itemix.web.views import ask, differences, evidence, model, patterns, segments
+from itemix.web.views import ask, differences, model, patterns, segments
 
 if TYPE_CHECKING:
     import asyncio
@@ -294,4 +294,7 @@ def warm_up(served: Served) -> None:
     if served.components is not None:
         segments.components(served, segments.ComponentsQuestion())
         segments.component(served, segments.ComponentQuestion())
-    evidence.evidence(served, evidence.EvidenceQuestion(set=(item,)))
+        if served.fitted.called == "component":
+            segments.segment_map(served, segments.MapQuestion())
+    model.overview(served, model.OverviewQuestion())
+    ask.evidence(served, ask.EvidenceQuestion(set=(item,)))

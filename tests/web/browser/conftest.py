@@ -126,7 +126,7 @@ def open_page(contexts):
         if is_refused:
             return page
         expect(page.locator("h1")).to_be_visible()
-        expect(page.locator("[aria-busy]")).to_have_count(0)
+        expect(page.locator("[aria-busy]")).to_have_count(0, timeout=20_000)
         return page
 
     yield opened

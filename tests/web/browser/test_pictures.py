@@ -48,7 +48,7 @@ def test_a_point_is_named_and_opens_its_evidence(open_page, address):
     point = page.locator(".scatter .finds circle").first
     named = point.get_attribute("aria-label").split("\n")[0]
     point.hover()
-    expect(page.locator(".plot [aria-label=tip]")).to_contain_text(named)
+    expect(page.locator(".plot [data-mark=tip]")).to_contain_text(named)
     point.click()
     expect(page.locator("#drawer h2")).to_contain_text("→")
 

@@ -1,4 +1,4 @@
-"""Views of a model: what it is, its items, and which of them depend on each other."""
+"""Views of a model: what it is, what stands out in it, its items, and which of them depend on each other."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import numpy as np
 from pydantic import Field
 
 from itemix.core.sets import Sets
+from itemix.errors import ItemixError
 from itemix.mining import query
 from itemix.web.views import Answer, ItemName, ItemNames, Probability, Question, Text
-from itemix.web.views.patterns import matching_items
+from itemix.web.views.differences import SurprisesQuestion, choose_surprises
+from itemix.web.views.patterns import RulesQuestion, choose_rules, matching_items, ranked
+from itemix.web.views.segments import largest_first
 
 if TYPE_CHECKING:
     from itemix.web.served import Served
@@ -49,6 +52,7 @@ class ModelFacts(Answer):
     called: Annotated[str, Field(description="What one of them is called: component, or cause.")]
     n_samples: Annotated[int, Field(description="How many samples of a sampler the model is the average of.")]
     has_intervals: bool
+    can_name: Annotated[bool, Field(description="Whether components can be given names here.")]
     n_transactions: Annotated[int | None, Field(description="The size of the data to compare with.")]
     is_training: Annotated[bool, Field(description="Whether the model was fitted to that data.")]
     n_test: Annotated[int | None, Field(description="The size of the data that was not fitted to.")]
@@ -92,6 +96,7 @@ def about(served: Served, asked: AboutQuestion) -> dict[str, Any]:
         "called": served.fitted.called,
         "n_samples": max(served.fitted.n_posteriors, 1),
         "has_intervals": served.has_intervals,
+        "can_name": served.for_owner,
         "n_transactions": None if data is None else data.n_transactions,
         "is_training": served.is_training,
         "checks": [check._asdict() for check in served.checks],
@@ -201,3 +206,134 @@ def _pair_rows(served: Served, pairs: list[query.Dependency]) -> list[dict[str, 
         pair._asdict() | {name: support[at] for name, support in counted.items()}
         for at, pair in enumerate(pairs)
     ]
+
+
+_LEVEL = 0.9
+_LEAST_CONFIDENCE = 0.2
+
+
+class OverviewQuestion(Question):
+    """What is in the data, at a glance."""
+
+
+class Finding(Answer):
+    """One thing that stands out."""
+
+    kind: Literal["segment", "pair", "rule", "surprise", "unsure"]
+    items: list[ItemName]
+    then: NotRequired[Annotated[list[ItemName], Field(description="The right side of a rule.")]]
+    name: NotRequired[Annotated[str, Field(description="Of a segment.")]]
+    number: NotRequired[Annotated[int, Field(description="Of a segment.")]]
+    probability: Annotated[
+        Probability,
+        Field(description="The share of a segment, the confidence of a rule, the support of a set."),
+    ]
+    ratio: NotRequired[
+        Annotated[float | None, Field(description="The lift; of a surprise, what is seen over the expected.")]
+    ]
+    lower: NotRequired[Probability]
+    upper: NotRequired[Probability]
+
+
+class Overview(Answer):
+    """What is in the data, at a glance."""
+
+    n_transactions: Annotated[int | None, Field(description="Of the data, or that the model was fitted to.")]
+    mean_length: Annotated[float, Field(description="Items in a transaction, on average.")]
+    findings: list[Finding]
+
+
+def overview(served: Served, asked: OverviewQuestion) -> dict[str, Any]:
+    """Return how much data there is, and what stands out: a segment, a pair, a rule, a surprise, a doubt."""
+    data = served.data
+    n = served.fitted.n_transactions if data is None else data.n_transactions
+    makers = (_largest_segment, _strongest_pair, _best_rule, _first_surprise, _least_sure)
+    found = served.remember("overview", lambda: [make(served) for make in makers])
+    return {
+        "n_transactions": n,
+        "mean_length": float(served.model.item_probabilities.sum()),
+        "findings": [finding for finding in found if finding is not None],
+    }
+
+
+def _largest_segment(served: Served) -> dict[str, Any] | None:
+    mixture = served.components
+    if mixture is None or mixture.n_components < 2:
+        return None
+    k = int(largest_first(mixture)[0])
+    return {
+        "kind": "segment",
+        "items": [],
+        "name": served.fitted.name_of(k),
+        "number": 1,
+        "probability": float(mixture.weights[k]),
+    }
+
+
+def _strongest_pair(served: Served) -> dict[str, Any] | None:
+    compared = query.comparable_items(served.model)
+    among = None if compared is None else served.model.items.names(compared)
+    found = query.dependencies(served.model, 1, sign="positive", among=among)
+    if not found:
+        return None
+    pair = found[0]
+    items = [pair.item, pair.other]
+    return {"kind": "pair", "items": items, "probability": pair.probability, "ratio": pair.lift}
+
+
+def _best_rule(served: Served) -> dict[str, Any] | None:
+    """Return the rule of the highest lift among those that are not rare."""
+    threshold = served.first_threshold
+    asked = RulesQuestion(min_support=threshold, min_threshold=_LEAST_CONFIDENCE, limit=1)
+    found, positions = choose_rules(served, asked)
+    if not len(positions):
+        return None
+    rule = found[int(ranked(found, positions, asked, 0, 1)[0])]
+    return {
+        "kind": "rule",
+        "items": list(rule.antecedents),
+        "then": list(rule.consequents),
+        "probability": rule.confidence,
+        "ratio": rule.lift,
+    }
+
+
+def _first_surprise(served: Served) -> dict[str, Any] | None:
+    if served.test is None:
+        return None
+    try:
+        asked = SurprisesQuestion(min_support=served.first_threshold)
+        tested, positions = choose_surprises(served, asked)
+    except ItemixError:  # a model without a posterior, or data that it was fitted to
+        return None
+    if not len(positions):
+        return None
+    first = int(positions[np.argmin(tested.q_value[positions])])
+    ratio = float(tested.ratio[first])
+    return {
+        "kind": "surprise",
+        "items": list(tested.sets[first]),
+        "probability": float(tested.support[first]),
+        "ratio": ratio if np.isfinite(ratio) else None,
+    }
+
+
+def _least_sure(served: Served) -> dict[str, Any] | None:
+    """Return the frequent set whose interval is widest for its support."""
+    if not served.has_intervals:
+        return None
+    family, positions = served.searches.at(served.first_threshold)
+    positions = positions[family.lengths[positions] > 1]
+    if not len(positions):
+        return None
+    chosen = family.itemsets.take(positions)
+    ends = served.intervals(chosen, _LEVEL)
+    assert ends is not None  # noqa: S101 - the model has intervals
+    at = int(np.argmax((ends[1] - ends[0]) / chosen.support))
+    return {
+        "kind": "unsure",
+        "items": list(chosen.sets[at]),
+        "probability": float(chosen.support[at]),
+        "lower": float(ends[0][at]),
+        "upper": float(ends[1][at]),
+    }

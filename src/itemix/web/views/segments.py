@@ -9,16 +9,20 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from itemix._runtime import still_wanted
 from itemix.errors import InvalidInputError
 from itemix.mining.characteristics import characteristic_items, in_general
+from itemix.mining.segments import Segments, relevance
 from itemix.models.causes import Causes
 from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
-from itemix.web.views import Answer, ItemName, Probability, Question
+from itemix.web.views import Answer, ItemName, Probability, Question, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
+    from itemix._typing import Floats
     from itemix.core.items import Label
     from itemix.models.base import Model
     from itemix.models.causes import AnyComponents
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
 _ITEMS_RANKED = 40
 _TINY = 1e-3
+_ROWS_ASSIGNED = 50_000
 
 
 class ComponentsQuestion(Question):
@@ -57,6 +62,8 @@ class ComponentRow(Answer):
     """One component in a list."""
 
     number: int
+    name: Annotated[str, Field(description="What people call it, or what tells it from all others.")]
+    is_given: Annotated[bool, Field(description="Whether people gave the name.")]
     weight: Probability
     mean_length: float
     in_general: str
@@ -85,6 +92,8 @@ class Component(Answer):
     """One component in detail."""
 
     number: int
+    name: Annotated[str, Field(description="What people call it, or what tells it from all others.")]
+    is_given: Annotated[bool, Field(description="Whether people gave the name.")]
     weight: Probability
     mean_length: float
     in_general: str
@@ -105,6 +114,8 @@ def components(served: Served, asked: ComponentsQuestion) -> dict[str, Any]:
         "components": [
             {
                 "number": number,
+                "name": served.fitted.name_of(k),
+                "is_given": k in served.fitted.names,
                 "weight": float(mixture.weights[k]),
                 "mean_length": float(mixture.probs[k].sum()),
                 "items": [entry._asdict() for entry in characteristic_items(mixture, k, asked.items)],
@@ -132,6 +143,8 @@ def component(served: Served, asked: ComponentQuestion) -> dict[str, Any]:
     overall = mixture.item_probabilities
     return {
         "number": asked.number,
+        "name": served.fitted.name_of(k),
+        "is_given": k in served.fitted.names,
         "weight": float(mixture.weights[k]),
         "mean_length": float(mixture.probs[k].sum()),
         "items": [
@@ -182,3 +195,176 @@ def _most_telling(mixture: AnyComponents, k: int) -> Callable[[Label], float]:
     """Return the key that sorts the items of a component by their lift, the highest first."""
     lift = mixture.probs[k] / np.maximum(mixture.item_probabilities, np.finfo(float).tiny)
     return lambda name: -float(lift[mixture.items.code(name)])
+
+
+class MapQuestion(Question):
+    """The components beside each other, joined to some number of groups."""
+
+    kinds: int | None = Field(
+        default=None, ge=1, le=10_000, description="How many groups; without it, each component is one."
+    )
+    relevance: float = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        description="How items are ranked: 1 by how frequent they are in the group, 0 by how telling.",
+    )
+    items: int = Field(default=10, ge=1, le=100, description="How many items of each group to name.")
+
+
+class Segment(Answer):
+    """A group of components that are alike."""
+
+    name: Annotated[str, Field(description="What people call its largest component, or what tells it apart.")]
+    numbers: Annotated[list[int], Field(description="Its components, the largest first.")]
+    weight: Probability
+    mean_length: float
+    x: float
+    y: float
+    nearest: Annotated[str | None, Field(description="The group that is most like it.")]
+    items: list[CharacteristicAnswer]
+
+
+class SegmentMap(Answer):
+    """The components beside each other."""
+
+    n_components: int
+    segments: Annotated[list[Segment], Field(description="The largest first.")]
+
+
+def segment_map(served: Served, asked: MapQuestion) -> dict[str, Any]:
+    """Return groups of components with their places on a map and their most relevant items."""
+    mixture, apart = _components_of(served), served.fitted.segments
+    if apart is None or isinstance(mixture, Causes):
+        raise InvalidInputError(
+            f"expected a mixture, got {served.name!r}, whose causes may act together; try /components"
+        )
+    groups = apart.joined(mixture.n_components if asked.kinds is None else asked.kinds)
+    merged = Segments(apart.merged(groups))
+    number_of = np.empty(mixture.n_components, dtype=np.int64)
+    number_of[largest_first(mixture)] = np.arange(1, mixture.n_components + 1)
+    overall = mixture.item_probabilities
+    is_single = len(merged.mixture.weights) == mixture.n_components
+    labels = merged.labels
+    found = []
+    for g, weight in enumerate(merged.mixture.weights.tolist()):
+        members = np.flatnonzero(groups == g)
+        members = members[np.argsort(number_of[members])]
+        share = mixture.weights[members] if weight > 0 else np.ones(len(members))
+        x, y = np.average(apart.places[members], axis=0, weights=share)
+        given = served.fitted.names.get(int(members[0]))
+        label = served.fitted.name_of(int(members[0])) if is_single else labels[g]
+        ranked = relevance(merged.mixture.probs[g], overall, asked.relevance)
+        found.append(
+            {
+                "name": given or label,
+                "numbers": number_of[members].tolist(),
+                "weight": float(weight),
+                "mean_length": float(merged.mixture.probs[g].sum()),
+                "x": float(x),
+                "y": float(y),
+                "items": _items_at(merged.mixture, g, np.argsort(-ranked, kind="stable")[: asked.items]),
+            }
+        )
+    nearest = _nearest(merged.distances)
+    for g, one in enumerate(found):
+        one["nearest"] = None if nearest is None else found[int(nearest[g])]["name"]
+    return {"n_components": mixture.n_components, "segments": found}
+
+
+def _nearest(distances: Floats) -> npt.NDArray[np.int64] | None:
+    if len(distances) < 2:
+        return None
+    return (distances + np.diag(np.full(len(distances), np.inf))).argmin(axis=1)
+
+
+def _items_at(mixture: Mixture, g: int, codes: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+    overall = mixture.item_probabilities
+    return [
+        {
+            "item": mixture.items[i],
+            "probability": float(mixture.probs[g, i]),
+            "lift": float(mixture.probs[g, i] / overall[i]) if overall[i] > 0 else 0.0,
+            "overall": float(overall[i]),
+        }
+        for i in codes.tolist()
+    ]
+
+
+class NameQuestion(Question):
+    """A name that is given to a component."""
+
+    number: int = Field(default=1, ge=1, le=10**9, description="The component, the largest is 1.")
+    name: Text = Field(default="", description="What to call it; nothing takes the name away.")
+
+
+class NameAnswer(Answer):
+    """A name that was given."""
+
+    number: int
+    name: str
+    is_kept: Annotated[bool, Field(description="Whether it was kept in a file beside the model.")]
+
+
+def give_name(served: Served, asked: NameQuestion) -> dict[str, Any]:
+    """Return the name that a component has after it was given one."""
+    mixture = _components_of(served)
+    if not served.for_owner:
+        raise InvalidInputError(
+            "expected itemix explore, where names can be given, got itemix serve; explore the model"
+        )
+    if asked.number > mixture.n_components:
+        raise InvalidInputError(
+            f"expected a component from 1 to {mixture.n_components}, got {asked.number}; try 1"
+        )
+    k = int(largest_first(mixture)[asked.number - 1])
+    is_kept = served.rename(k, " ".join(asked.name.split()))
+    return {"number": asked.number, "name": served.fitted.name_of(k), "is_kept": is_kept}
+
+
+class AssignmentsChosen(Question):
+    """Which groups transactions are assigned to."""
+
+    kinds: int | None = Field(
+        default=None, ge=1, le=10_000, description="How many groups; without it, each component is one."
+    )
+
+
+def write_assignments(served: Served, asked: AssignmentsChosen, path: Path) -> None:
+    """Write the most probable group of each transaction of the data, with its name and how probable it is."""
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    mixture, apart, data = _components_of(served), served.fitted.segments, served.data
+    if data is None or not served.for_owner:
+        raise InvalidInputError(
+            "expected transactions to assign, got none; start itemix explore with --data and a file of them"
+        )
+    if apart is None or not isinstance(mixture, Mixture):
+        raise InvalidInputError(f"expected a mixture, got {served.name!r}, whose causes may act together")
+    groups = apart.joined(mixture.n_components if asked.kinds is None else asked.kinds)
+    names = [one["name"] for one in segment_map(served, MapQuestion(kinds=asked.kinds))["segments"]]
+    best = np.empty(data.n_rows, dtype=np.int64)
+    probability = np.empty(data.n_rows)
+    for start in range(0, data.n_rows, _ROWS_ASSIGNED):
+        rows = slice(start, start + _ROWS_ASSIGNED)
+        part = data.of_rows(np.arange(*rows.indices(data.n_rows)))
+        chances = mixture.responsibilities(part, component_labels=groups)[
+            np.concatenate([[0], np.cumsum(part.multiplicities)[:-1]])
+            if part.multiplicities is not None
+            else ...
+        ]
+        best[rows], probability[rows] = chances.argmax(axis=1), chances.max(axis=1)
+        still_wanted()
+    ids = {"row": pa.array(np.arange(1, data.n_rows + 1))} if data.ids is None else {"id": data.ids}
+    columns = {
+        **ids,
+        "kind": pa.array(best + 1),
+        "name": pa.array([names[g] for g in best.tolist()]),
+        "probability": pa.array(probability),
+    }
+    table = pa.table(columns).flatten()
+    if path.suffix == ".parquet":
+        parquet.write_table(table, path)
+    else:
+        csv.write_csv(table, path)

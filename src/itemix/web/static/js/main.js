@@ -11,10 +11,11 @@ import * as components from "./views/components.js";
 import * as compare from "./views/compare.js";
 import * as dependencies from "./views/dependencies.js";
 import * as itemsets from "./views/itemsets.js";
+import * as overview from "./views/overview.js";
 import * as rules from "./views/rules.js";
 import * as surprises from "./views/surprises.js";
 
-const VIEWS = { itemsets, components, dependencies, rules, surprises, compare, ask: askView };
+const VIEWS = { overview, itemsets, components, dependencies, rules, surprises, compare, ask: askView };
 const NAMES = Object.keys(VIEWS);
 const FIRST = NAMES[0];
 // Views that are left out where they would have nothing to show.

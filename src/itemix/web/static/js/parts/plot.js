@@ -28,7 +28,7 @@ function alone(picture) {
     const style = getComputedStyle(element);
     for (const name of STYLES) to[at].setAttribute(name, style.getPropertyValue(name));
   });
-  copy.querySelectorAll("style, .brush, [aria-label=tip]").forEach((element) => element.remove());
+  copy.querySelectorAll("style, .brush, [data-mark=tip]").forEach((element) => element.remove());
   copy.removeAttribute("tabindex");
   const { width, height } = picture.viewBox.baseVal;
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");

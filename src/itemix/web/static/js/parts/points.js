@@ -4,6 +4,7 @@ import { short } from "../format.js";
 import { libraries, savers } from "./plot.js";
 
 const HEIGHT = 380;
+const BARE = { marginLeft: 40, marginRight: 40, marginTop: 40, marginBottom: 40 };
 const MARGIN = { marginLeft: 58, marginRight: 16, marginTop: 12, marginBottom: 40 };
 
 // Triangles that point up and down, as D3 draws symbols: of an area.
@@ -84,13 +85,13 @@ export function points({ name, noun, onChoose, onBox = null, height = HEIGHT }) 
       className: "plot",
       width,
       height,
-      ...MARGIN,
+      ...(last.x.isHidden ? BARE : MARGIN),
       x: axis(last.x, [x0, x1], width / 90),
       y: axis(last.y, [y0, y1], height / 60),
       r: { type: "identity" },
       marks: [
-        Plot.gridX({ stroke: "var(--line)", strokeOpacity: 0.7, ticks: ticksOf(last.x, [x0, x1], width / 90) }),
-        Plot.gridY({ stroke: "var(--line)", strokeOpacity: 0.7, ticks: ticksOf(last.y, [y0, y1], height / 60) }),
+        last.x.isHidden ? null : Plot.gridX({ stroke: "var(--line)", strokeOpacity: 0.7, ticks: ticksOf(last.x, [x0, x1], width / 90) }),
+        last.x.isHidden ? null : Plot.gridY({ stroke: "var(--line)", strokeOpacity: 0.7, ticks: ticksOf(last.y, [y0, y1], height / 60) }),
         last.diagonal ? Plot.line([Math.max(x0, y0), Math.min(x1, y1)].map((v) => [v, v]), { stroke: "var(--line-strong)", strokeDasharray: "5 4" }) : null,
         Plot.dot(others, { ...at, r: 2.4, stroke: "var(--line-strong)", className: "others" }),
         Plot.dot(buttons.toReversed(), {
@@ -112,11 +113,13 @@ export function points({ name, noun, onChoose, onBox = null, height = HEIGHT }) 
     });
     picture.setAttribute("role", "group");
     picture.classList.add("picture");
-    picture.setAttribute("aria-label", `${shown.length} ${noun}: ${last.y.label} against ${last.x.label}; arrow keys move among them`);
+    const axes = last.x.isHidden ? "" : `: ${last.y.label} against ${last.x.label}`;
+    picture.setAttribute("aria-label", `${shown.length} ${noun}${axes}; arrow keys move among them`);
     scales = { x: picture.scale("x"), y: picture.scale("y") };
-    asButtons(picture, buttons);
+    const marks = asButtons(picture, buttons);
     if (onBox) brushing(d3, picture, width);
-    redraw(place, buttons.length ? oneStop(picture) : picture);
+    nameMarks(picture);
+    redraw(place, marks.length ? oneStop(picture, marks) : picture);
   }
 
   /** Points can be reached with the keyboard, the most important first. */
@@ -129,6 +132,7 @@ export function points({ name, noun, onChoose, onBox = null, height = HEIGHT }) 
         else mark.setAttribute(key, value);
       }
     });
+    return marks;
   }
 
   function brushing(d3, picture, width) {
@@ -190,6 +194,18 @@ export function points({ name, noun, onChoose, onBox = null, height = HEIGHT }) 
   return { element: h("div", { class: "points-part" }, tools, place, boxed), draw };
 }
 
+/** Plot labels groups that have no role, which says nothing to anybody: the labels become data. */
+function nameMarks(picture) {
+  const rename = () => {
+    for (const group of picture.querySelectorAll("g[aria-label]:not([role])")) {
+      group.dataset.mark = group.getAttribute("aria-label");
+      group.removeAttribute("aria-label");
+    }
+  };
+  rename();
+  new MutationObserver(rename).observe(picture, { childList: true, subtree: true });
+}
+
 /** The warmer, the higher; in both themes. */
 export function colour(heat) {
   const share = 100 * Math.min(Math.max(heat, 0), 1);
@@ -201,7 +217,8 @@ export function colourKey(from, to) {
   return h("div", { class: "short-scale" }, h("div", { class: "scale-bar" }), h("div", { class: "intro small soft" }, h("span", {}, from), h("span", {}, to)));
 }
 
-function axis({ label, type, unit }, domain, n) {
+function axis({ label, type, unit, isHidden }, domain, n) {
+  if (isHidden) return { domain, axis: null };
   const tickFormat = unit === "%" ? (value) => `${short(100 * value)}%` : (value) => short(value, 3);
   return { type: type ?? "linear", domain, label, labelAnchor: "center", labelArrow: "none", ticks: ticksOf({ type }, domain, n), tickFormat };
 }
