@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         NotEnoughMemoryError,
         OutputError,
         TooManyItemsetsError,
+        UnknownGroupError,
         UnknownItemError,
     )
     from itemix.estimators import (
@@ -109,6 +110,7 @@ __all__ = [
     "TooManyItemsetsError",
     "Transactions",
     "TreeMixture",
+    "UnknownGroupError",
     "UnknownItemError",
     "compare",
     "compare_components",
@@ -170,6 +172,7 @@ _HOME = {
     "TooManyItemsetsError": "itemix.errors",
     "Transactions": "itemix.core.transactions",
     "TreeMixture": "itemix.models.trees",
+    "UnknownGroupError": "itemix.errors",
     "UnknownItemError": "itemix.errors",
     "compare": "itemix.mining.comparison",
     "compare_components": "itemix.estimators",

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from itemix.models.base import Names
     from itemix.models.causes import AnyComponents
     from itemix.models.counts import Counts
+    from itemix.models.groups import Groups, GroupsTable, SimilarGroup
     from itemix.models.mixture import Labels
     from itemix.models.posterior import Posterior
 
@@ -251,6 +252,8 @@ class FittedModel(Immutable):
         The `component_labels` that a file has kept; None to work them out.
     affinity : Affinity or None
         What was learned to recommend items for complete baskets; see `itemix.learn_recommender`.
+    groups : Groups or None
+        What each group has of its own, if it was fitted with groups.
     names : dict of int to str
         What people call components, by their place in `components`; kept in a file beside that of the model.
     """
@@ -263,6 +266,7 @@ class FittedModel(Immutable):
     choice: Choice | None = None
     kept_labels: Labels | None = None
     affinity: Affinity | None = None
+    groups: Groups | None = None
     names: dict[int, str] = field(default_factory=dict)
 
     @classmethod
@@ -326,6 +330,11 @@ class FittedModel(Immutable):
     def model(self) -> Model:
         """The model that answers questions about itemsets: corrected, if there is a correction."""
         return self.value if self.corrected is None else self.corrected
+
+    @property
+    def model_(self) -> Model:
+        """The same by the name that estimators have for it: what takes these takes fitted models, too."""
+        return self.model
 
     @property
     def kind(self) -> str:
@@ -477,6 +486,7 @@ class FittedModel(Immutable):
             "items": f"{self.value.n_items:,}",
             "components": components,
             "structure": structure,
+            "groups": "" if self.groups is None else f"{self.groups.n_groups:,}",
         }
         if training is not None:
             told["prior"] = "" if training.prior is None else training.prior.in_words()
@@ -519,6 +529,90 @@ class FittedModel(Immutable):
         if self.components is None:
             return shown
         return f"{shown}<br>{self.components_table().table(width=display.HTML_WIDTH).as_html()}"
+
+    def group(self, label: object) -> FittedModel:
+        """Return the model of one group, a value like any other: it is mined, asked and evaluated as one.
+
+        Parameters
+        ----------
+        label : str, int or None
+            The group. None is what is common to all: this model.
+
+        Raises
+        ------
+        UnknownGroupError
+            If there is no such group.
+        InvalidInputError
+            If the model was fitted without groups.
+        """
+        if label is None:
+            return self
+        groups, common = self._with_groups()
+        g = groups.code(label)
+        own = groups.mixture(common, label)
+        if own is common:
+            return replace(self, groups=None, affinity=None)
+        return FittedModel(
+            own,
+            posterior=groups.posterior(common, label) if self.knows_error else None,
+            training=Training(int(groups.n_transactions[g])),
+            kept_labels=self.component_labels,
+        )
+
+    def groups_table(self) -> GroupsTable:
+        """Return a row for each group, those with most transactions first.
+
+        Raises
+        ------
+        InvalidInputError
+            If the model was fitted without groups.
+        """
+        groups, common = self._with_groups()
+        return groups.table(common, self.component_labels)
+
+    def similar_groups(self, label: object, n: int = 5) -> list[SimilarGroup]:
+        """Return the groups that depart from what is common most as one does; see `Groups.similar`.
+
+        Raises
+        ------
+        UnknownGroupError
+            If there is no such group.
+        InvalidInputError
+            If the model was fitted without groups.
+        """
+        groups, common = self._with_groups()
+        return groups.similar(common, label, n)
+
+    def _with_groups(self) -> tuple[Groups, Mixture]:
+        """Return the groups, and the mixture that is common to them."""
+        if self.groups is None or not isinstance(self.value, Mixture):
+            raise InvalidInputError(
+                f"expected a model that was fitted with groups, got {self.kind} without them; fit it anew: "
+                "DirichletProcessMixture().fit(data, groups=labels)"
+            )
+        return self.groups, self.value
+
+    def probability(
+        self, itemset: Names, *, absent: Names = (), given: Names = (), given_absent: Names = ()
+    ) -> float:
+        """Return the probability of an itemset; see `Model.probability`."""
+        return self.model.probability(itemset, absent=absent, given=given, given_absent=given_absent)
+
+    def interval(self, itemset: Names, **options: Any) -> credible.Interval:  # noqa: ANN401 - as there
+        """Return the probability of an itemset with its credible interval; see `itemix.mining.intervals`."""
+        return credible.interval(self.require_error_source(), itemset, **options)
+
+    def explain(self, basket: Names, n: int = 5, *, partial: bool = False) -> query.Explanation:
+        """Return the component that explains a basket best, and the items that speak most for it.
+
+        Raises
+        ------
+        InvalidInputError
+            If the model is no mixture of products.
+        """
+        if not isinstance(self.value, Mixture):
+            raise InvalidInputError(f"expected a mixture, got {self.kind}; try probability()")
+        return query.explain(self.value, basket, n, partial=partial, component_labels=self.component_labels)
 
     def require_error_source(self) -> ErrorSource:
         """Return the source of the model's uncertainty.
@@ -593,7 +687,7 @@ class FittedModel(Immutable):
         Parameters
         ----------
         data : transactions in any form
-            The transactions, of the model's items.
+            The transactions. Items that the model does not know are left out.
         level : float, default 0.05
             Transactions with at most this p value also have the items that are unexpected given the rest
             (less than 5% probable), and those that are missing (more than 50% probable); three at most.
@@ -610,9 +704,8 @@ class FittedModel(Immutable):
         share = check_number("level", level, 0.05)
         if not 0 <= share <= 1:
             raise InvalidInputError(f"expected a level from 0 to 1, got {level!r}; try 0.05")
-        transactions = aligned(data, self.value.items)
         options: Any = {"level": share, "n_simulated": n_simulated, "random_state": random_state}
-        return unusual(self.model, transactions, **options)
+        return unusual(self.model, data, **options)
 
     def was_fitted_to(self, data: Transactions) -> bool:
         """Whether data has the number of transactions that were fitted, and each item as often."""
@@ -684,7 +777,7 @@ class FittedModel(Immutable):
     def _calibration(self, test: TransactionsLike | None) -> Check | None:
         if not self.knows_error:
             return None
-        data = None if test is None else aligned(test, self.value.items)
+        data = None if test is None else aligned(test, self.value.items)[0]
         if data is None or data.n_transactions == 0 or self.was_fitted_to(data):
             untested = "The intervals were not tested on data that the model has not seen."
             return Check("calibrated", "unknown", untested)

@@ -18,7 +18,7 @@ from itemix.cli.ctrl_c import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from itemix.cli.datasets import app as datasets
 from itemix.cli.datasets import demo
 from itemix.cli.evaluate import evaluate
-from itemix.cli.explore import explore, report, serve
+from itemix.cli.explore import explore, mcp, report, serve
 from itemix.cli.fit import fit
 from itemix.cli.mine import mine, rules
 from itemix.cli.options import Click, SectionedCommand, grouped, in_options
@@ -39,7 +39,7 @@ app = typer.Typer(
 )
 _COMMANDS = (
     *(mine, rules, compare, fit, show, query, recommend, evaluate, surprises, summarise, unusual),
-    *(report, explore, serve, demo, warmup),
+    *(report, explore, serve, mcp, demo, warmup),
 )
 for _command in _COMMANDS:
     app.command(cls=SectionedCommand)(grouped(_command))

@@ -11,9 +11,17 @@ import typer
 
 from itemix._files import is_regular, is_stream, refuse_repeated
 from itemix.cli import sources
-from itemix.cli.options import AsJson, ModelOrData, Quiet, Reading, option
+from itemix.cli.options import AsJson, Group, ModelOrData, Quiet, Reading, option
 from itemix.cli.output import cell, in_a_line, note, on_terminal, write_object, write_rows
-from itemix.cli.sources import Opened, opened, read_model, read_model_or_data, read_result, read_source
+from itemix.cli.sources import (
+    Opened,
+    of_group,
+    opened,
+    read_model,
+    read_model_or_data,
+    read_result,
+    read_source,
+)
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -240,6 +248,7 @@ def query(
             help="The probability inside the credible interval of a Bayesian model; 0.9 by default.",
         ),
     ] = 0.9,
+    group: Group = None,
     reading: Reading,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -258,7 +267,7 @@ def query(
         )
     refuse_repeated(source, reading.names)
     with opened(source, quiet=quiet) as found:
-        asked = read_model_or_data(found, reading, quiet=quiet)
+        asked = of_group(read_model_or_data(found, reading, quiet=quiet), group)
     row = _answer(asked, event, condition, level)
     if json:
         write_object(row)
@@ -364,6 +373,7 @@ def recommend(
         bool,
         option("--partial", panel=_WHAT, help="Items that are not named may be in the basket, too."),
     ] = False,
+    group: Group = None,
     reading: Reading,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -378,7 +388,7 @@ def recommend(
         raise InvalidInputError(f"expected --number of at least 1, got {number}; try 5")
     basket, unwanted = items or [], absent or []
     refuse_repeated(source, baskets, reading.names)
-    asked = _read_recommender_or_data(source, reading, quiet=quiet)
+    asked = of_group(_read_recommender_or_data(source, reading, quiet=quiet), group)
     if baskets is not None:
         if basket or unwanted:
             raise InvalidInputError("expected either items or --baskets, got both; leave out one of them")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from itemix._files import refuse_repeated
 from itemix.cli.options import (
+    Group,
     ModelOrData,
     Output,
     Reading,
@@ -29,7 +30,7 @@ from itemix.cli.output import (
     show_table,
     stopwatch,
 )
-from itemix.cli.sources import opened, read_for_passes, read_model_or_data, read_result, read_source
+from itemix.cli.sources import of_group, opened, read_for_passes, read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def mine(
             "missed.",
         ),
     ] = None,
+    group: Group = None,
     measure: Annotated[
         list[str] | None,
         option(
@@ -115,7 +117,7 @@ def mine(
     measures, sort = _measures(measure, sort, search)
     reading, where = reading.without_results(_COLUMNS)
     if search.several_supports:
-        _mine_at_several(source, search, where, verify, level, reading=reading, output=output)
+        _mine_at_several(source, search, where, verify, level, group=group, reading=reading, output=output)
         return
     search.check()
     check_output(output)
@@ -125,7 +127,7 @@ def mine(
     with stopwatch(quiet=output.quiet) as watch:
         with opened(source, quiet=output.quiet) as asked:
             own = reading if verify is None else replace(reading, where=None)
-            found = read_model_or_data(asked, own, quiet=output.quiet)
+            found = of_group(read_model_or_data(asked, own, quiet=output.quiet), group)
         sure = None if level is None else _with_error(found)
         if verify is None:
             itemsets = mined(found, search, output, watch)
@@ -171,6 +173,7 @@ def _mine_at_several(
     verify: str | None,
     level: float | None,
     *,
+    group: str | None,
     reading: Reading,
     output: Output,
 ) -> None:
@@ -188,7 +191,7 @@ def _mine_at_several(
     check_output(output)
     refuse_repeated(source, reading.names)
     with stopwatch(quiet=output.quiet) as watch, opened(source, quiet=output.quiet) as asked:
-        found = read_model_or_data(asked, reading, quiet=output.quiet)
+        found = of_group(read_model_or_data(asked, reading, quiet=output.quiet), group)
         families = [mined(found, one, output, watch) for one in searches]
     if where:
         families = [itemsets.where(*where) for itemsets in families]

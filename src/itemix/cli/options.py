@@ -203,6 +203,15 @@ ModelOrData = Annotated[
         help="A model that itemix fit has saved; or transactions: a file, - or dataset:NAME.",
     ),
 ]
+Group = Annotated[
+    str | None,
+    option(
+        "--group",
+        panel="Of whom",
+        metavar="LABEL",
+        help="Ask for one group of a model that itemix fit --groups has made: a customer, a store, a month.",
+    ),
+]
 Quiet = Annotated[
     bool, option("--quiet", "-q", panel=_OUTPUT, help="Say nothing on standard error but errors.")
 ]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from itemix._files import Held, PathLike
-    from itemix._typing import Marks
+    from itemix._typing import Floats, Marks
     from itemix.core.conditions import Condition
     from itemix.core.items import Items
     from itemix.core.tables import Column, TableColumns
@@ -493,3 +493,19 @@ class ColumnResult(Tabular):
     def _is_of_words(self, name: str) -> bool:
         values = self._columns.values[name]
         return isinstance(values, Sets) or values.dtype == object
+
+
+class TestedResult(ColumnResult):
+    """A table of what was tested, with p values, and q values for all tests together."""
+
+    __slots__ = ()
+
+    @property
+    def p_value(self) -> Floats:
+        """The chance of something so far from what is expected, if nothing is behind it, shape (n,)."""
+        return self._columns.numbers("p_value")
+
+    @property
+    def q_value(self) -> Floats:
+        """The p value adjusted for all tests, see `level` and `adjust` of the function, shape (n,)."""
+        return self._columns.numbers("q_value")

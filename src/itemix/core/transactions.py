@@ -707,17 +707,27 @@ class Transactions:
             np.setdiff1d(np.arange(self.n_items, dtype=np.int32), self._items.codes(items))
         )
 
-    def align_items(self, items: Items | Iterable[Label]) -> Transactions:
+    def align_items(self, items: Items | Iterable[Label], *, drop_unknown: bool = False) -> Transactions:
         """Give the items the codes that they have in a list; items of the list that do not occur are added.
+
+        Parameters
+        ----------
+        items : Items or iterable of str or int
+            The list.
+        drop_unknown : bool, default False
+            Whether to leave items that are not in the list out of the transactions, which all stay.
 
         Raises
         ------
         UnknownItemError
-            If a transaction has an item that is not in the list.
+            If a transaction has an item that is not in the list, and is not to be left out.
         """
         wanted = items if isinstance(items, Items) else Items(items)
         if wanted == self._items:
             return self
+        if drop_unknown:
+            known = [name for name in self._items if name in wanted]
+            return self.select_items(known).align_items(wanted)
         used = np.flatnonzero(self.item_counts())
         new_code = np.full(self.n_items, -1, dtype=np.int32)
         new_code[used] = [wanted.code(self._items[int(code)]) for code in used]
@@ -856,6 +866,15 @@ class Transactions:
         names = [field.name for field in self._ids.type] if is_composite else [name]
         arrays = (part.to_numpy(zero_copy_only=False) for part in parts)
         return {key: each_transaction(self, array) for key, array in zip(names, arrays, strict=True)}
+
+    def id_fields(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns of ids that have names, a value for each row; none if ids are one column."""
+        import pyarrow as pa
+
+        if self._ids is None or not pa.types.is_struct(self._ids.type):
+            return {}
+        parts = zip(self._ids.type, self._ids.flatten(), strict=True)
+        return {field.name: part.to_numpy(zero_copy_only=False) for field, part in parts}
 
     def to_arrow(self) -> pa.Table:
         """Return an Arrow table with a list of names for each transaction, in the column items."""

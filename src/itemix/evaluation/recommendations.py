@@ -222,7 +222,7 @@ def evaluate_recommendations(
     shown, left_out = _translated(cases, baskets.items, items)
     recommenders = {name: recommender}
     if train is not None:
-        known = _with_items(as_transactions(train), items)
+        known = as_transactions(train).align_items(items, drop_unknown=True)
         recommenders |= {"ease": _ease(known, rng), "popularity": _popular(known)}
     rows: list[RankingScore] = []
     for label, recommend in recommenders.items():
@@ -296,12 +296,6 @@ def _translated(cases: Cases, own: Items, items: Items) -> tuple[Transactions, C
             f"{display.format_name(own[0])}; give both the same item names"
         )
     return _recoded(cases.baskets, code, items), code[cases.left_out]
-
-
-def _with_items(transactions: Transactions, items: Items) -> Transactions:
-    """Return transactions over other items; what these do not name is left out."""
-    known = [name for name in transactions.items if name in items]
-    return transactions.select_items(known).align_items(items)
 
 
 def _recoded(baskets: sparse.csr_array, code: Codes, items: Items) -> Transactions:

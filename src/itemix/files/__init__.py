@@ -332,6 +332,7 @@ def encode_fitted(fitted: FittedModel) -> Parts:
         models.encode_correction(fitted.corrected, follows=fitted.method is not None),
         models.encode_choice(fitted.choice),
         models.encode_affinity(fitted.affinity),
+        models.encode_groups(fitted.groups),
     ):
         header |= fields
         tensors |= arrays
@@ -381,6 +382,7 @@ def decode_fitted(content: Content) -> FittedModel:
         choice=models.decode_choice(content),
         kept_labels=_decode_labels(content, value),
         affinity=models.decode_affinity(content, value.n_items),
+        groups=models.decode_groups(content, value),
     )
     if not models.is_corrected(content):
         return fitted

@@ -300,8 +300,10 @@ class Partitions:
         counts = np.bincount(group).tolist()
         if len(counts) == len(self.sizes):
             return self
-        sizes = np.bincount(group, weights=self.sizes).astype(np.int64).tolist()
-        return Partitions.known(Reread(partial(_joined, self.parts, counts)), self.items, sizes)
+        sizes, total = (
+            np.bincount(group, weights=own).astype(np.int64).tolist() for own in (self.sizes, self._bytes)
+        )
+        return Partitions.known(Reread(partial(_joined, self.parts, counts)), self.items, sizes, total)
 
     def item_counts(self) -> Ints:
         """Return how many transactions hold each item, shape (n_items,)."""

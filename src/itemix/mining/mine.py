@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from itemix._checks import as_support
 from itemix._runtime import count_threads, interruptible
@@ -46,6 +46,7 @@ def mine(
     top_k: int | None = None,
     max_itemsets: int | None = None,
     verify: ChunksLike | None = None,
+    group: Label | None = None,
     n_jobs: int | None = -1,
     progress: bool | Callable[[int, int], None] = False,
 ) -> Itemsets:
@@ -79,6 +80,8 @@ def mine(
     verify : transactions in any form, chunks of them, or a function that returns them, optional
         With a model: return exactly what mining this data returns. `itemix.mining.verification.verify` tells
         what the model missed too. See there for the data, which may be larger than memory.
+    group : str or int, optional
+        With a model that was fitted with groups: mine that of one group.
     n_jobs : int, default -1
         The number of threads; -1 uses all processors. The result does not depend on it.
     progress : bool or function, default False
@@ -116,6 +119,7 @@ def mine(
         min_support = as_support(min_support)
     if min_support is None and top_k is None:
         raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
+    source = _of_group(source, group)
     if verify is not None:
         require_model(source)
         is_read = isinstance(verify, Chunks | Partitions)
@@ -170,6 +174,17 @@ def mine(
         target=target if options.is_whole else None,
         check=False,
     )
+
+
+def _of_group(source: Any, group: Label | None) -> Any:  # noqa: ANN401 - what `mine` takes
+    """Return the model of a group, or what is there if no group is named."""
+    if group is None:
+        return source
+    if not hasattr(source, "group"):
+        raise InvalidInputError(
+            f"expected a model that was fitted with groups, got {type(source).__name__}; leave group out"
+        )
+    return source.group(group)
 
 
 def require_model(source: ModelLike) -> Model:

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _BYTES_PER_CANDIDATE = 200
 # Parts that are worked on in this process are put together up to this size: small ones propose more.
 _TOGETHER_BYTES = 1 << 24
+# Parts that propose too much, as those of sorted data do, are put together to this many times the size.
+_LARGER = 8
 # Between so many rows Ctrl-C is looked for.
 _ROWS_AT_ONCE = 1 << 16
 # This share of the threshold may be spent on parts that are too small to be mined.
@@ -108,6 +110,7 @@ class PartitionedSearch:
         on_progress: Callable[[int, int], None] | None,
     ) -> None:
         self._data = data
+        self._part_bytes = max(_TOGETHER_BYTES, 1)
         self._options = options
         self._on_progress = on_progress
         max_len = UNBOUNDED
@@ -126,17 +129,20 @@ class PartitionedSearch:
             If there are more than `max_itemsets`, or candidates than memory holds.
         """
         least = int(threshold)
-        shares = _shares(self._data.sizes, least - 1)
-        try:
-            union, totals = self._propose(shares)
-        except SearchStopped as stop:
-            than = f"{least:,} transactions" if least < self._data.n_transactions else None
-            raise TooManyItemsetsError(
-                "expected parts whose own frequent sets fit into half of the free memory, got "
-                f"{stop.n_found:,} and more; put transactions into fewer or more even parts, or "
-                f"{self._options.fewer(than, 'max_len')}",
-                stop.n_found,
-            ) from None
+        while True:
+            shares = _shares(self._data.sizes, least - 1)
+            try:
+                union, totals = self._propose(shares)
+                break
+            except SearchStopped as stop:
+                if not self._has_larger_parts():
+                    than = f"{least:,} transactions" if least < self._data.n_transactions else None
+                    raise TooManyItemsetsError(
+                        "expected parts whose own frequent sets fit into half of the free memory, got "
+                        f"{stop.n_found:,} and more; put transactions into fewer or more even parts, or "
+                        f"{self._options.fewer(than, 'max_len')}",
+                        stop.n_found,
+                    ) from None
         found = self._count(union, totals, shares, least)
         found = wanted_sets(
             found,
@@ -172,6 +178,16 @@ class PartitionedSearch:
         """Return some transactions, evenly spread over all parts."""
         n = self._data.n_transactions
         return self._data.take(np.unique(np.linspace(0, n - 1, min(n, _TRIED)).astype(np.int64)))
+
+    def _has_larger_parts(self) -> bool:
+        """Put parts together that propose too much, if they are here and memory has room for them."""
+        while self._part_bytes < self._options.max_bytes // _LARGER:
+            self._part_bytes *= _LARGER
+            larger = self._data.put_together(self._part_bytes)
+            if len(larger.sizes) < len(self._data.sizes):
+                self._data = larger
+                return True
+        return False
 
     def _propose(self, shares: Sequence[int]) -> tuple[_Union, _Totals]:
         """Mine every part, and put the sets together."""

@@ -466,10 +466,9 @@ class Served:
 def _with_items_of(model: Model, data: Transactions) -> Transactions:
     if data.items == model.items:
         return data
-    known = [name for name in data.items if name in model.items]
-    if not known:
+    if not any(name in model.items for name in data.items):
         raise InvalidInputError(
             f"expected data with items of the model, got none of its {model.n_items:,} among the "
             f"{data.n_items:,} of the data; name the data that the model was fitted on"
         )
-    return data.select_items(known).align_items(model.items)
+    return data.align_items(model.items, drop_unknown=True)

@@ -144,8 +144,8 @@ def choose_surprises(served: Served, asked: SurprisesChosen) -> tuple[Surprises,
     data = served.test if served.test is not None else served.data
     if data is None:
         raise InvalidInputError(
-            "expected transactions that the model was not fitted to, got none; start itemix explore with "
-            "--test and a file of them"
+            "expected transactions that the model was not fitted to, got none; start itemix explore, "
+            "serve or mcp with --test and a file of them"
         )
     key = "surprises", asked.min_support, asked.side, asked.adjust, asked.max_len
     tested = served.remember(key, lambda: _all_tested(served, data, asked))
@@ -332,7 +332,8 @@ def _two_data_sets(served: Served) -> tuple[Transactions, Transactions]:
     """
     if served.compared is None:
         raise InvalidInputError(
-            "expected two data sets to compare, got at most one; start itemix explore with --data and --test"
+            "expected two data sets to compare, got at most one; start itemix explore, serve or mcp with "
+            "--data and --test"
         )
     return served.compared
 

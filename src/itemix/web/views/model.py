@@ -1,4 +1,4 @@
-"""Views of a model: what it is, what stands out in it, its items, and which of them depend on each other."""
+"""Views of a model: what it is, what stands out, its items, and which of them depend on each other."""
 
 from __future__ import annotations
 
