@@ -1,4 +1,4 @@
-"""Views of probabilities: of an event, what changes it, what a basket may lack, and the evidence for a set."""
+"""Views of probabilities: of an event, what changes it, what a basket may lack, the evidence for a set."""
 
 from __future__ import annotations
 
