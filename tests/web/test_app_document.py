@@ -20,6 +20,8 @@ EXAMPLES = {
     "/influences": {"present": ["salsa"]},
     "/recommend": {"basket": ["salsa"]},
     "/overview": {},
+    "/map": {"kinds": 2},
+    "/what-if": {"basket": ["salsa", "beer"]},
     "/agreement": {"min_support": 0.05, "points": 5},
     "/evidence": {"set": ["salsa"]},
     "/rules": {"min_support": 0.05, "points": 3},

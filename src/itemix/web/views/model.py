@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 import numpy as np
@@ -248,7 +249,7 @@ def overview(served: Served, asked: OverviewQuestion) -> dict[str, Any]:
     data = served.data
     n = served.fitted.n_transactions if data is None else data.n_transactions
     makers = (_largest_segment, _strongest_pair, _best_rule, _first_surprise, _least_sure)
-    found = served.remember("overview", lambda: [make(served) for make in makers])
+    found = [served.once(make, partial(make, served)) for make in makers]
     return {
         "n_transactions": n,
         "mean_length": float(served.model.item_probabilities.sum()),

@@ -15,13 +15,14 @@ import { table } from "../parts/table.js";
 export const title = "Components";
 
 const LISTED = 12;
+const MOST_MAPPED = 1000;
 const ITEMS = 12;
 const RELEVANCE = 0.6;
 
 export function create(page) {
   const { about } = page;
   if (about.n_components === null) return withoutComponents(page);
-  const isMapped = about.called === "component" && about.n_components > 1;
+  const isMapped = about.called === "component" && about.n_components > 1 && about.n_components <= MOST_MAPPED;
   const choose = (number) => page.change({ component: number });
   const notice = noticePlace();
   const list = h("ol", { class: "segment-rows" });
