@@ -22,7 +22,6 @@ from sklearn.exceptions import ConvergenceWarning
 from itemix._checks import check_flag, check_whole
 from itemix._runtime import Workers, count_threads, interruptible, require_memory
 from itemix.core.display import plural
-from itemix.core.transactions import row_blocks
 from itemix.correction import Choice, check_correction, choose, correct
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators.answers import Answers, Learned, MixtureAnswers, counted, read_input
@@ -266,13 +265,9 @@ _FORGETTING = 0.7
 def _rows_of(data: Any, workers: Workers) -> Rows | SplitRows:  # noqa: ANN401 - Transactions or Partitions
     if isinstance(data, Partitions):
         return SplitRows(data, workers)
-    n_blocks = blocks_to_prepare(data)
-    if n_blocks == 1:
+    if blocks_to_prepare(data) == 1:
         return Rows(data, workers)
-    blocks = list(row_blocks(data, -(-data.n_rows // n_blocks)))
-    return SplitRows(
-        Partitions.known(Listed(blocks), data.items, [block.n_transactions for block in blocks]), workers
-    )
+    return SplitRows(Partitions.known(Listed([data]), data.items, [data.n_transactions]), workers)
 
 
 class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ignore[misc]

@@ -83,7 +83,7 @@ class LatentTreeModel(Climb, ModelEstimator):
         Whether it converged.
     lower_bound_ : float
         The best mean log-likelihood of held-out transactions before the last pass.
-    lower_bounds_ : array, shape (n_iter_,)
+    lower_bounds_ : array, shape (n_iter,)
         The same for each pass.
     n_transactions_ : int
         The number of transactions it was fitted to.

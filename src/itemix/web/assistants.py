@@ -75,10 +75,10 @@ _TOOLS = {
     ),
     "/evidence": _Said(
         "evidence",
-        "Say what stands behind a set or a rule: its interval, counts, kinds of transactions, and its subsets "
+        "Say what stands behind a set or a rule: interval, counts, kinds of transactions, and its subsets "
         "and supersets.",
     ),
-    "/what-if": _Said("what_if", "Say which kinds of transactions a basket may be, and what may come next."),
+    "/what-if": _Said("what_if", "Say which kinds a basket may be, and what may come next."),
     "/dependencies": _Said("dependencies", "Find pairs of items that depend on each other."),
     "/surprises": _Said(
         "surprises",
