@@ -111,7 +111,7 @@ function drawFrame(state, model, about) {
     h("a", { href: pageFor(name, model, about).href(name), "aria-current": name === state.view ? "page" : null }, VIEWS[name].title),
   );
   refill(nav, links);
-  if (focused !== null) links.find((link) => link.textContent === focused)?.focus();
+  if (focused !== null) links.find((link) => link.textContent === focused)?.focus({ preventScroll: true });
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   drawModels(state, model);
 }

@@ -18,12 +18,17 @@ const LISTED = 12;
 const MOST_MAPPED = 1000;
 const ITEMS = 12;
 const RELEVANCE = 0.6;
+const STACKED = matchMedia("(max-width: 1000px)");
 
 export function create(page) {
   const { about } = page;
   if (about.n_components === null) return withoutComponents(page);
   const isMapped = about.called === "component" && about.n_components > 1 && about.n_components <= MOST_MAPPED;
-  const choose = (number) => page.change({ component: number });
+  let isChosenNow = false;
+  const choose = (number) => {
+    isChosenNow = true;
+    page.change({ component: number });
+  };
   const notice = noticePlace();
   const list = h("ol", { class: "segment-rows" });
   const more = h("button", { type: "button", class: "small", click: () => page.change({ all: "1" }) });
@@ -92,6 +97,9 @@ export function create(page) {
       const chosen = await page.ask(`components/${number}`, { items: ITEMS });
       const group = segments.find((one) => one.numbers.includes(number)) ?? null;
       detail.draw(chosen, group, isMapped);
+      // Where it stands below the map, what was chosen is brought into sight.
+      if (isChosenNow && STACKED.matches) detail.element.scrollIntoView({ block: "start" });
+      isChosenNow = false;
       page.announce(`${group?.name ?? chosen.name}, ${share(group?.weight ?? chosen.weight)} of transactions`);
     },
   });
@@ -102,7 +110,7 @@ export function create(page) {
     const largest = segments[0]?.weight ?? 1;
     const at = [...list.querySelectorAll("button")].indexOf(document.activeElement);
     refill(list, shown.map((one) => row(one, largest, one.numbers.includes(number), choose)));
-    if (at >= 0) list.querySelectorAll("button")[at]?.focus();
+    if (at >= 0) list.querySelectorAll("button")[at]?.focus({ preventScroll: true });
     more.hidden = shown.length === segments.length;
     more.textContent = `Show all ${count(segments.length)}`;
   }
