@@ -26,7 +26,7 @@ CALLS = {
     "component": (segments.component, segments.ComponentQuestion, {"number": 1}),
     "overview": (model.overview, model.OverviewQuestion, {}),
     "map": (segments.segment_map, segments.MapQuestion, {"kinds": 3}),
-    "agreement": (patterns.agreement, patterns.AgreementQuestion, {"min_support": 0.1}),
+    "agreement": (patterns.agreement, patterns.AgreementQuestion, {"min_support": 0.1, "most": 20}),
     "evidence": (ask.evidence, ask.EvidenceQuestion, {"set": ["beer"]}),
     "what_if": (ask.what_if, ask.WhatIfQuestion, {"basket": ["beer"]}),
     "dependencies": (model.dependencies, model.DependenciesQuestion, {"limit": 5}),

@@ -69,9 +69,7 @@ _TOOLS = {
     "/overview": _Said("overview", "Say what stands out: a kind, a pair, a rule, a surprise, and a doubt."),
     "/map": _Said("map", "Join the kinds of transactions that are most alike to fewer, with their items."),
     "/agreement": _Said(
-        "agreement",
-        "Compare supports of the model with those in data, and name its worst misses.",
-        ("points",),
+        "agreement", "Compare supports of the model with those in data, and name its worst misses."
     ),
     "/evidence": _Said(
         "evidence",

@@ -301,7 +301,7 @@ class EvidenceQuestion(Question):
         return self
 
 
-class Counted(Answer):
+class CountedSet(Answer):
     """A set, or a rule, in one data set."""
 
     count: Annotated[int, Field(description="The transactions that hold all of it.")]
@@ -353,8 +353,8 @@ class Evidence(Answer):
     upper: NotRequired[Probability]
     support: Annotated[Probability, Field(description="Of all items together.")]
     independent: Annotated[Probability, Field(description="If all items were independent.")]
-    data: NotRequired[Counted]
-    test: NotRequired[Counted]
+    data: NotRequired[CountedSet]
+    test: NotRequired[CountedSet]
     segments: list[SegmentShare]
     n_holding: Annotated[int | None, Field(description="How many transactions of the data hold all items.")]
     transactions: list[HoldingTransaction]
