@@ -505,7 +505,7 @@ class WhatIfQuestion(Question):
     """A basket, of which more may be in it."""
 
     basket: ItemNames = Field(default=(), description="The items that the basket holds.")
-    limit: int = Field(default=8, ge=1, le=100, description="The most rows to return.")
+    limit: int = Field(default=8, ge=1, le=1_000, description="The most rows to return.")
 
 
 class Move(Answer):
