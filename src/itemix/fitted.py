@@ -313,7 +313,7 @@ class FittedModel(Immutable):
         A learned prior is stronger, because that predicts whole transactions best. But it draws the items of
         each component towards those of all, and so the supports of itemsets towards independence.
         """
-        if self.training is None or self.training.prior is None or self.training.prior.strength <= 1:
+        if self.training is None or self.training.prior is None or self.training.prior.is_weak:
             return self.value
         if self.training.chains is not None:
             return self.training.chains.mixture_by_weak_priors()

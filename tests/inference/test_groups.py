@@ -203,6 +203,32 @@ def test_merged_rows_stand_for_several():
     )
 
 
+def test_groups_are_learned_anew(fitted):
+    """`fit_groups` learns what `fit` learns, of the same mixture, and takes in what has come since."""
+    model, data, labels = fitted
+    other = DirichletProcessMixture(4, random_state=0).fit(data)
+    assert other.fit_groups(data, labels).fitted_.groups == model.fitted_.groups
+    assert other.mixture_ == model.mixture_
+    more = Transactions.concatenate([data, Transactions.from_lists([["item 7"]]).align_items(data.items)])
+    before = other.probability(["item 7"], group="customer 3")
+    other.fit_groups(more, [*labels, "customer 3"])
+    assert other.probability(["item 7"], group="customer 3") > before + 0.05
+    assert other.fitted_.groups.n_transactions.sum() == len(data) + 1
+    with pytest.raises(InvalidInputError, match="expected a model without a correction"):
+        DirichletProcessMixture(4, correction=5.0, random_state=0).fit(data).fit_groups(data, labels)
+
+
+def test_only_the_last_transactions_of_large_groups_count(monkeypatch):
+    """Of a group with more transactions than are looked at, it is as if the last ones were all."""
+    mixture, data, codes = drawn(7, n=60, G=3)
+    kept = np.sort(np.concatenate([np.flatnonzero(codes == g)[-9:] for g in range(3)]))
+    monkeypatch.setattr(inference, "_best_prior", lambda *_: PRIORS[1])
+    few = learn_groups(mixture, data.of_rows(kept), GroupCodes(codes[kept], Items(range(3))), Workers(1))
+    monkeypatch.setattr(inference, "_MOST_OF_A_GROUP", 9)
+    assert learn_groups(mixture, data, GroupCodes(codes, Items(range(3))), Workers(1)) == few
+    assert few.n_transactions.tolist() == [9, 9, 9]
+
+
 def test_prior_is_learned():
     """The past of customers with favourites predicts them; it does not where all are alike."""
     data, labels = shoppers(1)

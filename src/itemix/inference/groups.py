@@ -36,10 +36,11 @@ GroupsLike = Sequence[Any] | npt.NDArray[Any] | str
 _POINTS = 70
 _CELLS_AT_A_TIME = 1 << 20
 _NEAREST_TO_CERTAIN = 1e-12
-# The prior is learned from so many transactions, of at most so many of a group.
+# The prior is learned from about this many transactions, and at most this many of each group.
 _LEARNED_FROM = 4_000
 _LEARNED_FROM_A_GROUP = 300
 _MOST_TRIED = 80
+_MOST_OF_A_GROUP = 10_000
 # How far the logarithms and log-odds of the prior are expected to be from those of its default.
 _SPREAD = 2.0
 _RANGE = 6.0
@@ -74,7 +75,9 @@ def learn_groups(
     Notes
     -----
     One group alone is everybody, and groups of one transaction each do not tell whether groups differ. Then
-    nothing is remembered, and the weights stay the common ones.
+    nothing is remembered, and the weights stay the common ones. Of a group with more than 10,000
+    transactions, the last ones count: it remembers nearly all items, and each transaction is compared with
+    what is remembered.
     """
     codes, labels = grouped
     sizes = np.bincount(codes[codes >= 0], _weights(transactions)[codes >= 0], minlength=len(labels))
@@ -86,7 +89,8 @@ def learn_groups(
         return Groups(labels, GroupPrior(loyalty=0.0), loyalty, **own)
     walker = _Walker(mixture, workers)
     prior = _best_prior(walker, transactions, codes, n_transactions)
-    rows = _grouped(transactions, codes, np.arange(len(labels)))
+    rows = _grouped(transactions, codes, np.arange(len(labels)), last=_MOST_OF_A_GROUP)
+    n_transactions = np.minimum(n_transactions, _MOST_OF_A_GROUP)
     loyalty = _loyalty_of_items(prior, *walker.counted(rows, prior))
     of_sizes, memory = _Walker(mixture, workers, loyalty).walk(rows, prior, keep=True)[1:]
     return Groups(labels, prior, loyalty, n_transactions=n_transactions, sizes=of_sizes, memory=memory)
@@ -171,8 +175,15 @@ def log_likelihood(
     return _Walker(mixture, workers, loyalty).walk(rows, prior, keep=False)[0]
 
 
-def _grouped(transactions: Transactions, codes: Ints, chosen: Ints, most: int | None = None) -> GroupedRows:
-    """Return the transactions of some groups, at most so many of each."""
+def _grouped(
+    transactions: Transactions,
+    codes: Ints,
+    chosen: Ints,
+    *,
+    first: int | None = None,
+    last: int | None = None,
+) -> GroupedRows:
+    """Return the transactions of some groups, of each at most so many: the first or the last."""
     place = np.full(max(int(codes.max(initial=-1)), int(chosen.max(initial=-1))) + 2, -1)
     place[chosen] = np.arange(len(chosen))
     own = place[codes]  # of no group, -1, is the last place, which is -1
@@ -180,14 +191,15 @@ def _grouped(transactions: Transactions, codes: Ints, chosen: Ints, most: int | 
     order = order[np.searchsorted(own[order], 0) :]
     order = np.repeat(order, _weights(transactions)[order])
     starts = np.searchsorted(own[order], np.arange(len(chosen) + 1))
-    if most is not None:
+    if first is not None or last is not None:
         within = np.arange(len(order)) - np.repeat(starts[:-1], np.diff(starts))
-        order = order[within < most]
+        size = np.repeat(np.diff(starts), np.diff(starts))
+        order = order[within < first if first is not None else within >= size - (last or 0)]
         starts = np.searchsorted(own[order], np.arange(len(chosen) + 1))
     lengths = np.concatenate([[0], np.cumsum(np.diff(transactions.indptr)[order])])
-    first, rows, places = (array.astype(np.int64) for array in (starts, order, lengths[starts]))
+    begins, rows, places = (array.astype(np.int64) for array in (starts, order, lengths[starts]))
     return GroupedRows(
-        protected(first), protected(rows), protected(places), transactions.indptr, transactions.indices
+        protected(begins), protected(rows), protected(places), transactions.indptr, transactions.indices
     )
 
 
@@ -296,7 +308,7 @@ def _part(rows: GroupedRows, first: int, last: int) -> GroupedRows:
 
 
 def _block_ends(starts: Ints, most: int, n_transactions: int) -> Ints:
-    """Return where blocks of groups begin and end: of about so many transactions, and of at most so many."""
+    """Return where blocks of groups begin and end: of about n_transactions, and of at most `most` groups."""
     G = len(starts) - 1
     wanted = np.arange(0, int(starts[-1]), n_transactions)
     return np.unique(np.concatenate([np.searchsorted(starts[:-1], wanted), np.arange(0, G, most), [0, G]]))
@@ -330,7 +342,7 @@ def _best_prior(walker: _Walker, transactions: Transactions, codes: Ints, n_tran
     several = several[np.random.default_rng(0).permutation(len(several))]
     ends = np.cumsum(np.minimum(n_transactions[several], _LEARNED_FROM_A_GROUP))
     chosen = several[: max(int(np.searchsorted(ends, _LEARNED_FROM)) + 1, 1)]
-    rows = _grouped(transactions, codes, np.sort(chosen), _LEARNED_FROM_A_GROUP)
+    rows = _grouped(transactions, codes, np.sort(chosen), first=_LEARNED_FROM_A_GROUP)
 
     def loss(values: Floats) -> float:
         penalty = 0.5 * float(((values / _SPREAD) ** 2).sum())

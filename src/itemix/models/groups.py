@@ -45,7 +45,7 @@ class GroupPrior(NamedTuple):
         The probability that an item of a group with a long past is taken from memory, from 0 to 1. Each item
         has a loyalty of its own, drawn around this one: see `Groups`.
     half : float
-        After so many transactions this probability has reached half of that.
+        The number of transactions after which this probability has reached half of that.
     fading : float
         How much each transaction counts in the memory for what the next one counts, above 0 and up to 1.
     """
@@ -120,7 +120,7 @@ class Groups(Immutable):
     loyalty : array, shape (n_items,)
         The loyalty of each item: see `GroupPrior`.
     n_transactions : array of int, shape (G,)
-        How many transactions each group has had.
+        How many transactions each group has had; of large groups the last 10,000 count.
     sizes, memory : triple of arrays
         Compressed rows (offsets, codes, values), one for each group: how many of its transactions each
         component holds, and how often it remembers each item.
