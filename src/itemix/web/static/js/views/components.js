@@ -18,7 +18,7 @@ const LISTED = 12;
 const MOST_MAPPED = 1000;
 const ITEMS = 12;
 const RELEVANCE = 0.6;
-const STACKED = matchMedia("(max-width: 1000px)");
+const HEAD = 70; // the height of what stays on top of the page
 
 export function create(page) {
   const { about } = page;
@@ -97,8 +97,7 @@ export function create(page) {
       const chosen = await page.ask(`components/${number}`, { items: ITEMS });
       const group = segments.find((one) => one.numbers.includes(number)) ?? null;
       detail.draw(chosen, group, isMapped);
-      // Where it stands below the map, what was chosen is brought into sight.
-      if (isChosenNow && STACKED.matches) detail.element.scrollIntoView({ block: "start" });
+      if (isChosenNow) bringIntoSight(detail.element);
       isChosenNow = false;
       page.announce(`${group?.name ?? chosen.name}, ${share(group?.weight ?? chosen.weight)} of transactions`);
     },
@@ -129,6 +128,12 @@ function withoutComponents(page) {
     h("p", {}, h("a", { href: page.href("dependencies", {}) }, "Dependencies"), " shows what it knows of its items."),
   );
   return { element, update: () => page.announce("This model has no components") };
+}
+
+/** What was chosen may stand below the list, or above what is seen of a long page. */
+function bringIntoSight(element) {
+  const { top } = element.getBoundingClientRect();
+  if (top < HEAD || top > innerHeight - 2 * HEAD) element.scrollIntoView({ block: "start" });
 }
 
 function heatText(called, drawn, total) {
