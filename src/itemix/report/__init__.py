@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -180,6 +181,8 @@ class Findings:
         The model, how sure it is and how it was fitted.
     data : Transactions or None
         Transactions to compare it with.
+    test : Transactions or None
+        Transactions that the model was not fitted to.
     itemsets : Itemsets
         All that the model expects at a threshold, with their intervals if it has a posterior.
     exact : array of float or None
@@ -200,6 +203,7 @@ class Findings:
 
     fitted: FittedModel
     data: Transactions | None
+    test: Transactions | None
     itemsets: Itemsets
     exact: Floats | None
     missed: int | None
@@ -214,6 +218,12 @@ class Findings:
     def model(self) -> Model:
         """The model that answers."""
         return self.fitted.model
+
+    @cached_property
+    def called(self) -> str:
+        """What the data is called: agreement with what a model was fitted to says little."""
+        is_training = self.data is not None and self.fitted.was_fitted_to(self.data)
+        return "the training data" if is_training else "the data"
 
 
 def find(
@@ -238,6 +248,7 @@ def find(
     return Findings(
         fitted=fitted,
         data=data,
+        test=test,
         itemsets=itemsets,
         exact=None if data is None else exact_supports(itemsets, data),
         missed=None if data is None else _missed(itemsets, data),

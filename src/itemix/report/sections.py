@@ -93,7 +93,7 @@ def summary(findings: Findings) -> Section:
     if len(singles):
         n = min(len(singles), _ITEMS)
         description = f"The {n} items of the highest support" + (
-            ", in the model and in the data." if findings.data is not None else " in the model."
+            f", in the model and in {findings.called}." if findings.data is not None else " in the model."
         )
         if findings.itemsets.lower is not None:
             description += (
@@ -221,7 +221,7 @@ def components(findings: Findings) -> Section | None:
             lambda ax: component_heatmap(findings.fitted, _COMPONENTS, ax=ax),
             height=5.6,
         ),
-        _component_table(mixture, shown, called),
+        _component_table(findings.fitted, mixture, shown),
     ]
     return Section("components", f"{called.capitalize()}s", parts)
 
@@ -299,8 +299,8 @@ def _before_correction(findings: Findings) -> list[Element]:
     return [paragraph("The components are those of the mixture before its correction.")]
 
 
-def _component_table(mixture: AnyComponents, shown: npt.NDArray[np.int64], called: str) -> Element:
-    rows = [
+def _component_table(fitted: FittedModel, mixture: AnyComponents, shown: npt.NDArray[np.int64]) -> Element:
+    rows: list[tuple[Child, ...]] = [
         (
             _typical(position, characteristic_items(mixture, k, _ITEMS_NAMED), in_general(mixture, k)),
             percent(float(mixture.weights[k])),
@@ -308,8 +308,11 @@ def _component_table(mixture: AnyComponents, shown: npt.NDArray[np.int64], calle
         )
         for position, k in enumerate(shown.tolist(), start=1)
     ]
-    headers = ("typical items: probability, and how many times the overall one", "share", "items each")
-    return table(f"The {plural(len(rows), f'largest {called}')}", headers, rows)
+    headers = ["typical items: probability, and how many times the overall one", "share", "items each"]
+    if fitted.names:
+        headers.insert(0, "name")
+        rows = [(fitted.names.get(k, ""), *row) for k, row in zip(shown.tolist(), rows, strict=True)]
+    return table(f"The {plural(len(rows), f'largest {fitted.called}')}", headers, rows)
 
 
 def _typical(position: int, found: list[Characteristic], otherwise: str) -> Element:
@@ -319,7 +322,6 @@ def _typical(position: int, found: list[Characteristic], otherwise: str) -> Elem
     return element("span", *(words[:-1] if found else [*words, otherwise]))
 
 
-_MIXED = 1.01
 _TRACED = {
     "log_joint": "the joint log-probability",
     "n_components": "the number of components",
@@ -345,6 +347,11 @@ def diagnostics(findings: Findings) -> Section:
         )
     if training is not None and training.chains is not None:
         parts.append(_trace(fitted, "n_components", "The number of components at every iteration."))
+    parts += [
+        paragraph(check.sentence)
+        for check in findings.fitted.checks(findings.test)
+        if check.name != "converged"
+    ]
     parts.append(_fit_table(findings))
     return Section("diagnostics", "Diagnostics", parts)
 
@@ -387,25 +394,7 @@ def _of_chains(fitted: FittedModel, training: Training, chains: tuple[Chain, ...
         count(n_burn),
         "." if training.converged else ": a longer run may still change the model.",
     ]
-    parts = [paragraph(*words, lead=True)]
-    known = {
-        name: found["r_hat"] for name, found in fitted.diagnostics().items() if not math.isnan(found["r_hat"])
-    }
-    if known:
-        worst = max(known, key=known.__getitem__)
-        value = known[worst]
-        which = "chain has" if len(chains) == 1 else "chains have"
-        verdict = (
-            f"no sign that the {which} not mixed"
-            if value <= _MIXED
-            else f"above {_MIXED:g}: the {which} not mixed well, and intervals may be too narrow"
-        )
-        parts.append(
-            paragraph(
-                f"R-hat is largest for {_TRACED[worst]}: ", number(value, f"{value:.3f}"), f", {verdict}."
-            )
-        )
-    return parts
+    return [paragraph(*words, lead=True)]
 
 
 def _fit_table(findings: Findings) -> Element:
@@ -499,7 +488,7 @@ def _picture_of_top(findings: Findings, top: Itemsets, min_len: int) -> Element:
     description = f"The {plural(len(top), 'itemset')}{kind} of the highest support"
     if top.lower is not None:
         description += f", with {LEVEL:.0%} intervals"
-    description += "." if findings.data is None else ", and their exact supports in the data."
+    description += "." if findings.data is None else f", and their exact supports in {findings.called}."
     return figure(
         "top",
         description,
@@ -519,7 +508,7 @@ def _itemset_table(findings: Findings, top: Itemsets) -> Element:
         columns[f"{LEVEL:.0%} interval"] = [f"{as_percent(low)} to {as_percent(high)}" for low, high in ends]
     if findings.exact is not None:
         exact = findings.exact[findings.itemsets.positions(top.offsets, top.codes)]
-        columns["in the data"] = [percent(value) for value in exact.tolist()]
+        columns[f"in {findings.called}"] = [percent(value) for value in exact.tolist()]
     columns["lift"] = [ratio(lift(findings.model, names)) for names in top.sets]
     return table(f"The {plural(len(top), 'top itemset')}", list(columns), zip(*columns.values(), strict=True))
 
@@ -531,7 +520,7 @@ def _against_data(findings: Findings) -> list[Element]:
     there = exact > 0
     relative = (found.support[there] - exact[there]) / exact[there]
     n_true = int((exact >= _threshold(found) - 1e-12).sum())
-    words: list[Child] = ["Counted in the data, "]
+    words: list[Child] = [f"Counted in {findings.called}, "]
     if len(relative):
         error, bias = float(np.abs(relative).mean()), float(relative.mean())
         words += ["these supports are off by ", percent(error), " of their value on average, and too "]
@@ -542,8 +531,8 @@ def _against_data(findings: Findings) -> list[Element]:
     words += [others, f" {'other is' if missed == 1 else 'others are'}, which the model does not expect."]
     picture = figure(
         "agreement",
-        "The support of every expected itemset in the model and in the data: on the line both are the same. "
-        "The stronger the colour, the more itemsets.",
+        f"The support of every expected itemset in the model and in {findings.called}: on the line both are "
+        "the same. The stronger the colour, the more itemsets.",
         lambda ax: support_agreement(found, findings.data, ax=ax),
         height=4.6,
         narrow_height=3.6,
