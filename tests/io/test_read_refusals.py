@@ -234,6 +234,26 @@ BAD = {
             r"item= if several are, or format='basket'"
         ),
     ),
+    "a table whose numbers have gaps": (
+        "sex,age,,\nmale,22.5,,\nfemale,,,\nmale,3,,\n",
+        {},
+        r"got what looks like a table, with columns 'sex', 'age', '', '', in",
+    ),
+    "a table with a column of truth values": (
+        "sex|ok\nmale|TRUE\nfemale|false\nmale|\n",
+        {},
+        r"got what looks like a table, with columns 'sex', 'ok', in",
+    ),
+    "a table of words": (
+        "sex,port\n" + "male,York\nfemale,Bath\n" * 5,
+        {},
+        r"got what looks like a table, with columns 'sex', 'port', in",
+    ),
+    "a table without a header": (
+        "male,22.5,yes\nfemale,,no\nmale,3,no\n" * 4,
+        {},
+        r"got what looks like a table without a header in a file object; try format='table' and header=False",
+    ),
     "a table of baskets with their sizes": (
         "Item(s),Item 1,Item 2\n1,milk,\n2,milk,bread\n",
         {},
