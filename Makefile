@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint unit first-hour bench experiments experiments-quick clean
+.PHONY: demo test lint unit first-hour docs release-check lowest-check bench experiments experiments-quick clean
 
 demo: $(VENV)/.installed
 	$(BIN)/itemix warmup
@@ -29,13 +29,32 @@ first-hour:
 	build/first-hour/bin/python -m pip install --quiet ".[excel]"
 	build/first-hour/bin/python tests/first_hour.py
 
+# The site, in build/site: no warning, every link leads somewhere, notebooks are run
+docs: $(VENV)/.installed-docs
+	$(BIN)/sphinx-build -q -W --keep-going -E -d build/doctrees docs build/site
+	$(BIN)/pytest -q -m site tests/docs/test_site.py
+
+# What a release consists of, built, looked at, and tried in a new environment
+release-check: $(VENV)/.installed-release
+	rm -rf build/release
+	$(BIN)/python -m build --outdir build/release
+	$(BIN)/twine check --strict build/release/*
+	$(BIN)/check-wheel-contents build/release/*.whl
+	$(BIN)/python tests/release.py build/release/*.whl
+
+# The oldest versions of everything that pyproject.toml allows
+lowest-check: $(VENV)/.installed-release
+	rm -rf build/lowest
+	$(BIN)/uv venv --quiet build/lowest
+	$(BIN)/uv pip install --quiet --python build/lowest --resolution lowest-direct ".[web]" --group test
+	build/lowest/bin/pytest -o filterwarnings= -n 2 --dist loadfile --ignore tests/web/browser
+
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/mining.py --output docs/benchmarks/mining.md
 	$(BIN)/python benchmarks/model_mining.py --output docs/benchmarks/model-mining.md
 	$(BIN)/python benchmarks/front_door.py --output docs/benchmarks/front-door.md
 	$(BIN)/python benchmarks/estep.py --output docs/benchmarks/estep.md
 	$(BIN)/python benchmarks/gibbs.py --output docs/benchmarks/gibbs.md
-	$(BIN)/python benchmarks/verification.py --output docs/benchmarks/verification.md
 	$(BIN)/python benchmarks/scale.py --output docs/benchmarks/scale.md
 	$(BIN)/python benchmarks/rules.py --output docs/benchmarks/rules.md
 	$(BIN)/python benchmarks/reading.py --output docs/benchmarks/reading.md
@@ -63,6 +82,14 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[web]" --group test --group lint
 	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+$(VENV)/.installed-release: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --group release
+	touch $@
 
 $(VENV)/.installed-bench: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[web]" --group bench

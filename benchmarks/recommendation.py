@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import itemix
-from itemix.models.affinity import Cases
+from itemix.inference.affinity import Cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,6 +16,7 @@ import json, sys, threading, warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import itemix
+from itemix.mining import partitioned
 from itemix.mining.verification import verify
 from itemix.web.served import Served
 from itemix.web.views.patterns import ItemsetsQuestion, itemsets
@@ -67,9 +68,9 @@ def fitted(**options):
 model, corrected = fitted().fit(dense), fitted(correction=2).fit(dense)
 served = Served("a", model, data=dense), Served("b", corrected, data=dense)
 asked = ItemsetsQuestion(min_support=0.2)
-flat = itemix.IndependentModel().fit(sparse)
+partitioned._TOGETHER_BYTES = 0
+parts = itemix.partitions([dense, itemix.Transactions.from_lists([["a"], ["c", "b"]] * 9)])
 SEARCHES = {"search"}
-COUNTS = {"search", "count_dense", "count_projected", "count_pairs", "add_pairs", "deliver", "join_level"}
 VIEWED = SEARCHES | {"itemset_probabilities", "count_sets", "count_events"}
 print(json.dumps({
     "mine dense": longest(lambda: itemix.mine(dense, 0.2, n_jobs=2), SEARCHES),
@@ -81,9 +82,9 @@ print(json.dumps({
     "probability": longest(lambda: model.probability(["a", "b"]), {"itemset_probabilities"}),
     "probability corrected": longest(lambda: corrected.probability(["a", "b"]), {"itemset_probabilities"}),
     "recommend": longest(lambda: corrected.recommend(["a"]), {"row_responsibilities"}),
-    "verify dense": longest(lambda: itemix.mine(model, 0.2, verify=dense), COUNTS),
-    "verify sparse": longest(lambda: itemix.mine(flat, 0.01, verify=sparse), COUNTS),
-    "verify corrected": longest(lambda: verify(corrected, dense, 0.2), COUNTS),
+    "mine parts": longest(lambda: itemix.mine(parts, 0.4, n_jobs=2), SEARCHES | {"count_sets"}),
+    "verify": longest(lambda: itemix.mine(model, 0.2, verify=dense), SEARCHES),
+    "verify corrected": longest(lambda: verify(corrected, dense, 0.2), SEARCHES),
     "GET /itemsets": longest(lambda: itemsets(served[0], asked), VIEWED),
     "GET /itemsets corrected": longest(lambda: itemsets(served[1], asked), VIEWED),
 }))
@@ -99,9 +100,9 @@ LIMITS = {
     "probability": 4,
     "probability corrected": 5,  # the base of the corrected mixture is asked
     "recommend": 6,
-    "verify dense": 10,
-    "verify sparse": 10,
-    "verify corrected": 12,
+    "mine parts": 10,
+    "verify": 6,
+    "verify corrected": 10,
     "GET /itemsets": 10,
     "GET /itemsets corrected": 12,
 }

@@ -16,8 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 import itemix
 from itemix.data import synthetic
 from itemix.evaluation import predict
+from itemix.inference.affinity import Cases
 from itemix.mining.intervals import intervals
-from itemix.models.affinity import Cases
 
 from . import timing
 from .inputs import INPUTS, alike_halves, divisions, fifths, halves, scarce_data, scarce_parts, thirds, whole

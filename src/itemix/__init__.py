@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         NotEnoughMemoryError,
         OutputError,
         TooManyItemsetsError,
+        UnknownGroupError,
         UnknownItemError,
     )
     from itemix.estimators import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         ChowLiuTree,
         DirichletProcessMixture,
         IndependentModel,
+        LatentTreeModel,
         MaxEntropyModel,
         MultipleCauseMixture,
         Summary,
@@ -62,12 +64,13 @@ if TYPE_CHECKING:
     from itemix.mining.surprise import Surprises
     from itemix.models.causes import CauseMixture
     from itemix.models.corrected import CorrectedMixture
+    from itemix.models.latent import LatentTree
     from itemix.models.maxent import MaxEntropy
     from itemix.models.mixture import Mixture
     from itemix.models.trees import TreeMixture
     from itemix.report import write_report
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BayesianMixture",
@@ -88,6 +91,8 @@ __all__ = [
     "ItemixError",
     "Items",
     "Itemsets",
+    "LatentTree",
+    "LatentTreeModel",
     "MaxEntropy",
     "MaxEntropyModel",
     "MissingExtraError",
@@ -105,6 +110,7 @@ __all__ = [
     "TooManyItemsetsError",
     "Transactions",
     "TreeMixture",
+    "UnknownGroupError",
     "UnknownItemError",
     "compare",
     "compare_components",
@@ -147,6 +153,8 @@ _HOME = {
     "ItemixError": "itemix.errors",
     "Items": "itemix.core.items",
     "Itemsets": "itemix.core.itemsets",
+    "LatentTree": "itemix.models.latent",
+    "LatentTreeModel": "itemix.estimators",
     "MaxEntropy": "itemix.models.maxent",
     "MaxEntropyModel": "itemix.estimators",
     "MissingExtraError": "itemix.errors",
@@ -164,6 +172,7 @@ _HOME = {
     "TooManyItemsetsError": "itemix.errors",
     "Transactions": "itemix.core.transactions",
     "TreeMixture": "itemix.models.trees",
+    "UnknownGroupError": "itemix.errors",
     "UnknownItemError": "itemix.errors",
     "compare": "itemix.mining.comparison",
     "compare_components": "itemix.estimators",

@@ -30,7 +30,7 @@ class Immutable:
 
     __slots__ = ()
 
-    def __setstate__(self, state: Any) -> None:  # noqa: ANN401 - what was pickled
+    def __setstate__(self, state: dict[str, object] | tuple[dict[str, object] | None, ...]) -> None:
         parts = state if isinstance(state, tuple) else (state,)
         for part in parts:
             for name, value in (part or {}).items():
@@ -99,7 +99,7 @@ def ranks_by(values: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
 
 
 def without_noise(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return probabilities rounded to about twelve digits, so that those that differ by rounding only tie."""
+    """Return probabilities rounded to about twelve digits, so that those that differ only by rounding tie."""
     if values.dtype.kind != "f":
         return values
     mantissa, exponent = np.frexp(values)
@@ -178,7 +178,7 @@ class GrowingArray(Generic[S]):
         self._size = stop
 
     def renumber(self, numbers: npt.NDArray[S], start: int = 0) -> None:
-        """Put in the place of each value, from `start` on, what `numbers` has at that position."""
+        """Replace each value v, from position `start` on, by ``numbers[v]``."""
         renumber(self._values[start : self._size], numbers)
 
     def finish(self) -> npt.NDArray[S]:
@@ -189,7 +189,7 @@ class GrowingArray(Generic[S]):
 
 
 def renumber(values: npt.NDArray[S], numbers: npt.NDArray[S]) -> None:
-    """Put in the place of each value what `numbers` has at that position, without a copy of all.
+    """Replace each value v by ``numbers[v]``, in place, without a copy of all of them.
 
     Equivalent to values[:] = numbers[values].
     """
@@ -212,7 +212,7 @@ def in_batches(rows: Iterable[list[T]], n_cells: int = CELLS_OF_A_BATCH) -> Iter
 
 
 # Arrow arrays are made from their buffers. `pyarrow.array` and `pyarrow.scalar` would make the same, but they
-# import pandas where it is installed, to see whether the values are its own. That takes a third of a second.
+# import pandas where it is installed, to see whether the values belong to it. That takes a third of a second.
 
 
 def as_arrow(values: npt.NDArray[Any]) -> pa.Array:

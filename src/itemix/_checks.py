@@ -1,4 +1,4 @@
-"""Checks of arguments: numbers, words, counts, paths and seeds, and the names that somebody may have meant.
+"""Checks of arguments: numbers, words, counts, paths and seeds, and suggestions for mistyped names.
 
 Each error says what was expected, what was got and one thing to try.
 """
@@ -90,8 +90,8 @@ def as_support(text: str, name: str = "min_support") -> float | int:
     try:
         if written.isascii() and written.removeprefix("-").isdigit():
             return int(written)
-        number = Decimal(written.removesuffix("%")).normalize()  # which a signaling NaN refuses
-    except (InvalidOperation, ValueError):  # no number, or one of too many digits
+        number = Decimal(written.removesuffix("%")).normalize()  # raises an error for a signaling NaN
+    except (InvalidOperation, ValueError):  # not a number, or one with too many digits
         raise InvalidInputError(
             f"expected {name} as a fraction (0.01), a percentage (1%) or a whole number of "
             f"transactions (20), got {text!r:.60}; try 0.01"
@@ -165,12 +165,12 @@ def check_support_count(name: str, count: int, n_transactions: int) -> int:
 def check_counts(
     support: npt.NDArray[np.float64], count: npt.NDArray[np.int64] | None, n_transactions: int | None
 ) -> None:
-    """Check that each count goes with its support, which may be rounded.
+    """Check that each count matches its support, which may be rounded.
 
     Raises
     ------
     InvalidInputError
-        If `n_transactions` is not a whole number of 0 or more, or a count does not go with its support.
+        If `n_transactions` is not a whole number of 0 or more, or a count does not match its support.
     """
     if n_transactions is None:
         return
@@ -210,7 +210,7 @@ _LIKE_A_NUMBER = 0.6
 _LIKE_A_WORD = 0.75
 _SHORTEST_WORD = 3
 _SHORTEST_PART = 5
-# Names that are so much less alike than the best one are not offered.
+# Names whose likeness is this far below that of the best one are not offered.
 _BEHIND = 0.15
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[^\W_]+")
@@ -223,8 +223,8 @@ _HASHED = np.uint32(2_654_435_761)
 def nearest(wanted: object, names: Iterable[object], n: int = 3) -> list[str]:
     """Return at most n names that look like the wanted one, or have a word that does; case does not matter.
 
-    A name that has it at the beginning of a word, or a longer one anywhere, is like it, too. Only the first
-    20,000 names are looked at.
+    A name also counts if one of its words begins with the wanted text, or if it has a long wanted text
+    anywhere. Only the first 20,000 names are looked at.
     """
     key = str(wanted).casefold().strip()
     if not key:
@@ -248,7 +248,7 @@ def nearest(wanted: object, names: Iterable[object], n: int = 3) -> list[str]:
 
 
 def did_you_mean(near: Iterable[str], otherwise: str) -> str:
-    """Return the end of a message: the names that are offered, or else what to try."""
+    """Return the end of a message: the names to offer, or else what to try."""
     offered = ", ".join(map(repr, near))
     return f"did you mean {offered}?" if offered else otherwise
 
@@ -260,7 +260,7 @@ def _alike(key: str, texts: Iterable[str], cutoff: float) -> set[str]:
 
 
 def _promising(key: str, texts: Iterable[str]) -> list[str]:
-    """Return the texts that share most letters, and pairs of them, with a key.
+    """Return the texts that share the most letters and pairs of letters with a key.
 
     A name with a typo keeps most of both, and difflib would take a second for 20,000 names.
     """
@@ -285,7 +285,7 @@ def _letters(text: str) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]
 
 
 def _likeness(key: str, name: str) -> tuple[float, float]:
-    """Return how much a name is like the key: the best of its words, and the name as a whole."""
+    """Return how much a name looks like the key: the best of its words, and the name as a whole."""
     lower = name.casefold()
     whole = difflib.SequenceMatcher(None, lower, key).ratio()
     words = {*_WORD.findall(lower), *_PART.findall(_HUMP.sub(" ", name).casefold())}

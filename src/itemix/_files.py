@@ -53,7 +53,7 @@ class Held(NamedTuple):
     data: bytes
 
 
-def as_path(path: Any) -> Path:  # noqa: ANN401 - checked here
+def as_path(path: object) -> Path:
     """Return the path of a file.
 
     Raises
@@ -223,7 +223,7 @@ def new_scratch() -> IO[bytes]:
 
 @contextmanager
 def room_for_scratch() -> Iterator[None]:
-    """Say what helps where the disk of temporary files is full.
+    """If the disk is full of temporary files, raise an error that says what helps.
 
     Raises
     ------
@@ -242,7 +242,7 @@ def room_for_scratch() -> Iterator[None]:
 
 
 def mapped(file: IO[bytes], start: int, dtype: npt.DTypeLike, n: int) -> npt.NDArray[Any]:
-    """Return an array of a file that is read as it is needed, and takes no memory that others may need."""
+    """Return a file as an array that is read as needed. The system may take its memory back at any time."""
     size = n * np.dtype(dtype).itemsize
     if not size:
         return np.empty(0, dtype=dtype)

@@ -1,6 +1,6 @@
 """The runtime of a process: its memory, Ctrl-C, threads, and the progress of long work.
 
-Ctrl-C is a KeyboardInterrupt in code of ours, never inside another library. A signal that comes during a
+Ctrl-C is a KeyboardInterrupt in our own code, never inside another library. A signal that comes during a
 kernel waits until Python code runs again. The first such code is Numba's own, which makes Python objects of
 the kernel's arrays: an exception there becomes a SystemError, or ends the process. In a callback of the
 compiler or of an import it is printed and forgotten. So Ctrl-C is raised at once where it meets code of this
@@ -82,7 +82,7 @@ def require_memory(n_bytes: float, what: str, advice: str) -> None:
 def free_memory() -> int:
     """Return about how many bytes of memory this process may still take; asked at most ten times a second.
 
-    A dozen files say it, and to read them takes as long as a small search.
+    The answer is in a dozen files, and reading them takes as long as a small search.
     """
     now = time.monotonic()
     if not _free or now - _free[0][0] > _SECONDS_IT_HOLDS:
@@ -91,7 +91,7 @@ def free_memory() -> int:
 
 
 def measured_free_memory(root: Path = Path("/")) -> int:
-    """Return about how many bytes of memory this process may still take, by the files below a root.
+    """Return about how many bytes of memory this process may still take, read from the files below a root.
 
     It is the least of three: what the machine has free, what ``ulimit`` leaves, and what the control groups
     of the process leave. Files that are cached in memory count as free: the system gives them up when asked.
@@ -215,7 +215,7 @@ def _raise_noted() -> None:
 
 
 def forget() -> None:
-    """Forget a Ctrl-C that came when the work was done."""
+    """Forget a Ctrl-C that came after the work was done."""
     _noted.clear()
 
 
@@ -299,7 +299,7 @@ def _work(function: Callable[[int], R], blocks: Iterator[int], results: dict[int
         results[block] = function(block)
 
 
-# After so many seconds each, a line is written where there is neither a terminal nor a notebook.
+# The seconds between lines where there is neither a terminal nor a notebook.
 WAITS = (10.0, 20.0, 30.0)
 _MOST_SECONDS_BETWEEN = 60.0
 _SECONDS_OF_A_TICK = 1.0
@@ -339,7 +339,7 @@ class Progress:
         """Show what was told."""
 
     def close(self) -> None:
-        """End it; nothing of a bar is left."""
+        """Close it; a bar disappears."""
 
 
 @contextmanager
@@ -388,7 +388,7 @@ class _OnTerminal(Progress):
 
 
 class _Ticking(Progress):
-    """Progress that a thread shows again, after seconds that it says itself."""
+    """Progress that a thread of its own shows again and again; a subclass says how often."""
 
     def __init__(self, name: str, *, at_most: bool = False) -> None:
         super().__init__(name, at_most=at_most)

@@ -15,8 +15,8 @@ from itemix._runtime import require_memory
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.io.chunks import Stream
+from itemix.mining.counts import count
 from itemix.mining.mine import mine
-from itemix.mining.passes import count
 from itemix.models.corrected import CorrectedMixture, check_worth
 
 if TYPE_CHECKING:
@@ -34,22 +34,22 @@ WORTHS = 10.0 ** np.arange(0, 6.25, 0.25)
 
 # The worth is judged on a sample if there are more transactions than this: halves of it tell enough.
 _MOST_JUDGED = 100_000
-# Sets that occur at least so often in a quarter of the data are judged; those of more than one item.
+# Sets of two items or more are judged if they occur at least this often in a quarter of the data.
 _FEWEST = 2
 # Sets are judged in bands of frequency, each twice as high as the one before. Bands count the same, but those
 # of fewer sets than this count less.
 _FULL_BAND = 20
 _MOST_IN_A_BAND = 1_500
 _MOST_SETS = 200_000
-# If there are more, the threshold is raised to so many times what it was.
+# If there are more sets than that, the threshold is raised by this factor.
 _RAISE = 1.5
-# The other half is divided into a part that names the sets and one that judges, so many times.
+# How many times the other half is divided into a part that names the sets and a part that judges them.
 _N_DIVISIONS = 3
-# With so many transactions once is enough.
+# With this many transactions, one division is enough.
 _PLENTY = 20_000
-# The part that judges is cut into so many blocks, which tell how sure the verdict is.
+# The part that judges is cut into this many blocks, which tell how sure the verdict is.
 _N_BLOCKS = 8
-# How many standard errors are added to a verdict. Few transactions tell their standard error badly.
+# How many standard errors are added to a verdict. From few transactions, standard errors are poorly known.
 _N_ERRORS = 0.5
 _N_ERRORS_OF_FEW = 150.0
 _ROUNDING = 1e-9
@@ -66,9 +66,9 @@ class Choice:
     errors : array of float, shape (n,)
         The squared error of supports beyond that of counting, as a multiple of the latter: negative is better
         than counting, -1 would be without error. The mean over blocks of held-out data, or their median where
-        that is higher: what few blocks say loudly, most of them should say too.
+        that is higher, so that a few extreme blocks do not decide.
     standard_errors : array of float, shape (n,)
-        How sure these are.
+        The standard errors of `errors`.
     n_errors : float
         How many standard errors are added before the lowest is taken. In doubt, counts are believed.
     """
@@ -224,7 +224,7 @@ class _Named(NamedTuple):
         sizes = np.array([len(own) for own in chosen], dtype=np.int64)
         shares = np.minimum(1.0, sizes / _FULL_BAND)
         share = np.repeat(shares / np.maximum(sizes * shares.sum(), 1e-300), sizes)
-        # A set that all transactions of the part hold is not certain for that.
+        # A set that is in all transactions of the part need not be in all others.
         support = (found.support[positions] * n + 1) / (n + 2)
         return cls(found.sets.take(positions), share / (support * (1 - support)))
 

@@ -31,6 +31,10 @@ class UnknownItemError(ItemixError, KeyError):
         return str(self.args[0]) if self.args else ""
 
 
+class UnknownGroupError(UnknownItemError):
+    """A group that was named is not one of those that the model was fitted to."""
+
+
 class TooManyItemsetsError(ItemixError, MemoryError):
     """A search was stopped because its result would not fit.
 

@@ -22,14 +22,15 @@ from itemix.core.tables import TableColumns
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.inference import METHODS
+from itemix.inference.affinity import learn_affinity
 from itemix.mining import intervals as credible
 from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items, in_words, values_by_column
-from itemix.mining.surprise import aligned, unusual
-from itemix.models.affinity import learn_affinity
+from itemix.mining.surprise import unusual
 from itemix.models.base import Model, as_model
 from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture
+from itemix.models.latent import LatentTree
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
 from itemix.models.posterior import matched_labels, nearest_labels
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from itemix._typing import Floats, TransactionsLike
+    from itemix._typing import Floats, ModelLike, TransactionsLike
     from itemix.core.transactions import Transactions
     from itemix.correction import Choice
     from itemix.inference.chains import Chains
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from itemix.models.base import Names
     from itemix.models.causes import AnyComponents
     from itemix.models.counts import Counts
+    from itemix.models.groups import Groups, GroupsTable, SimilarGroup
     from itemix.models.mixture import Labels
     from itemix.models.posterior import Posterior
 
@@ -121,14 +123,14 @@ class Training(Immutable):
 
 
 class ComponentsTable(ColumnResult):
-    """The components of a model, the largest first: how large each is, and what tells it from the others.
+    """The components of a model, the largest first: how large each is, and what sets it apart from others.
 
     Columns are component (as `predict` numbers them), share (of the transactions), size (how many of those
-    that the model was fitted to are expected in it), mean_basket (the mean number of items), items (that are
-    most telling, see `itemix.mining.characteristics`), and mostly (these with their probabilities there).
+    that the model was fitted to are expected in it), mean_basket (the mean number of items), items (the
+    typical ones, see `itemix.mining.characteristics`), and mostly (these with their probabilities there).
 
     Where the items come from a table of categories, each of its columns follows, with its most probable value
-    there. The columns that tell most of the components come first, and are shown instead of `mostly`.
+    there. The columns that say most about the components come first, and are shown instead of `mostly`.
     """
 
     __slots__ = ()
@@ -206,6 +208,8 @@ class FittedModel(Immutable):
         The `component_labels` that a file has kept; None to work them out.
     affinity : Affinity or None
         What was learned to recommend items for complete baskets; see `itemix.learn_recommender`.
+    groups : Groups or None
+        What each group has of its own, if it was fitted with groups.
     """
 
     value: Model
@@ -216,9 +220,10 @@ class FittedModel(Immutable):
     choice: Choice | None = None
     kept_labels: Labels | None = None
     affinity: Affinity | None = None
+    groups: Groups | None = None
 
     @classmethod
-    def of(cls, source: Any) -> FittedModel:  # noqa: ANN401 - anything at all
+    def of(cls, source: object) -> FittedModel:
         """Return a fitted model, or the one that an estimator holds.
 
         Parameters
@@ -278,6 +283,11 @@ class FittedModel(Immutable):
     def model(self) -> Model:
         """The model that answers questions about itemsets: corrected, if there is a correction."""
         return self.value if self.corrected is None else self.corrected
+
+    @property
+    def model_(self) -> Model:
+        """The same by the name that estimators have for it: what takes these takes fitted models, too."""
+        return self.model
 
     @property
     def kind(self) -> str:
@@ -396,6 +406,9 @@ class FittedModel(Immutable):
     def _structure_in_words(self) -> str:
         if isinstance(self.value, TreeMixture):
             return display.plural(self.value.n_edges, "edge")
+        if isinstance(self.value, LatentTree):
+            edges, states = self.value.n_edges, self.value.n_states
+            return f"{display.plural(edges, 'edge')}, {display.plural(states, 'state')}"
         return (
             display.plural(len(self.value.itemsets), "itemset") if isinstance(self.value, MaxEntropy) else ""
         )
@@ -416,6 +429,7 @@ class FittedModel(Immutable):
             "items": f"{self.value.n_items:,}",
             "components": components,
             "structure": structure,
+            "groups": "" if self.groups is None else f"{self.groups.n_groups:,}",
         }
         if training is not None:
             told["prior"] = "" if training.prior is None else training.prior.in_words()
@@ -458,6 +472,90 @@ class FittedModel(Immutable):
         if self.components is None:
             return shown
         return f"{shown}<br>{self.components_table().table(width=display.HTML_WIDTH).as_html()}"
+
+    def group(self, label: object) -> FittedModel:
+        """Return the model of one group, a value like any other: it is mined, asked and evaluated as one.
+
+        Parameters
+        ----------
+        label : str, int or None
+            The group. None is what is common to all: this model.
+
+        Raises
+        ------
+        UnknownGroupError
+            If there is no such group.
+        InvalidInputError
+            If the model was fitted without groups.
+        """
+        if label is None:
+            return self
+        groups, common = self._with_groups()
+        g = groups.code(label)
+        own = groups.mixture(common, label)
+        if own is common:
+            return replace(self, groups=None, affinity=None)
+        return FittedModel(
+            own,
+            posterior=groups.posterior(common, label) if self.knows_error else None,
+            training=Training(int(groups.n_transactions[g])),
+            kept_labels=self.component_labels,
+        )
+
+    def groups_table(self) -> GroupsTable:
+        """Return a row for each group, those with most transactions first.
+
+        Raises
+        ------
+        InvalidInputError
+            If the model was fitted without groups.
+        """
+        groups, common = self._with_groups()
+        return groups.table(common, self.component_labels)
+
+    def similar_groups(self, label: object, n: int = 5) -> list[SimilarGroup]:
+        """Return the groups that depart from what is common most as one does; see `Groups.similar`.
+
+        Raises
+        ------
+        UnknownGroupError
+            If there is no such group.
+        InvalidInputError
+            If the model was fitted without groups.
+        """
+        groups, common = self._with_groups()
+        return groups.similar(common, label, n)
+
+    def _with_groups(self) -> tuple[Groups, Mixture]:
+        """Return the groups, and the mixture that is common to them."""
+        if self.groups is None or not isinstance(self.value, Mixture):
+            raise InvalidInputError(
+                f"expected a model that was fitted with groups, got {self.kind} without them; fit it anew: "
+                "DirichletProcessMixture().fit(data, groups=labels)"
+            )
+        return self.groups, self.value
+
+    def probability(
+        self, itemset: Names, *, absent: Names = (), given: Names = (), given_absent: Names = ()
+    ) -> float:
+        """Return the probability of an itemset; see `Model.probability`."""
+        return self.model.probability(itemset, absent=absent, given=given, given_absent=given_absent)
+
+    def interval(self, itemset: Names, **options: Any) -> credible.Interval:  # noqa: ANN401 - as there
+        """Return the probability of an itemset with its credible interval; see `itemix.mining.intervals`."""
+        return credible.interval(self.require_error_source(), itemset, **options)
+
+    def explain(self, basket: Names, n: int = 5, *, partial: bool = False) -> query.Explanation:
+        """Return the component that explains a basket best, and the items that speak most for it.
+
+        Raises
+        ------
+        InvalidInputError
+            If the model is no mixture of products.
+        """
+        if not isinstance(self.value, Mixture):
+            raise InvalidInputError(f"expected a mixture, got {self.kind}; try probability()")
+        return query.explain(self.value, basket, n, partial=partial, component_labels=self.component_labels)
 
     def require_error_source(self) -> ErrorSource:
         """Return the source of the model's uncertainty.
@@ -532,12 +630,12 @@ class FittedModel(Immutable):
         Parameters
         ----------
         data : transactions in any form
-            The transactions, of the model's items.
+            The transactions. Items that the model does not know are left out.
         level : float, default 0.05
-            Of transactions with at most this p value, the items are told that are unexpected given the rest
+            Transactions with at most this p value also have the items that are unexpected given the rest
             (less than 5% probable), and those that are missing (more than 50% probable); three at most.
         n_simulated : int, default 10,000
-            How many transactions to draw. The least p value is one in so many.
+            How many transactions to draw. The least p value is about one in that many.
         random_state : int, Generator or None, default 0
             The seed.
 
@@ -549,9 +647,8 @@ class FittedModel(Immutable):
         share = check_number("level", level, 0.05)
         if not 0 <= share <= 1:
             raise InvalidInputError(f"expected a level from 0 to 1, got {level!r}; try 0.05")
-        transactions = aligned(data, self.value.items)
         options: Any = {"level": share, "n_simulated": n_simulated, "random_state": random_state}
-        return unusual(self.model, transactions, **options)
+        return unusual(self.model, data, **options)
 
     def diagnostics(self) -> dict[str, dict[str, float]]:
         """Return R-hat and effective sample size of the traces of chains; empty without chains."""
@@ -560,7 +657,7 @@ class FittedModel(Immutable):
 
 
 def learn_recommender(
-    model: Any,  # noqa: ANN401 - anything that holds a model
+    model: ModelLike,
     transactions: TransactionsLike,
     *,
     refit: Callable[[Transactions], Model] | None = None,
@@ -568,10 +665,10 @@ def learn_recommender(
 ) -> FittedModel:
     """Return a fitted model that has learned to recommend items for complete baskets.
 
-    Two regressions of each item on all others are learned, and how much to trust them and the model. What is
-    chosen is chosen on a part of the transactions that the regressions have not seen, and so are the
-    probabilities made to be right. Data with fewer than 200 transactions of two items or more is too little:
-    the model is returned as it is.
+    Two regressions of each item on all others are learned, and how much to trust them and the model. All
+    choices are made on a part of the transactions that the regressions have not seen, and the probabilities
+    are calibrated there. Data with fewer than 200 transactions of two items or more is too little: the model
+    is returned as it is.
 
     Parameters
     ----------
@@ -599,7 +696,7 @@ def learn_recommender(
     return replace(fitted, affinity=found)
 
 
-def _fit_copy(estimator: Any, transactions: Transactions) -> Model:  # noqa: ANN401 - of any class
+def _fit_copy(estimator: ModelLike, transactions: Transactions) -> Model:
     """Return what a copy of an estimator learns from transactions, without a correction."""
     from sklearn.base import clone
 

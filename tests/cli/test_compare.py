@@ -37,7 +37,7 @@ def test_two_files(sources, capsys):
     assert lines[0][:3] == ["itemsets", "count_a", "count_b"]
     change = {line[0]: line[-2] for line in lines[1:]}
     assert (change["ice"], change["cake, tea"], change["tea"]) == ("new", "lost", "less")
-    assert f"{len(change)} itemsets of 7 that were tested differ" in printed.err
+    assert f"{len(change)} itemsets of 7 differ" in printed.err
 
 
 def test_kinds_of_transactions(sources, capsys):

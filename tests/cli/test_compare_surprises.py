@@ -35,6 +35,26 @@ def test_surprises_of_a_model(run, files, tmp_path):
     assert itemix.Surprises.load(path) == expected
 
 
+def test_surprises_of_several_models(run, files, tmp_path):
+    """They are tested as one, as in the library."""
+    train, new = (itemix.read_transactions(files[name]) for name in ("train.csv", "new.csv"))
+    other = itemix.BayesianMixture(3, random_state=1).fit(train)
+    other.save(tmp_path / "other.itemix")
+    expected = itemix.surprises([itemix.load(files["model.itemix"]), other], new, min_support=0.02)
+    asked = (
+        "surprises",
+        files["model.itemix"],
+        files["new.csv"],
+        "-s",
+        "2%",
+        "--also",
+        tmp_path / "other.itemix",
+    )
+    assert [int(row[1]) for row in run(*asked).rows] == expected.count.tolist()
+    refused = run("surprises", files["model.itemix"], "--also", tmp_path / "other.itemix")
+    assert "expected --also with a model and data, got no data" in refused.err
+
+
 def test_summarise(run, files):
     """Without a model it starts from independent items; with one, from what that knows."""
     new = itemix.read_transactions(files["new.csv"])

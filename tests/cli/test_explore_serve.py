@@ -66,7 +66,7 @@ def test_data_beside_a_model(start, run, tmp_path):
     refused = run("serve", model, model, "--test", test)
     assert refused.code == 2
     assert refused.err == (
-        "itemix: expected one model with --data or --test, got 2; serve the others at another --port\n"
+        "itemix: expected one model with --data or --test, got 2; serve the others by themselves\n"
     )
 
 
@@ -122,3 +122,12 @@ def test_files_that_are_no_models_are_refused(run, baskets, model_files):
     assert "expected" in result.err
     twice = run("serve", model_files[0], model_files[0], "--port", "0")
     assert "expected models of different names, got ['first', 'first']" in twice.err
+
+
+def test_assistants_are_served_files(run, model_files):
+    """Questions come on standard input, so no model can; and all that serve refuses is refused."""
+    done = run("mcp", "-")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("itemix: expected files to serve, got standard input, where questions")
+    done = run("mcp", model_files[0], "--seconds", "0")
+    assert done.err.startswith("itemix: expected --seconds of 0.1 or more, got 0.0")

@@ -102,6 +102,11 @@ def test_every_method_is_its_estimator(run, baskets, tmp_path, method, options, 
             ["-K", "2", "--seed", "0", "--correction", "none"],
             itemix.MultipleCauseMixture(2, random_state=0),
         ),
+        (
+            "latent-tree",
+            [*FEW, "-K", "2", "--smoothing", "2"],
+            itemix.LatentTreeModel(2, smoothing=2, max_iter=20, random_state=0),
+        ),
         ("chow-liu", ["--edge-cost", "bic"], itemix.ChowLiuTree()),
         ("independent", [], itemix.IndependentModel()),
         (

@@ -16,6 +16,7 @@ from itemix import (
     ChowLiuMixture,
     ChowLiuTree,
     IndependentModel,
+    LatentTreeModel,
     MaxEntropyModel,
     MultipleCauseMixture,
     Transactions,
@@ -26,6 +27,7 @@ MAKERS = {
     "independent": IndependentModel,
     "chow-liu": ChowLiuTree,
     "causes": lambda: MultipleCauseMixture(2, random_state=0),
+    "latent-tree": lambda: LatentTreeModel(3, random_state=0),
     "chow-liu-mixture": lambda: ChowLiuMixture(2, random_state=0),
     "maxent": lambda: MaxEntropyModel(min_support=0.05),
 }
@@ -67,6 +69,10 @@ class BinaryCauses(Binary, MultipleCauseMixture):
         return super().predict_proba(binary(X))
 
 
+class BinaryLatentTree(Binary, LatentTreeModel):
+    """A tree of latent variables on data made binary."""
+
+
 class BinaryTrees(Binary, ChowLiuMixture):
     """A mixture of trees on data made binary."""
 
@@ -94,6 +100,7 @@ FAILS = {
         BinaryMaxEntropy(max_len=2),
         BinaryTrees(2, max_iter=5),
         BinaryCauses(2),
+        BinaryLatentTree(2, max_iter=5),
     ],
     expected_failed_checks=lambda model: FAILS.get(type(model), {}),
 )

@@ -191,7 +191,9 @@ def test_missing_files_and_folders_are_said(tmp_path):
 
 def test_a_file_that_cannot_be_opened_is_said(path):
     """The reason of the system is in the message."""
-    with pytest.raises(ModelFileError, match=r"got '.*inside': Not a directory; check its name and rights"):
+    with pytest.raises(
+        ModelFileError, match=r"got '.*inside': Not a directory; check its name and permissions"
+    ):
         container.read(path / "inside")
 
 

@@ -10,6 +10,7 @@ from itemix import (
     ChowLiuMixture,
     ChowLiuTree,
     IndependentModel,
+    LatentTreeModel,
     MaxEntropyModel,
     MultipleCauseMixture,
     load,
@@ -21,10 +22,16 @@ MAKERS = {
     "causes": lambda: MultipleCauseMixture("auto", random_state=0),
     "independent": lambda: IndependentModel(smoothing=0.5),
     "chow-liu": lambda: ChowLiuTree(edge_cost=1.5, n_jobs=1),
+    "latent-tree": lambda: LatentTreeModel(2, random_state=0),
     "chow-liu-mixture": lambda: ChowLiuMixture("auto", pooling="auto", random_state=0),
     "maxent": lambda: MaxEntropyModel(min_support=0.1, max_len=2),
 }
-VALUES = {"cause-mixture": "causes", "tree-mixture": "chow-liu-mixture", "max-entropy": "maxent"}
+VALUES = {
+    "cause-mixture": "causes",
+    "tree-mixture": "chow-liu-mixture",
+    "max-entropy": "maxent",
+    "latent-tree-alone": "latent-tree",
+}
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +128,12 @@ CASES = {
         ({"n_causes": 7}, "components, not those of its header"),
         ({"causes.baseline": np.full(6, np.inf)}, "expected baseline as finite numbers"),
         ({"causes.effects": np.zeros((15, 6))}, "expected n_causes from 1 to 14|causes.ties is float64"),
+    ],
+    "latent-tree": [
+        ({"n_states": 7}, "components, not those of its header"),
+        ({"latent.emissions": np.full((6, 2), np.inf)}, "expected probabilities from 0 to 1 in emissions"),
+        ({"latent.transitions": np.ones((6, 2, 2))}, "expected transitions that sum to one"),
+        ({"latent.parents": np.arange(6, dtype=np.int32)}, "expected parents that make a tree"),
     ],
     "maxent": [
         ({"n_itemsets": 3}, "itemsets.offsets is int64 of shape"),

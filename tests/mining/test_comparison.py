@@ -179,7 +179,7 @@ def test_groups_against_the_rest():
         ([[["a"]] * 3], {"by": ["x", "y"]}, "a value in by for each of the 3 transactions, got 2; pass them"),
         ([[["a"]] * 3], {"by": ["x"] * 3}, "expected 2 to 100 groups in by, got 1; pass b to compare with"),
         ([[["a"]] * 200], {"by": range(200)}, "2 to 100 groups in by, got 200; put values together, such as"),
-        ([[["a"]], [[1]]], {}, "expected names of the same kind in both, got 'a' in a and 1 in b; make all"),
+        ([[["a"]], [[1]]], {}, "expected one kind of item names in both, got 'a' in a and 1 in b; make all"),
         ([[["a"]], [["a"]]], {"level": 2}, "expected a level between 0 and 1, got 2; try 0.05"),
         (
             [[["a"]], [["a"]]],

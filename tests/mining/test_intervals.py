@@ -8,7 +8,7 @@ from itemix.core.transactions import Transactions
 from itemix.correction import correct
 from itemix.errors import InvalidInputError
 from itemix.estimators import BayesianMixture, DirichletProcessMixture
-from itemix.mining.intervals import interval, intervals, relative_errors
+from itemix.mining.intervals import interval, intervals
 from itemix.mining.mine import mine
 from itemix.models.mixture import Mixture
 from itemix.models.posterior import Posterior
@@ -37,15 +37,6 @@ def test_ends_are_quantiles_of_draws(condition):
     assert found.lower == pytest.approx(np.quantile(draws, 0.1), abs=0.06 * width)
     assert found.upper == pytest.approx(np.quantile(draws, 0.9), abs=0.06 * width)
     assert found.probability == pytest.approx(posterior.mixture().probability(**event))
-
-
-def test_relative_errors_are_those_of_draws():
-    """They are the standard deviation of the probability in drawn mixtures, over its mean."""
-    posterior = random_posterior()
-    rng = np.random.default_rng(1)
-    sets = [["i0"], ["i0", "i1"], ["i2", "i3", "i4"]]
-    draws = np.array([posterior.sample(random_state=rng).probabilities(sets) for _ in range(4000)])
-    assert relative_errors(posterior, sets) == pytest.approx(draws.std(axis=0) / draws.mean(axis=0), rel=0.05)
 
 
 def sticks(rng, n=3):

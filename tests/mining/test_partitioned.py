@@ -2,6 +2,9 @@
 
 import pickle
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +16,15 @@ from itemix import InvalidInputError, TooManyItemsetsError, Transactions, Unknow
 from itemix.io.partitions import Listed, Partitions, Reread
 from itemix.mining import partitioned
 from itemix.mining.partitioned import _shares
-from itemix.mining.verification import verify
+
+
+@pytest.fixture(autouse=True, scope="module")
+def parts_as_they_are():
+    """Parts so small are not put together, except where a test says so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partitioned, "_TOGETHER_BYTES", 0)
+        yield
+
 
 NAMES = "abcdef"
 rows = st.lists(st.lists(st.sampled_from(NAMES), max_size=6), min_size=1, max_size=20)
@@ -50,8 +61,8 @@ def options(draw):
     return chosen
 
 
-@given(cut(), st.integers(1, 8) | st.floats(0.01, 1), options(), st.sampled_from([0, 1, 10**9]))
-def test_parts_are_mined_like_the_whole(data, min_support, chosen, few):
+@given(cut(), st.integers(1, 8) | st.floats(0.01, 1), options(), st.sampled_from([0, 100, 10**9]))
+def test_parts_are_mined_like_the_whole(data, min_support, chosen, together):
     """Itemsets, counts and their order are those of all transactions at once; so are errors of options."""
     tx, parts = data
     known = set(tx.items)
@@ -65,27 +76,34 @@ def test_parts_are_mined_like_the_whole(data, min_support, chosen, few):
             mine(parts, min_support, **chosen)
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitioned, "_FEW", few)
+        patch.setattr(partitioned, "_TOGETHER_BYTES", together)
         found = mine(parts, min_support, **chosen)
     assert parts.items == tx.items
     assert found == expected
     assert (found.min_support, found.target) == (expected.min_support, expected.target)
 
 
-@given(cut(), st.integers(1, 8), options())
-def test_a_model_is_verified_in_parts(data, min_support, chosen):
-    """The result, and how it went, are those of a list of the same chunks; parts may be elsewhere."""
+@given(cut(), st.integers(1, 8))
+def test_parts_that_are_elsewhere(data, min_support):
+    """What is sent to parts on other machines can be pickled, and the result is that of parts here."""
     tx, parts = data
-    chosen = {**chosen, "include": [i for i in chosen["include"] if i in tx.items], "exclude": []}
-    if chosen["target"] == "generators":
-        chosen["target"] = "all"
     min_support = min(min_support, tx.n_transactions)
-    model = itemix.IndependentModel().fit([["a", "b"], ["c"]])
-    here, there = (
-        verify(model, own, min_support, **chosen) for own in (list(parts), Partitions(Elsewhere(list(parts))))
+    assert mine(Partitions(Elsewhere(list(parts))), min_support) == mine(tx, min_support)
+
+
+@given(cut(), st.integers(0, 300))
+def test_small_parts_are_put_together(data, n_bytes):
+    """They keep their order, and none is larger than was asked for, unless a single one is."""
+    tx, parts = data
+    fewer = parts.put_together(n_bytes)
+    assert fewer.sizes == tuple(part.n_transactions for part in fewer)
+    before, after = ([row for part in own for row in part.to_lists()] for own in (parts, fewer))
+    assert after == before
+    assert fewer.n_transactions == tx.n_transactions
+    largest, together = (
+        max(part.indptr.nbytes + part.indices.nbytes for part in own) for own in (parts, fewer)
     )
-    assert here.itemsets == there.itemsets
-    assert str(here) == str(there)
+    assert together <= max(n_bytes, largest)
 
 
 class Elsewhere(Listed):
@@ -121,12 +139,16 @@ def test_tiny_parts_propose_nothing():
     assert mine(parts, 0.05) == mine(whole, 0.05)
 
 
-def test_candidates_that_explode_are_refused():
-    """Parts that would propose more than memory holds raise, with what to try; so do too many results."""
+def test_candidates_that_explode():
+    """Parts that would propose more than memory holds are put together; elsewhere that is an error."""
     wide = Transactions.from_matrix(np.ones((3, 60), dtype=bool))
-    parts = itemix.partitions([wide, Transactions.from_matrix(np.eye(60, dtype=bool))])
+    own = [wide, Transactions.from_matrix(np.eye(60, dtype=bool))]
+    assert mine(itemix.partitions(own), 10) == mine(Transactions.concatenate(own), 10)
+    parts = Partitions(Elsewhere(own))
     with pytest.raises(TooManyItemsetsError, match="expected parts whose own frequent sets fit into half of"):
-        mine(parts, 10, max_len=None)
+        mine(parts, 10)
+    with pytest.raises(TooManyItemsetsError, match="expected parts whose own frequent sets fit into half of"):
+        mine(itemix.partitions(own), 3)
     with pytest.raises(TooManyItemsetsError, match="expected at most max_itemsets=5 itemsets, got 60"):
         mine(parts, 2, max_itemsets=5, max_len=1)
 
@@ -158,6 +180,51 @@ def test_data_that_changed_between_passes():
     parts = Partitions(Reread(lambda: next(passes)))
     with pytest.raises(InvalidInputError, match="expected 2 parts in every pass, as before, got 1"):
         mine(parts, 0.5)
+
+
+PEAKS = """
+import sys, threading, time
+from pathlib import Path
+import itemix
+from itemix.mining import partitioned
+
+def private():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * int(next(line.split()[1] for line in lines if line.startswith("RssAnon")))
+
+def watch():
+    while True:
+        peaks.append(private())
+        time.sleep(0.002)
+
+peaks = []
+partitioned._TOGETHER_BYTES = 1 << 20
+threading.Thread(target=watch, daemon=True).start()
+for path in sys.argv[1:]:
+    chunks = itemix.read_chunks(path, chunk_bytes=1 << 20)
+    peaks.clear()
+    itemix.mine(chunks, 0.01, n_jobs=1)
+    print(max(peaks))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="NOT TESTED: no /proc to measure memory")
+def test_memory_is_bounded_by_chunks(tmp_path):
+    """Four times the rows take no more memory; what is mapped of the file does not count."""
+    rng = np.random.default_rng(0)
+    sizes, paths = (100_000, 300_000, 1_200_000), []
+    for n in sizes:
+        codes = 10 * (rng.random((n, 10), dtype=np.float32) ** 2 * 50).astype(np.int32) + np.arange(10)
+        codes = codes.astype(np.int32)
+        codes.sort()
+        data = Transactions.from_canonical(np.arange(n + 1) * 10, codes.ravel(), itemix.Items(range(500)))
+        paths.append(tmp_path / f"{n}.parquet")
+        itemix.write_transactions(data, paths[-1])
+    ran = subprocess.run(  # noqa: S603 - our own words
+        [sys.executable, "-c", PEAKS, *paths], capture_output=True, text=True, check=True
+    )
+    _, few, many = map(int, ran.stdout.split())
+    assert many - few < 20 << 20  # 43 MB of rows more
 
 
 def test_files_are_parts(tmp_path):

@@ -9,8 +9,8 @@ import itemix
 from itemix.core.items import Items
 from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError
+from itemix.mining.counts import count
 from itemix.mining.intervals import moments
-from itemix.mining.passes import count
 from itemix.mining.surprise import SetsToTest, candidates, q_values, tails
 from itemix.models.mixture import Mixture
 
@@ -144,6 +144,42 @@ def test_candidates_are_frequent_or_expected_to_be(fitted):
     assert np.allclose(found.mean, mean)
 
 
+def test_items_that_the_model_does_not_know_are_left_out(fitted):
+    """What is known is tested as if new items were not there, and the title says so."""
+    model, _, test = fitted
+    rows = [[*row, "new"] if i % 3 == 0 else row for i, row in enumerate(test.to_lists())]
+    rows[0].append("newer")
+    options = {"min_support": 0.05, "level": 1.0}
+    found, without = itemix.surprises(model, rows, **options), itemix.surprises(model, test, **options)
+    assert found.to_pandas().equals(without.to_pandas())
+    assert found.table(0).title.endswith(", without 2 items that the model does not know")
+    assert "without" not in without.table(0).title
+    summary = itemix.summarise(rows, model=model, min_support=0.05)
+    assert summary.table(0).title.endswith(", without 2 items that the model does not know")
+    odd = model.unusual(rows)
+    assert (odd.p_value == model.unusual(test).p_value).all()
+    assert odd.table(0).title.endswith(", without 2 items that the model does not know")
+
+
+def test_several_models_are_unsure_where_they_differ(fitted):
+    """They expect what they do on average, with the variance of all; one alone is surprised by more."""
+    model, train, test = fitted
+    blind = itemix.BayesianMixture(1, random_state=0).fit(train)
+    options = {"min_support": 0.05, "max_len": 3}
+    alone = itemix.surprises(blind, test, **options)
+    both = itemix.surprises([blind, model.fitted_], test, **options)
+    assert len(both) < len(alone)
+    every = itemix.surprises([blind, model], test, **options, level=1.0)
+    means = [moments(one.posteriors_, [*every.sets]) for one in (blind, model)]
+    mean = np.mean([p for p, _ in means], axis=0)
+    square = np.mean([p**2 * (1 + spread) for p, spread in means], axis=0)
+    assert np.allclose(every.expected, mean)
+    n, (k, p) = test.n_transactions, (every.count, mean)
+    spread = square / mean**2 - 1
+    assert np.allclose(every.p_value, np.minimum(2 * np.min(tails(k, n, p, spread), axis=0), 1))
+    assert itemix.surprises([model], test, **options) == itemix.surprises(model, test, **options)
+
+
 def test_one_argument_divides_fits_and_tests():
     """With data alone, one half is fitted and the other one tested, and the title says so."""
     _, data = drawn(n=600)
@@ -157,9 +193,14 @@ def test_bad_input_gets_one_line(fitted):
     """What cannot be tested says why, and what to do."""
     model, train, test = fitted
     whole = itemix.Transactions.concatenate([train, test])
+    other_items = itemix.BayesianMixture(1).fit([["x"], ["y"]])
     refused = [
         ((model, train), "expected data that the model was not fitted to, got its 2,000 training trans"),
         ((model, train[::-1]), "got its 2,000 training"),
+        (([model, model], train), "got its 2,000 training"),
+        (([model, model],), "expected transactions to test the model on, got none"),
+        (([model, itemix.ChowLiuTree().fit(train)], test), "expected a model with a posterior, got one of"),
+        (([model, other_items], test), "expected the model's 12 items, got others, such as"),
         ((model, [["x"], ["y"]]), "expected the model's 12 items, got others, such as"),
         ((model, test[:1]), "expected at least 2 transactions to test, got 1; pass more"),
         ((test[:3],), "expected at least 4 transactions to test, got 3"),

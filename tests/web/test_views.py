@@ -253,7 +253,7 @@ def test_surprises_need_other_data(client, model, data):
         unsure = asking.get("/surprises", params=asked)
     lines = [response.json()["error"]["message"] for response in (nothing, seen, unsure)]
     assert [response.status_code for response in (nothing, seen, unsure)] == [400] * 3
-    assert "got none; start itemix explore with --test" in lines[0]
+    assert "got none; start itemix explore, serve or mcp with --test" in lines[0]
     assert "got its 1,500 training transactions" in lines[1]
     assert "posterior" in lines[2]
 
@@ -287,7 +287,7 @@ def test_comparisons_are_the_librarys(model, data):
     assert {tuple(row["items"]) for row in own} == set(found.own().more().sets)
     assert [row["support_b"] for row in own] == sorted((row["support_b"] for row in own), reverse=True)
     assert refused.status_code == 400
-    assert "start itemix explore with --data and --test" in refused.json()["error"]["message"]
+    assert "start itemix explore, serve or mcp with --data and --test" in refused.json()["error"]["message"]
 
 
 def test_too_many_sets_to_test_are_refused(model, data, unseen):

@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if code == BROKEN_PIPE:
         _drop_what_nobody_reads()
     if arguments is None:
-        gc.freeze()  # the process ends, and would look for garbage among all it has loaded for half a second
+        gc.freeze()  # saves the half second in which Python would look for garbage before it ends
     return code
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,10 +18,10 @@ from itemix.cli.ctrl_c import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from itemix.cli.datasets import app as datasets
 from itemix.cli.datasets import demo
 from itemix.cli.evaluate import evaluate
-from itemix.cli.explore import explore, report, serve
+from itemix.cli.explore import explore, mcp, report, serve
 from itemix.cli.fit import fit
 from itemix.cli.mine import mine, rules
-from itemix.cli.options import SectionedCommand, grouped, in_options, of_usage_error
+from itemix.cli.options import Click, SectionedCommand, grouped, in_options
 from itemix.cli.warmup import warmup
 from itemix.errors import ItemixError
 
@@ -37,7 +39,7 @@ app = typer.Typer(
 )
 _COMMANDS = (
     *(mine, rules, compare, fit, show, query, recommend, evaluate, surprises, summarise, unusual),
-    *(report, explore, serve, demo, warmup),
+    *(report, explore, serve, mcp, demo, warmup),
 )
 for _command in _COMMANDS:
     app.command(cls=SectionedCommand)(grouped(_command))
@@ -64,7 +66,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except ItemixError as error:
         return _refuse(in_options(str(error)))
     except _UsageProblem as error:
-        return _refuse(of_usage_error(error, given))
+        return _refuse(_of_usage_error(error, given))
     except typer.Abort:
         return INTERRUPTED
     except (MemoryError, ImportError, OSError, RuntimeError) as error:
@@ -74,6 +76,83 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # from shell completion, and from typer if nobody reads the output any more
         return BROKEN_PIPE if isinstance(stop.__context__, BrokenPipeError) else int(stop.code or 0)
     return code if isinstance(code, int) else 0
+
+
+# What other programs call an option.
+_CALLED_ELSEWHERE = {
+    **dict.fromkeys(("--confidence", "--conf", "--min-confidence", "--min-conf"), "--min-threshold"),
+    **dict.fromkeys(("--filter", "--query"), "--where"),
+}
+_LIKE_AN_OPTION = 0.75
+
+
+def _of_usage_error(error: Click, arguments: Sequence[str] = ()) -> str:
+    """Say what typer found wrong with the arguments, on one line: what was expected, what was got."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "itemix"
+    text = " ".join(error.format_message().split()).rstrip(".")
+    said, hint = _of_parameter(error, text, arguments) or _of_command(text, command)
+    return f"{said}; {hint or f'see {command} --help'}"
+
+
+def _of_parameter(error: Click, text: str, arguments: Sequence[str]) -> tuple[str, str] | None:
+    """Return what was expected of an option and what was got, and what to try if that is known."""
+    kind = type(error).__name__
+    if kind == "NoSuchOption":
+        context = getattr(error, "ctx", None)
+        known = [name for parameter in context.command.params for name in parameter.opts] if context else []
+        near = _option_like(error.option_name, known)
+        return f"expected a known option, got {error.option_name}", f"try {near}" if near else ""
+    if kind == "MissingParameter":
+        return f"expected {_name_of(error.param)}, got none", ""
+    if kind == "BadParameter" and error.param is not None:
+        number = "a whole number" if "integer" in text else "a number"
+        got = _value_of(error.param.opts, arguments)
+        return f"expected {_name_of(error.param)} as {number}, got {got!r}", ""
+    return None
+
+
+def _option_like(name: str, known: Sequence[str]) -> str | None:
+    """Return the option that was probably meant: one that begins alike, or is spelt almost so."""
+    elsewhere = _CALLED_ELSEWHERE.get(name)
+    if elsewhere in known:
+        return elsewhere
+    begins = [option for option in known if option.startswith(name) or name.startswith(f"{option}-")]
+    return next(iter(begins or get_close_matches(name, known, n=1, cutoff=_LIKE_AN_OPTION)), None)
+
+
+def _of_command(text: str, command: str) -> tuple[str, str]:
+    """Return what was expected of the whole command and what was got, and what to try if that is known."""
+    if match := re.match(r"No such command '(.*?)'(?:\. Did you mean '(.*?)')?", text):
+        near = match[2] or (f"show {match[1]}" if _is_dataset(match[1], command) else "")
+        return f"expected a command, got {match[1]!r}", f"try {command} {near}" if near else ""
+    if match := re.match(r"Option '(.*?)' requires an argument", text):
+        return f"expected a value after {match[1]}, got none", ""
+    if match := re.match(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", text):
+        return f"expected no more arguments, got {match[1]!r}", "put quotes around names with blanks"
+    return f"{text[:1].lower()}{text[1:]}", ""
+
+
+def _is_dataset(name: str, command: str) -> bool:
+    from itemix.data.catalogue import CATALOGUE
+
+    return command == "itemix datasets" and name in CATALOGUE
+
+
+def _name_of(parameter: Click) -> str:
+    """Return what a parameter is called: an argument by the word for it, an option by its long name."""
+    return str(parameter.metavar if parameter.param_type_name == "argument" else parameter.opts[0])
+
+
+def _value_of(names: Sequence[str], arguments: Sequence[str]) -> str:
+    """Return what was given for an option, as it was typed."""
+    for position, argument in enumerate(arguments):
+        for name in names:
+            if argument == name:
+                return arguments[position + 1] if position + 1 < len(arguments) else ""
+            if argument.startswith(f"{name}=") or (not name.startswith("--") and argument.startswith(name)):
+                return argument.removeprefix(name).removeprefix("=")
+    return ""
 
 
 # What helps where memory ends, by the folder whose code ran. Searches may be reading, so reading comes first.

@@ -11,9 +11,17 @@ import typer
 
 from itemix._files import is_regular, is_stream, refuse_repeated
 from itemix.cli import sources
-from itemix.cli.options import AsJson, ModelOrData, Quiet, Reading, option
+from itemix.cli.options import AsJson, Group, ModelOrData, Quiet, Reading, option
 from itemix.cli.output import cell, in_a_line, note, on_terminal, write_object, write_rows
-from itemix.cli.sources import Opened, opened, read_model, read_model_or_data, read_result, read_source
+from itemix.cli.sources import (
+    Opened,
+    of_group,
+    opened,
+    read_model,
+    read_model_or_data,
+    read_result,
+    read_source,
+)
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -62,10 +70,10 @@ def show(
     """Show what a model has found.
 
     The components come largest first, each with the number of items that its transactions have on average,
-    and the items that tell it from the others: how probable they are in it, and how many times as probable as
-    overall. Of a model that was sampled, the components are averages over the samples. Of a model without
-    components, the pairs of items that depend most on each other are shown, or single items if none do. Of a
-    file of itemsets or rules, the first rows are shown.
+    and the items that set it apart from the others: how probable they are in it, and how many times as
+    probable as overall. The components of a sampled model are averages over the samples. A model without
+    components shows the pairs of items that depend most on each other, or single items if none do. A file of
+    itemsets or rules shows its first rows.
     """
     if limit < 0:
         raise InvalidInputError(f"expected --limit as a number of rows, got {limit}; try 0 for all")
@@ -240,15 +248,16 @@ def query(
             help="The probability inside the credible interval of a Bayesian model; 0.9 by default.",
         ),
     ] = 0.9,
+    group: Group = None,
     reading: Reading,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask for the probability of items.
 
-    SOURCE is a model that itemix fit has saved, or transactions, in which the answer is counted. Shown is the
+    SOURCE is a model that itemix fit has saved, or transactions, in which the answer is counted: the
     probability that the items are present together (and others absent), given the items that are known. With
-    a condition, the probability without it is shown too, and the lift: how many times as large it is with it.
+    a condition, the probability without it is shown too, and the lift, which is their ratio.
     """
     event: EventNames = {"itemset": items or [], "absent": absent or []}
     condition: EventNames = {"given": given or [], "given_absent": given_absent or []}
@@ -258,7 +267,7 @@ def query(
         )
     refuse_repeated(source, reading.names)
     with opened(source, quiet=quiet) as found:
-        asked = read_model_or_data(found, reading, quiet=quiet)
+        asked = of_group(read_model_or_data(found, reading, quiet=quiet), group)
     row = _answer(asked, event, condition, level)
     if json:
         write_object(row)
@@ -364,6 +373,7 @@ def recommend(
         bool,
         option("--partial", panel=_WHAT, help="Items that are not named may be in the basket, too."),
     ] = False,
+    group: Group = None,
     reading: Reading,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -378,7 +388,7 @@ def recommend(
         raise InvalidInputError(f"expected --number of at least 1, got {number}; try 5")
     basket, unwanted = items or [], absent or []
     refuse_repeated(source, baskets, reading.names)
-    asked = _read_recommender_or_data(source, reading, quiet=quiet)
+    asked = of_group(_read_recommender_or_data(source, reading, quiet=quiet), group)
     if baskets is not None:
         if basket or unwanted:
             raise InvalidInputError("expected either items or --baskets, got both; leave out one of them")

@@ -23,6 +23,7 @@ from itemix.errors import InvalidInputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from itemix.core.results import ColumnResult
     from itemix.core.transactions import Transactions
     from itemix.fitted import FittedModel
 
@@ -118,13 +119,11 @@ def compare(
     """Find the itemsets that are more frequent in one set of transactions than in another.
 
     SOURCE is compared with OTHER: the first month with the second, one store with another. With --by, each
-    group of SOURCE is compared with all others. Of each set that differs by more than chance, the table has
+    group of SOURCE is compared with all others. For each set that differs by more than chance, the table has
     both supports, and how many times as frequent it is in the second. With --components, it has the kinds of
     transactions whose shares differ. On a terminal the result is a table; in a pipe, lines with tabs between
     the columns; with -o, a file.
     """
-    from itemix.core.display import plural
-
     check_choice("--adjust", adjust, ADJUSTMENTS)
     check_output(output)
     refuse_repeated(source, other, reading.names)
@@ -155,9 +154,7 @@ def compare(
             from itemix.estimators import compare_components
 
             shifts = compare_components(first, second, **common, random_state=seed, progress=not output.quiet)
-            note(f"{shifts.table(0).title}, found in {watch.seconds() - began:.2f} s", quiet=output.quiet)
-            if not save(shifts, "component", output):
-                show_table(shifts, output.limit)
+            _show(shifts, "component", watch.seconds() - began, output)
             return
         found = find(
             first,
@@ -168,15 +165,22 @@ def compare(
             **common,
         )
         seconds = watch.seconds() - began
-    n_own = int((found.explained_by.lengths == 0).sum())
-    counted = f"{plural(len(found), 'itemset')} of {found.n_tested:,} that were tested differ"
-    note(
-        f"{counted}, {n_own:,} not by a part of them (q <= {level:g}), found in {seconds:.2f} s",
-        quiet=output.quiet,
-    )
-    found = found.own() if own else found
-    if not save(found, "itemset", output):
-        show_table(found, output.limit)
+    _show(found, "itemset", seconds, output, rows=found.own() if own else found)
+
+
+def _show(
+    result: "ColumnResult",
+    noun: str,
+    seconds: float,
+    output: Output,
+    *,
+    rows: "ColumnResult | None" = None,
+) -> None:
+    """Say what a result is and how long it took, and write it, or some of its rows, where it is wanted."""
+    note(f"{result.table(0).title}, found in {seconds:.2f} s", quiet=output.quiet)
+    shown = result if rows is None else rows
+    if not save(shown, noun, output):
+        show_table(shown, output.limit)
 
 
 def _groups(source: str, data: "Transactions", by: str, per: str | None, reading: Reading) -> list[str]:
@@ -338,6 +342,16 @@ def surprises(
         ),
     ],
     data: _Data = None,
+    also: Annotated[
+        list[str] | None,
+        option(
+            "--also",
+            panel=_PANEL,
+            metavar="MODEL",
+            help="Another model of the same data, from another --seed: what they do not agree on is unsure. "
+            "May be repeated.",
+        ),
+    ] = None,
     testing: Testing,
     seed: Annotated[
         int,
@@ -354,10 +368,14 @@ def surprises(
     from itemix.estimators import surprises as test
 
     check_output(output)
-    refuse_repeated(model, data, reading.names)
+    others = also or []
+    refuse_repeated(model, *others, data, reading.names)
     quiet = output.quiet
     with opened(model, quiet=quiet) as found:
         source = read_model_or_data(found, reading, quiet=quiet)
+    if others and data is None:
+        raise InvalidInputError("expected --also with a model and data, got no data; name what is tested")
+    several = [_model(other, reading, quiet) for other in others]
     tested = None if data is None else read_source(data, reading, quiet=quiet, beside=source)
     if data is not None and found.kind != "model":
         raise InvalidInputError(
@@ -365,10 +383,9 @@ def surprises(
             f"{model} -o model.itemix"
         )
     with stopwatch(quiet=quiet) as watch:
-        result = test(source, tested, **testing.as_arguments(), random_state=seed, progress=not quiet)
-    note(f"{result.table(0).title}, found in {watch.seconds():.2f} s", quiet=quiet)
-    if not save(result, "surprise", output):
-        show_table(result, output.limit)
+        models = [source, *several] if several else source
+        result = test(models, tested, **testing.as_arguments(), random_state=seed, progress=not quiet)
+    _show(result, "surprise", watch.seconds(), output)
 
 
 def summarise(
@@ -400,8 +417,8 @@ def summarise(
 ) -> None:
     """Explain transactions by the shortest list of itemsets.
 
-    The set that tells most is taken, the model learns it, and all are tested again, until nothing contradicts
-    or there are enough. What follows from the sets before is not taken.
+    The set that tells most is taken, the model learns it, and all are tested again, until no set contradicts
+    the model or there are enough. A set that follows from those before it is not taken.
     """
     from itemix.estimators import summarise as explain
 
@@ -412,9 +429,7 @@ def summarise(
     transactions = read_source(data, reading, quiet=quiet, beside=known)
     with stopwatch(quiet=quiet) as watch:
         result = explain(transactions, n, model=known, **testing.as_arguments())
-    note(f"{result.table(0).title}, found in {watch.seconds():.2f} s", quiet=quiet)
-    if not save(result, "itemset", output):
-        show_table(result, output.limit)
+    _show(result, "itemset", watch.seconds(), output)
 
 
 def unusual(
@@ -443,7 +458,7 @@ def unusual(
             "--level",
             panel=_PANEL,
             metavar="X",
-            help="The p-value up to which transactions are shown, and their odd items told; 0.05.",
+            help="The p-value up to which transactions are shown, and their odd items named; 0.05.",
         ),
     ] = 0.05,
     simulated: Annotated[
@@ -463,8 +478,8 @@ def unusual(
 ) -> None:
     """Find the transactions that are unusual for a model.
 
-    The p-value of a transaction is the share of the model's own that are as unusual. Items that are
-    unexpected given the rest are told, and items that are missing. The most unusual come first.
+    The p-value of a transaction is the share of the model's own transactions that are as unusual. Items that
+    are unexpected given the rest are named, and items that are missing. The most unusual come first.
     """
     check_output(output)
     refuse_repeated(model, data, reading.names)
@@ -474,9 +489,7 @@ def unusual(
     with stopwatch(quiet=quiet) as watch:
         every = fitted.unusual(transactions, level=level, n_simulated=simulated, random_state=seed)
     result = every.top(int((every.p_value <= level).sum()))
-    note(f"{result.table(0).title}, found in {watch.seconds():.2f} s", quiet=quiet)
-    if not save(result, "transaction", output):
-        show_table(result, output.limit)
+    _show(result, "transaction", watch.seconds(), output)
 
 
 def _model(source: str, reading: Reading, quiet: bool) -> "FittedModel":

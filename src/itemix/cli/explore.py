@@ -1,9 +1,10 @@
-"""``itemix explore``, ``serve`` and ``report``: a model in the browser, over HTTP, and in one HTML file."""
+"""Commands that show a model: in the browser, over HTTP, to assistants, and in one HTML file."""
 
 from __future__ import annotations
 
 import secrets
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
     from itemix._typing import ModelLike
     from itemix.cli.sources import Opened
     from itemix.core.transactions import Transactions
-    from itemix.web.served import Served
+    from itemix.web.served import Limits, Served
 
 
 N = TypeVar("N", int, float)
 
 _PAGE = "The page"
-_TEST_HELP = "Transactions that the model was not fitted to: what in them it does not expect."
+_TEST_HELP = "Transactions that the model was not fitted to, to see what in them it does not expect."
 _HOST = "127.0.0.1"
 _USUAL_PORT = 8765
 _SERVER = "The server"
@@ -181,26 +182,72 @@ def _name_of(source: str) -> str:
     return Path(name).name.split(".")[0].replace(":", " ") or "data"
 
 
-def serve(
-    *,
-    files: Annotated[
-        list[str],
-        typer.Argument(metavar="MODEL...", show_default=False, help="Models that itemix fit has saved."),
-    ],
+_Models = Annotated[
+    list[str],
+    typer.Argument(metavar="MODEL...", show_default=False, help="Models that itemix fit has saved."),
+]
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What is served beside models, and what one answer may cost."""
+
     data: Annotated[
         str | None,
         option("--data", panel=_SERVER, metavar="DATA", help="Transactions to compare the one model with."),
-    ] = None,
-    test: Annotated[str | None, option("--test", panel=_SERVER, metavar="DATA", help=_TEST_HELP)] = None,
+    ] = None
+    test: Annotated[str | None, option("--test", panel=_SERVER, metavar="DATA", help=_TEST_HELP)] = None
+    max_itemsets: Annotated[
+        int,
+        option("--max-itemsets", panel=_LIMITS, metavar="N", help="The most itemsets; 1,000,000 by default."),
+    ] = 1_000_000
+    max_rules: Annotated[
+        int, option("--max-rules", panel=_LIMITS, metavar="N", help="The most rules; 1,000,000 by default.")
+    ] = 1_000_000
+    seconds: Annotated[
+        float, option("--seconds", panel=_LIMITS, metavar="X", help="The longest time; 10 by default.")
+    ] = 10.0
+
+    def models(self, files: list[str], reading: Reading, *, quiet: bool) -> list[Served]:
+        """Read all models, and the data beside the only one."""
+        from itemix.web.served import Served
+
+        others = (self.data, self.test)
+        if others != (None, None) and len(files) > 1:
+            raise InvalidInputError(
+                f"expected one model with --data or --test, got {len(files)}; serve the others by themselves"
+            )
+        refuse_repeated(*files, *others, reading.names)
+        models = []
+        for file in files:
+            with opened(file, quiet=quiet) as found:
+                beside = _beside_model(found, others, reading, quiet=quiet)
+                models.append(Served.from_file(whole(found), **beside, limits=self.limits()))
+        return models
+
+    def limits(self) -> Limits:
+        """Return what one answer may cost."""
+        from itemix.web.served import Limits
+
+        return Limits(
+            _at_least("--max-itemsets", self.max_itemsets, 1),
+            _at_least("--max-rules", self.max_rules, 1),
+            _at_least("--seconds", self.seconds, 0.1),
+        )
+
+
+def serve(
+    *,
+    files: _Models,
     host: Annotated[
         str,
         option(
             "--host", panel=_SERVER, metavar="HOST", help="The address to listen at; by default 127.0.0.1."
         ),
-    ] = "127.0.0.1",
+    ] = _HOST,
     port: Annotated[
         int, option("--port", "-p", panel=_SERVER, metavar="N", help="The port, 0 for any; by default 8765.")
-    ] = 8765,
+    ] = _USUAL_PORT,
     token: Annotated[
         str | None,
         option(
@@ -212,16 +259,7 @@ def serve(
             "is made up if none is given.",
         ),
     ] = None,
-    max_itemsets: Annotated[
-        int,
-        option("--max-itemsets", panel=_LIMITS, metavar="N", help="The most itemsets; 1,000,000 by default."),
-    ] = 1_000_000,
-    max_rules: Annotated[
-        int, option("--max-rules", panel=_LIMITS, metavar="N", help="The most rules; 1,000,000 by default.")
-    ] = 1_000_000,
-    seconds: Annotated[
-        float, option("--seconds", panel=_LIMITS, metavar="X", help="The longest time; 10 by default.")
-    ] = 10.0,
+    serving: Serving,
     reading: Reading,
     quiet: Quiet = False,
 ) -> None:
@@ -235,28 +273,13 @@ def serve(
     require_extra()
     from itemix.web import server
     from itemix.web.app import is_loopback, make_app
-    from itemix.web.served import Limits, Served
 
-    limits = Limits(
-        _at_least("--max-itemsets", max_itemsets, 1),
-        _at_least("--max-rules", max_rules, 1),
-        _at_least("--seconds", seconds, 0.1),
-    )
-    others = (data, test)
-    if others != (None, None) and len(files) > 1:
-        raise InvalidInputError(
-            f"expected one model with --data or --test, got {len(files)}; serve the others at another --port"
-        )
-    refuse_repeated(*files, *others, reading.names)
+    serving.limits()  # says what is wrong before a port is taken
     is_local = is_loopback(host)
     if token is None and not is_local:
         token = secrets.token_urlsafe(24)
     with server.bound_socket(host, port) as listening:
-        models = []
-        for file in files:
-            with opened(file, quiet=quiet) as found:
-                beside = _beside_model(found, others, reading, quiet=quiet)
-                models.append(Served.from_file(whole(found), **beside, limits=limits))
+        models = serving.models(files, reading, quiet=quiet)
         app = make_app(models, token=token, only_loopback=is_local)
         with stopwatch(quiet=quiet):
             for served in models:
@@ -270,6 +293,57 @@ def serve(
 
         leave_to_server()
         server.serve(app, listening, welcome)
+
+
+def mcp(
+    *,
+    files: _Models,
+    port: Annotated[
+        int | None,
+        option(
+            "--port",
+            "-p",
+            panel=_SERVER,
+            metavar="N",
+            help="Answer over HTTP at this port of this machine, 0 for any; by default on standard input.",
+        ),
+    ] = None,
+    serving: Serving,
+    reading: Reading,
+    quiet: Quiet = False,
+) -> None:
+    """Serve models to assistants, over the Model Context Protocol.
+
+    An assistant starts this command and asks on standard input; with --port, it asks over HTTP. It can ask
+    what the page of itemix explore can, and change nothing.
+    """
+    from itemix.web import require_extra
+
+    require_extra("mcp")
+    from itemix.web.assistants import make_assistant, make_http_app, serve_standard_streams
+
+    if any(is_standard_input(file) for file in (*files, serving.data, serving.test) if file is not None):
+        raise InvalidInputError(
+            "expected files to serve, got standard input, where questions come; name files"
+        )
+    models = serving.models(files, reading, quiet=quiet)
+    if port is None:
+        note(f"serving {plural(len(models), 'model')} on standard input (its end ends it)", quiet=quiet)
+        serve_standard_streams(make_assistant(models))
+        return
+    from itemix.web import server
+
+    with server.bound_socket(_HOST, port) as listening:
+        with stopwatch(quiet=quiet):
+            for served in models:
+                server.warm_up(served)
+
+        def welcome() -> None:
+            address = f"{server.address_of(listening)}mcp"
+            note(f"serving {plural(len(models), 'model')} at {address} (Ctrl-C ends it)", quiet=quiet)
+
+        leave_to_server()
+        server.serve(make_http_app(make_assistant(models)), listening, welcome)
 
 
 def _at_least(name: str, value: N, least: float) -> N:

@@ -32,7 +32,7 @@ from itemix.errors import InvalidInputError
 from itemix.inference import METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from itemix.core.transactions import Transactions
     from itemix.estimators import DirichletProcessMixture
@@ -56,6 +56,8 @@ _PARAMETER_OF = {
     "seed": "random_state",
     "threads": "n_jobs",
 }
+# What --components is called where it is not n_components.
+_SIZES = ("n_causes", "n_states")
 _METHODS = ("auto", *METHODS)
 _ONLY_SAMPLING = ("samples", "thin", "max_components")
 # Defaults for all methods; a method that has no such parameter does without it.
@@ -89,7 +91,8 @@ class Fitting:
             panel=_MODEL,
             metavar="N|auto",
             help="The number of components (10 by default), or auto to choose it; for a Dirichlet process, "
-            "which finds its own number, only where it starts or ends (50 by default).",
+            "which finds its own number, only where it starts or ends (50 by default); the causes of causes, "
+            "and the states of latent-tree.",
         ),
     ] = None
     criterion: Annotated[
@@ -245,31 +248,31 @@ class Fitting:
     def __post_init__(self) -> None:
         check_choice("--method", self.method, _METHODS)
         check_choice("--criterion", self.criterion, CRITERIA)
-        method = METHODS[self._name]
+        method = METHODS[self.name]
         impossible = _NO_INIT_OF.get(method.inference or method.estimator, _NO_INITS)
         check_choice("--init", self.init, tuple(init for init in INITS if init not in impossible))
         for name in _ONLY_SAMPLING:
             if getattr(self, name) is not None and method.keeps != "draws":
                 raise InvalidInputError(
                     f"expected --{name.replace('_', '-')} only with the sampling methods gsdpm and gsfbm, "
-                    f"got it with {self._name}; leave it out"
+                    f"got it with {self.name}; leave it out"
                 )
         self._given()
-
-    @property
-    def _name(self) -> str:
-        """The short name of the method."""
-        return "gsdpm" if self.method == "auto" else self.method
 
     @property
     def leaves_the_choice(self) -> bool:
         """Whether no option says which model is fitted, or how."""
         return dataclasses.replace(self, seed=None, threads=-1) == Fitting()
 
+    @property
+    def name(self) -> str:
+        """The short name of the method."""
+        return "gsdpm" if self.method == "auto" else self.method
+
     def _given(self) -> dict[str, Any]:
         """Return the value of each option by its name, None where it was not given."""
         components = _number_or("--components", self.components, "auto", int)
-        is_process = METHODS[self._name].weights == "sticks"
+        is_process = METHODS[self.name].weights == "sticks"
         return {
             "components": None if is_process and components == "auto" else components,
             "alpha": _number_or("--alpha", self.alpha, "learn", float),
@@ -300,20 +303,20 @@ class Fitting:
         def parameters_of(method: str) -> Collection[str]:
             return inspect.signature(getattr(estimators, METHODS[method].estimator)).parameters
 
-        chosen = METHODS[self._name]
+        chosen = METHODS[self.name]
         arguments: dict[str, Any] = {"inference": chosen.inference} if chosen.inference else {}
-        has = parameters_of(self._name)
+        has = parameters_of(self.name)
         for name, value in self._given().items():
             parameter = _PARAMETER_OF.get(name, name)
-            if parameter == "n_components" and "n_causes" in has:
-                parameter = "n_causes"
+            if parameter == "n_components":
+                parameter = next((own for own in _SIZES if own in has), parameter)
             is_needless = name in _NEEDLESS or value == _DEFAULTS.get(name)
             if value is None or (parameter not in has and is_needless):
                 continue
             if parameter not in has:
                 other = next(method for method in METHODS if parameter in parameters_of(method))
                 raise InvalidInputError(
-                    f"expected options that {self._name} has, got --{name.replace('_', '-')}; leave it out, "
+                    f"expected options that {self.name} has, got --{name.replace('_', '-')}; leave it out, "
                     f"or try --method {other}"
                 )
             arguments[parameter] = value
@@ -355,9 +358,20 @@ def _number_or(
 
 
 def fit(
+    *,
     source: SourceArgument,
     fitting: Fitting,
     reading: Reading,
+    groups: Annotated[
+        str | None,
+        option(
+            "--groups",
+            panel=_MODEL,
+            metavar="COLUMN",
+            help="Learn also what groups have of their own: the column of the long table with the customer, "
+            "store or month of each transaction. Such a model of mixtures has no correction.",
+        ),
+    ] = None,
     output: Annotated[
         str | None,
         option(
@@ -378,13 +392,39 @@ def fit(
 
     checked_target(output)
     refuse_repeated(source, reading.names)
+    if groups is not None:
+        reading = _with_groups(fitting, reading, groups)
     fitting.estimator()  # says what is wrong before the data is read
-    model = fitted(fitting, read_source(source, reading, quiet=quiet), quiet=quiet)
+    model = fitted(fitting, read_source(source, reading, quiet=quiet), groups=groups, quiet=quiet)
     model.save(output)
     note(f"wrote {output}: itemix show {output} shows what it has found", quiet=quiet)
 
 
-def fitted(fitting: Fitting, transactions: Transactions, *, quiet: bool) -> MixtureEstimator | ModelEstimator:
+def _with_groups(fitting: Fitting, reading: Reading, groups: str) -> Reading:
+    """Return the options for a fit with groups: their column is among the ids of transactions.
+
+    Raises
+    ------
+    InvalidInputError
+        If the method has no groups, or no option names the transactions of a long table.
+    """
+    if METHODS[fitting.name].model != "Mixture" or METHODS[fitting.name].keeps == "nothing":
+        able = [name for name, method in METHODS.items() if method.keeps in ("draws", "counts")]
+        raise InvalidInputError(
+            f"expected one of {', '.join(able)} with --groups, got {fitting.name}; leave --groups out"
+        )
+    if not reading.transaction:
+        raise InvalidInputError(
+            "expected --transaction and --item with --groups, which is a column of a long table, got no "
+            "--transaction; name the columns"
+        )
+    columns = list(dict.fromkeys([*reading.transaction, groups]))
+    return dataclasses.replace(reading, transaction=columns)
+
+
+def fitted(
+    fitting: Fitting, transactions: Transactions, *, groups: str | None = None, quiet: bool
+) -> MixtureEstimator | ModelEstimator:
     """Fit a model, showing the progress on a terminal, and say on standard error how it went.
 
     Where no option says which model or how, it is the one of `itemix.fit`.
@@ -395,10 +435,14 @@ def fitted(fitting: Fitting, transactions: Transactions, *, quiet: bool) -> Mixt
     from itemix.inference.loop import shown_progress
 
     model = fitting.estimator()
-    fit = model.fit
+    fit: Callable[..., object] = model.fit
     if fitting.leaves_the_choice:
-        note(f"fit: {recommendation(transactions)}", quiet=quiet)
+        note(f"fit: {recommendation(transactions, groups)}", quiet=quiet)
         fit = partial(fit_as_recommended, cast("DirichletProcessMixture", model))
+    if groups is not None:
+        fit = partial(fit, groups=groups)
+        if fitting.correction == _DEFAULTS["correction"]:
+            model.set_params(correction=None)
     with stopwatch(quiet=quiet) as watch, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
         with shown_progress("fit", len(transactions), quiet=quiet) as callbacks, Keeping() as keeping:

@@ -2,11 +2,11 @@
 
 import dataclasses
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from itemix._files import refuse_repeated
 from itemix.cli.options import (
+    Group,
     ModelOrData,
     Output,
     Reading,
@@ -30,7 +30,7 @@ from itemix.cli.output import (
     show_table,
     stopwatch,
 )
-from itemix.cli.sources import opened, read_for_passes, read_model_or_data, read_result, read_source
+from itemix.cli.sources import of_group, opened, read_for_passes, read_model_or_data, read_result, read_source
 from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -77,10 +77,11 @@ def mine(
             panel="Which itemsets",
             metavar="SOURCE",
             autocompletion=data_sources,
-            help="Of a model: count the itemsets in these transactions, and find those it misses, until the "
-            "result is exactly that of mining them.",
+            help="Of a model: return the itemsets of these transactions, exactly, and say what the model has "
+            "missed.",
         ),
     ] = None,
+    group: Group = None,
     measure: Annotated[
         list[str] | None,
         option(
@@ -116,17 +117,17 @@ def mine(
     measures, sort = _measures(measure, sort, search)
     reading, where = reading.without_results(_COLUMNS)
     if search.several_supports:
-        _mine_at_several(source, search, where, verify, level, reading=reading, output=output)
+        _mine_at_several(source, search, where, verify, level, group=group, reading=reading, output=output)
         return
     search.check()
     check_output(output)
     refuse_repeated(source, verify, reading.names)
     if verify is not None:
-        _check_verifying(search, level)
+        _check_verifying(level)
     with stopwatch(quiet=output.quiet) as watch:
         with opened(source, quiet=output.quiet) as asked:
             own = reading if verify is None else replace(reading, where=None)
-            found = read_model_or_data(asked, own, quiet=output.quiet)
+            found = of_group(read_model_or_data(asked, own, quiet=output.quiet), group)
         sure = None if level is None else _with_error(found)
         if verify is None:
             itemsets = mined(found, search, output, watch)
@@ -172,6 +173,7 @@ def _mine_at_several(
     verify: str | None,
     level: float | None,
     *,
+    group: str | None,
     reading: Reading,
     output: Output,
 ) -> None:
@@ -189,7 +191,7 @@ def _mine_at_several(
     check_output(output)
     refuse_repeated(source, reading.names)
     with stopwatch(quiet=output.quiet) as watch, opened(source, quiet=output.quiet) as asked:
-        found = read_model_or_data(asked, reading, quiet=output.quiet)
+        found = of_group(read_model_or_data(asked, reading, quiet=output.quiet), group)
         families = [mined(found, one, output, watch) for one in searches]
     if where:
         families = [itemsets.where(*where) for itemsets in families]
@@ -227,14 +229,12 @@ def _why_none(data: "Model | Transactions") -> str:
     return f"the most frequent item is in {format_percent(round(float(most), 4))}: try a lower --min-support"
 
 
-def _check_verifying(search: Searching, level: float | None) -> None:
-    """Check that --verify has the option it needs, and none that makes no sense beside it."""
+def _check_verifying(level: float | None) -> None:
+    """Check that --verify has no option that makes no sense beside it."""
     if level is not None:
         raise InvalidInputError(
             "expected --level or --verify, got both; what was counted has no interval: leave out --level"
         )
-    if search.min_support is None:
-        raise InvalidInputError("expected min_support with --verify, got none; try min_support=0.01")
 
 
 def _model(source: "FittedModel | Transactions") -> "FittedModel":
@@ -250,12 +250,11 @@ def _model(source: "FittedModel | Transactions") -> "FittedModel":
 def _verified(
     model: "FittedModel", data: "Transactions | Chunks", search: Searching, output: Output, watch: Stopwatch
 ) -> "Itemsets":
-    """Find the itemsets that a model proposes and all that it misses, and say how that went."""
-    from itemix.mining.verification import own_slack, verify
+    """Find the itemsets of the data, and say what a model has missed of them."""
+    from itemix.mining.verification import verify
 
-    began, asked = watch.seconds(), search.as_arguments()
-    slack = partial(own_slack, model.error_source, model.model, n_jobs=asked["n_jobs"])
-    verification = verify(model.model, data, **asked, slack=slack, progress=not output.quiet)
+    began = watch.seconds()
+    verification = verify(model.model, data, **search.as_arguments(), progress=not output.quiet)
     itemsets, seconds = verification.itemsets, watch.seconds() - began
     note(f"{_summary(itemsets, search)}, verified in {seconds:.2f} s", quiet=output.quiet)
     note(str(verification), quiet=output.quiet)

@@ -1,4 +1,4 @@
-"""The options that several commands share, and their words in messages, shell completion and help.
+"""The options that several commands share: declared, completed, and named in help and messages.
 
 A dataclass of options, such as `Reading`, stands for its fields: `grouped` unfolds it for typer.
 """
@@ -23,6 +23,8 @@ from itemix.errors import InvalidInputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from itemix.core.binning import Bins, BinsLike
+
 Click = Any
 """An object of click: typer has a copy of its own, or uses the package, depending on its version."""
 
@@ -32,6 +34,7 @@ _OPTION_OF = {
     "consequents": "--consequent",
     "n_components": "--components",
     "n_causes": "--components",
+    "n_states": "--components",
     "n_init": "--starts",
     "n_jobs": "--threads",
     "random_state": "--seed",
@@ -51,12 +54,6 @@ _OPTION_OF = {
         )
     },
 }  # fmt: skip
-# What other programs call an option.
-_CALLED_ELSEWHERE = {
-    **dict.fromkeys(("--confidence", "--conf", "--min-confidence", "--min-conf"), "--min-threshold"),
-    **dict.fromkeys(("--filter", "--query"), "--where"),
-}
-_LIKE_AN_OPTION = 0.75
 _ASSIGNED = re.compile(rf"\b({'|'.join(_OPTION_OF)})=(?:'([^']*)'(?: or '([^']*)')?|([\w.,]*\w))?")
 _NAMED = re.compile(rf"(?<![-\w])({'|'.join(name for name in _OPTION_OF if '_' in name)})(?![\w=])")
 # A plain word is the name of an argument only where a message begins with it: "expected alpha above 0".
@@ -80,75 +77,6 @@ def in_options(message: str) -> str:
     message = _ASSIGNED.sub(option, message).replace("datasets.available() lists", "itemix datasets lists")
     message = _EXPECTED.sub(lambda match: f"expected {_OPTION_OF[match[1]]}", message)
     return _NAMED.sub(lambda match: _OPTION_OF[match[1]], message)
-
-
-def of_usage_error(error: Click, arguments: Sequence[str] = ()) -> str:
-    """Say what typer found wrong with the arguments, on one line: what was expected, what was got."""
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "itemix"
-    text = " ".join(error.format_message().split()).rstrip(".")
-    said, hint = _of_parameter(error, text, arguments) or _of_command(text, command)
-    return f"{said}; {hint or f'see {command} --help'}"
-
-
-def _of_parameter(error: Click, text: str, arguments: Sequence[str]) -> tuple[str, str] | None:
-    """Return what was expected of an option and what was got, and what to try if that is known."""
-    kind = type(error).__name__
-    if kind == "NoSuchOption":
-        context = getattr(error, "ctx", None)
-        known = [name for parameter in context.command.params for name in parameter.opts] if context else []
-        near = _option_like(error.option_name, known)
-        return f"expected a known option, got {error.option_name}", f"try {near}" if near else ""
-    if kind == "MissingParameter":
-        return f"expected {_name_of(error.param)}, got none", ""
-    if kind == "BadParameter" and error.param is not None:
-        number = "a whole number" if "integer" in text else "a number"
-        got = _value_of(error.param.opts, arguments)
-        return f"expected {_name_of(error.param)} as {number}, got {got!r}", ""
-    return None
-
-
-def _option_like(name: str, known: Sequence[str]) -> str | None:
-    """Return the option that was probably meant: one that begins alike, or is spelt almost so."""
-    elsewhere = _CALLED_ELSEWHERE.get(name)
-    if elsewhere in known:
-        return elsewhere
-    begins = [option for option in known if option.startswith(name) or name.startswith(f"{option}-")]
-    return next(iter(begins or get_close_matches(name, known, n=1, cutoff=_LIKE_AN_OPTION)), None)
-
-
-def _of_command(text: str, command: str) -> tuple[str, str]:
-    """Return what was expected of the whole command and what was got, and what to try if that is known."""
-    if match := re.match(r"No such command '(.*?)'(?:\. Did you mean '(.*?)')?", text):
-        near = match[2] or (f"show {match[1]}" if _is_dataset(match[1], command) else "")
-        return f"expected a command, got {match[1]!r}", f"try {command} {near}" if near else ""
-    if match := re.match(r"Option '(.*?)' requires an argument", text):
-        return f"expected a value after {match[1]}, got none", ""
-    if match := re.match(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", text):
-        return f"expected no more arguments, got {match[1]!r}", "put quotes around names with blanks"
-    return f"{text[:1].lower()}{text[1:]}", ""
-
-
-def _is_dataset(name: str, command: str) -> bool:
-    from itemix.data.catalogue import CATALOGUE
-
-    return command == "itemix datasets" and name in CATALOGUE
-
-
-def _name_of(parameter: Click) -> str:
-    """Return what a parameter is called: an argument by the word for it, an option by its long name."""
-    return str(parameter.metavar if parameter.param_type_name == "argument" else parameter.opts[0])
-
-
-def _value_of(names: Sequence[str], arguments: Sequence[str]) -> str:
-    """Return what was given for an option, as it was typed."""
-    for position, argument in enumerate(arguments):
-        for name in names:
-            if argument == name:
-                return arguments[position + 1] if position + 1 < len(arguments) else ""
-            if argument.startswith(f"{name}=") or (not name.startswith("--") and argument.startswith(name)):
-                return argument.removeprefix(name).removeprefix("=")
-    return ""
 
 
 DATASET_PREFIX = "dataset:"
@@ -229,7 +157,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return flat
 
 
-def _fields(group: Any) -> list[inspect.Parameter]:  # noqa: ANN401 - any dataclass
+def _fields(group: type) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(
@@ -275,6 +203,15 @@ ModelOrData = Annotated[
         help="A model that itemix fit has saved; or transactions: a file, - or dataset:NAME.",
     ),
 ]
+Group = Annotated[
+    str | None,
+    option(
+        "--group",
+        panel="Of whom",
+        metavar="LABEL",
+        help="Ask for one group of a model that itemix fit --groups has made: a customer, a store, a month.",
+    ),
+]
 Quiet = Annotated[
     bool, option("--quiet", "-q", panel=_OUTPUT, help="Say nothing on standard error but errors.")
 ]
@@ -299,7 +236,13 @@ class Reading:
         ),
     ] = None
     encoding: Annotated[
-        str, option("--encoding", panel=_READING, metavar="NAME", help="Of text files; utf-8 by default.")
+        str,
+        option(
+            "--encoding",
+            panel=_READING,
+            metavar="NAME",
+            help="The encoding of text files; utf-8 by default.",
+        ),
     ] = "utf-8"
     delimiter: Annotated[
         str | None,
@@ -308,7 +251,7 @@ class Reading:
             "-d",
             panel=_READING,
             metavar="CHARACTER",
-            help="Between the cells of CSV (\\t for a tab); found out by default.",
+            help="The character between the cells of CSV (\\t for a tab); recognised by default.",
         ),
     ] = None
     header: Annotated[
@@ -316,7 +259,7 @@ class Reading:
         option(
             "--header/--no-header",
             panel=_READING,
-            help="Whether the first line of CSV names the columns; found out by default.",
+            help="Whether the first line of CSV names the columns; recognised by default.",
         ),
     ] = None
     transaction: Annotated[
@@ -444,7 +387,7 @@ class Reading:
         return dataclasses.replace(self, where=rows or None), results
 
     @property
-    def learned(self) -> Any:  # noqa: ANN401 - Bins or None
+    def learned(self) -> Bins | None:
         """The bins of what this is read beside, if it is a table and no option says how to cut it."""
         return self.__dict__.get("_learned")
 
@@ -697,7 +640,7 @@ def listed(values: Sequence[str] | None) -> list[str] | None:
     return [name for value in values for cell in value.split(",") if (name := cell.strip())]
 
 
-def as_bins(values: Sequence[str] | None) -> Any:  # noqa: ANN401 - as `Transactions.from_table` takes them
+def as_bins(values: Sequence[str] | None) -> BinsLike | None:
     """Return how numbers are to be cut: one way for all columns, or ways for columns by name.
 
     Raises
@@ -723,7 +666,7 @@ def as_bins(values: Sequence[str] | None) -> Any:  # noqa: ANN401 - as `Transact
     return {"*": _way(general[0]), **found} if found else _way(general[0])
 
 
-def _way(text: str) -> Any:  # noqa: ANN401 - a word, a number or several
+def _way(text: str) -> str | int | list[float]:
     """Return edges as numbers, a number of bins as one, and leave words as they are."""
     if text.isdigit():
         return int(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemix._files import Held, is_regular, is_stream
 from itemix.cli.options import DATASET_PREFIX
@@ -145,6 +145,25 @@ def read_model(source: Opened) -> FittedModel:
     return read_fitted(whole(source))
 
 
+def of_group(source: Any, group: str | None) -> Any:  # noqa: ANN401 - a model, or anything else
+    """Return the model of a group, or what is there if none is named.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no model that was fitted with groups.
+    """
+    from itemix.fitted import FittedModel
+
+    if group is None:
+        return source
+    if not isinstance(source, FittedModel):
+        raise InvalidInputError(
+            "expected a model that was fitted with groups, got something else; try itemix fit --groups COLUMN"
+        )
+    return source.group(group)
+
+
 def source_summary(transactions: Transactions | Chunks) -> str:
     """Say what was read, and how much of it there is."""
     from itemix.core.display import plural
@@ -250,6 +269,7 @@ def model_summary(source: str, model: FittedModel) -> str:
         "a model" if model.method is None else model.method,
         components,
         structure,
+        "" if model.groups is None else plural(model.groups.n_groups, "group"),
         plural(model.value.n_items, "item"),
         *correction,
         "" if n is None else f"fitted on {plural(n, 'transaction')}",

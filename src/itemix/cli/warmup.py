@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from itemix.core.transactions import Transactions
 
 PARTS = ("mining", "models", "inference")
-# A background process that takes longer than this has met some trouble.
+# A background process that takes longer than this is stuck.
 _MOST_SECONDS = 900
 
 
@@ -37,8 +37,8 @@ def warmup(
             metavar="[PART]...",
             show_default=False,
             autocompletion=one_of(PARTS),
-            help="What to compile: mining (with rules and reading), models (questions, recommendations, "
-            "verification), inference (fits). By default all.",
+            help="What to compile: mining (with rules and reading), models (questions and "
+            "recommendations), inference (fits). By default all.",
         ),
     ] = None,
     *,
@@ -87,7 +87,7 @@ def _cores() -> list[int]:
 
 
 def _be_modest() -> None:
-    """Take only time that nobody else wants, and end after a while whatever happens."""
+    """Run at the lowest priority, and end after a while whatever happens."""
     with suppress(OSError, AttributeError):
         os.nice(19)
     timer = threading.Timer(_MOST_SECONDS, os._exit, (1,))
@@ -211,12 +211,6 @@ def _recommend() -> None:
     learn_recommender(model, _baskets(30, 0.2))
 
 
-def _verify() -> None:
-    from itemix.mining.mine import mine
-
-    mine(_model(n_components=3), 0.05, verify=_baskets(30, 0.2))
-
-
 def _corrected() -> None:
     from itemix.mining.mine import mine
 
@@ -253,7 +247,7 @@ PATHS: dict[str, dict[str, Callable[[], None]]] = {
         "maximal itemsets": _mine("maximal"),
         "rules": _rules,
     },
-    "models": {"questions": _ask, "recommendations": _recommend, "verification": _verify},
+    "models": {"questions": _ask, "recommendations": _recommend},
     "inference": {
         "EM": _fit_by("BernoulliMixture", n_components=3),
         "variational inference": _fit_by("BayesianMixture", n_components=3),
@@ -266,6 +260,7 @@ PATHS: dict[str, dict[str, Callable[[], None]]] = {
         "the default fit": _default,
         "a corrected model": _corrected,
         "trees": _fit_by("ChowLiuMixture", n_components=2),
+        "a latent tree": _fit_by("LatentTreeModel", n_states=2, max_iter=2),
         "maximum entropy": _max_entropy,
     },
 }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from itemix._typing import Codes, Floats, Marks
+    from itemix._typing import Codes, Floats, Ints, Marks
     from itemix.core.items import Label
     from itemix.core.rows import Columns
 
@@ -46,14 +46,14 @@ _MOST_BINS = 1000
 _MANY_ROWS = 100
 _LARGEST_WHOLE = 2.0**53
 _DIGITS = 3
-# The bins of quantiles may differ by this part of their rows, so that edges are round numbers.
+# Bins of quantiles may have this share of rows more or fewer, so that edges can be round numbers.
 _SLACK = 0.1
 _ABSENT = -1
 _MOST_COMPARED = 100
 _DATE = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}(?!\d)|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?!\d)|\d{4}/\d{1,2}/\d{1,2}(?!\d)"
 )
-# The end of the name of a column of numbers that name the rows.
+# How the names of columns end whose numbers only name the rows.
 _NUMBERED = re.compile(r"(id|no|nr|num|number|nummer|key|code|index)$", re.IGNORECASE)
 _TRUTH = ("False", "True")
 _TRUTH_WORDS = {"true": True, "false": False}
@@ -62,8 +62,9 @@ _TRUTH_WORDS = {"true": True, "false": False}
 class Bins(Mapping[str, "tuple[float, ...] | None"]):
     """How the columns of a table become items: the edges of the bins of each column, in order.
 
-    A column maps to the numbers at which its bins begin: below the first and from the last on there are bins,
-    too. It maps to None if each of its values is an item. Pass it as ``bins=`` to cut another table alike.
+    A column maps to the numbers at which its bins begin. There is also a bin below the first of them, and the
+    last bin has no upper end. A column maps to None if each of its values is an item. Pass it as ``bins=`` to
+    cut another table in the same way.
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ class Bins(Mapping[str, "tuple[float, ...] | None"]):
         }
 
     @classmethod
-    def from_dict(cls, content: Any) -> Self:  # noqa: ANN401 - what JSON has, checked here
+    def from_dict(cls, content: object) -> Self:
         """Return what `to_dict` has written.
 
         Raises
@@ -342,8 +343,8 @@ def encode_columns(
             whole.append(name)
     if not parts:
         raise InvalidInputError(
-            f"expected a column whose values come twice, got {columns_shown(chosen)}, which tell nothing; "
-            "take them all the same with columns="
+            f"expected a column whose values repeat, got {columns_shown(chosen)}, which tell nothing; "
+            "to use them all the same, name them with columns="
         )
     codes = np.stack(parts, axis=1)
     present = codes >= 0
@@ -368,9 +369,9 @@ _DIFFER, _RARE, _DATES, _CONSTANT = (
 
 
 def _why_useless(name: str, values: _Values) -> str | None:
-    """Say why a column of a table of many rows tells nothing of its own; None if it may.
+    """Say why a column of a table of many rows tells nothing; None if it may tell something.
 
-    It numbers or names the rows, it has free text or dates, or all rows have the same value.
+    It tells nothing if it numbers or names the rows, has free text or dates, or the same value in all rows.
     """
     n = len(values.codes)
     n_present = n - int(values.missing.sum())
@@ -401,7 +402,7 @@ def _left_out_said(left_out: Mapping[str, Sequence[str]]) -> str:
 
 
 def _same_said(names: Sequence[str], parts: Sequence[Codes]) -> str:
-    """Say which columns have the same rows under other names, so that one of them would do."""
+    """Say which columns tell the same as another one, so that one of them would do."""
     first: dict[tuple[int, ...], list[int]] = {}
     same: list[str] = []
     for number, codes in enumerate(parts):
@@ -595,7 +596,7 @@ def _as_number(name: str) -> float | None:
 # How numbers are cut.
 
 
-def _checked_rule(rule: Any) -> tuple[str, float] | tuple[float, ...]:  # noqa: ANN401 - checked here
+def _checked_rule(rule: object) -> tuple[str, float] | tuple[float, ...]:
     """Return a way to cut and its number, or the edges."""
     if rule is None:
         return VALUE, 0.0
@@ -619,7 +620,7 @@ def _checked_rule(rule: Any) -> tuple[str, float] | tuple[float, ...]:  # noqa: 
     )
 
 
-def _checked_edges(column: str, edges: Any) -> tuple[float, ...]:  # noqa: ANN401 - checked here
+def _checked_edges(column: str, edges: object) -> tuple[float, ...]:
     where = f" of column {column!r}" if column else ""
     values = list(edges) if isinstance(edges, Iterable) and not isinstance(edges, str) else [None]
     if not all(isinstance(v, int | float | np.number) and v is not True and math.isfinite(v) for v in values):
@@ -632,7 +633,7 @@ def _checked_edges(column: str, edges: Any) -> tuple[float, ...]:  # noqa: ANN40
     return found
 
 
-def _edges_of(rule: object, distinct: Floats, codes: Any, *, is_own: bool) -> tuple[float, ...] | None:  # noqa: ANN401 - positions
+def _edges_of(rule: object, distinct: Floats, codes: Ints, *, is_own: bool) -> tuple[float, ...] | None:
     """Return where the bins begin, or None if each value is an item.
 
     Parameters
@@ -670,7 +671,7 @@ def _edges_of(rule: object, distinct: Floats, codes: Any, *, is_own: bool) -> tu
     return _quantiles(distinct, np.bincount(codes, minlength=len(distinct)), k) or None
 
 
-def _quantiles(distinct: Floats, counts: Any, k: int) -> tuple[float, ...]:  # noqa: ANN401 - whole numbers
+def _quantiles(distinct: Floats, counts: Ints, k: int) -> tuple[float, ...]:
     """Return edges so that about as many rows lie in each of k bins; each is as short as that allows."""
     if len(distinct) < 2:
         return ()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from itemix._typing import Marks
+    from itemix._typing import Floats, Marks
 
 MISSING_WORDS = frozenset(
     {"", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "Nan", "None", "n/a", "nan", "null"}
@@ -40,7 +40,7 @@ _TEXT: dict[str, Callable[[str, str], bool]] = {
     "ends with": str.endswith,
     "contains": operator.contains,
 }
-# The first of the alternatives that fits is taken, so that longer ones come first.
+# The first alternative that fits is taken, so longer ones come first.
 _OPERATOR = re.compile(
     r"\s+(is\s+not\s+missing|is\s+missing|(?:not\s+)?(?:starts\s+with|ends\s+with|contains|in))(?=[\s('\"]|$)"
     r"|\s*(<=|>=|!=|<>|==|=|<|>)",
@@ -78,7 +78,7 @@ class Condition(NamedTuple):
         shown = f"({', '.join(self.values)})" if self.operator.endswith("in") else " ".join(self.values)
         return f"{self.column} {self.operator} {shown}".rstrip()
 
-    def holds(self, column: Any) -> Marks:  # noqa: ANN401 - an array of NumPy or Arrow
+    def holds(self, column: Floats | pa.ChunkedArray) -> Marks:
         """Return for which entries of a column the condition holds.
 
         A missing entry is not equal to anything: only "is missing", ``!=`` and "not ..." hold for it.
@@ -111,13 +111,13 @@ class Condition(NamedTuple):
 
     @property
     def is_negative(self) -> bool:
-        """Whether it asks for what is not so."""
+        """Whether it is negated: ``!=``, or "not" before another operator."""
         return self.operator.startswith(("not ", "!="))
 
     def _of_missing(self) -> bool:
         return self.is_negative or self.operator == "is missing"
 
-    def _of_numbers(self, numbers: Any, missing: Marks) -> Marks:  # noqa: ANN401 - an array of float64
+    def _of_numbers(self, numbers: Floats, missing: Marks) -> Marks:
         if self.operator in ("is missing", "is not missing"):
             return missing if self.operator == "is missing" else ~missing
         if self.operator in ("in", "not in"):
@@ -195,8 +195,8 @@ class Condition(NamedTuple):
 def plain_numbers(texts: Sequence[str]) -> list[str]:
     """Write numbers as programs do, if all texts are such with commas before decimals or between thousands.
 
-    All of them must be written in the same way: 1,234 is above a thousand where no other text says that it is
-    a little more than one.
+    All of them must be written in the same way: 1,234 is more than a thousand, unless another text shows that
+    commas stand before decimals.
     """
     if any("," in text for text in texts):
         if all(map(_THOUSANDS.fullmatch, texts)):

@@ -74,7 +74,7 @@ class Table:
     def as_html(self) -> str:
         """Write the table as HTML for notebooks; every text is escaped.
 
-        It has no colours of its own but greys that can be seen through, for pages that are light or dark.
+        Its only colours are translucent greys, which suit light and dark pages.
         """
         last = len(self.headers) - 1
         is_left = [j == last or header in self.words for j, header in enumerate(self.headers)]

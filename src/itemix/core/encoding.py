@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
     import pyarrow as pa
 
+    from itemix._typing import FrameLike, MatrixLike, TransactionsLike
+
 _COLUMNS_SHOWN = 8
 _LONGEST_SHOWN = 60
 
@@ -94,7 +96,7 @@ def encode_lists(transactions: Iterable[Iterable[Label]]) -> Encoded:
     return sorted_by_label(np.array(indptr, dtype=np.int64), np.array(codes, dtype=np.int32), labels)
 
 
-def cells_as_lists(transactions: Any) -> Any:  # noqa: ANN401 - whatever users have
+def cells_as_lists(transactions: TransactionsLike) -> TransactionsLike:
     """Return the lists that cells of text hold: names with commas between them, or sets in braces.
 
     They are taken as such only if there are such cells, and all transactions are text.
@@ -133,7 +135,7 @@ def names_in_cell(cell: str) -> list[str]:
     return [name for part in inside.split(",") if (name := part.strip())]
 
 
-def is_matrix(source: Any) -> bool:  # noqa: ANN401 - whatever users have
+def is_matrix(source: TransactionsLike) -> bool:
     """Whether a source is an array of numbers; a column of names, or of lists of names, is not."""
     if not hasattr(source, "shape"):
         return False
@@ -141,7 +143,7 @@ def is_matrix(source: Any) -> bool:  # noqa: ANN401 - whatever users have
     return len(source.shape) != 1 or kind in "biufc"
 
 
-def encode_matrix(matrix: Any, items: Iterable[Label] | None = None) -> Encoded:  # noqa: ANN401 - any matrix
+def encode_matrix(matrix: MatrixLike, items: Iterable[Label] | None = None) -> Encoded:
     """Encode a 0/1 matrix with a row for each transaction: NumPy, or SciPy sparse, which stays sparse.
 
     Raises
@@ -249,7 +251,7 @@ def _is_bit(value: object) -> bool:
     return isinstance(value, Number | np.bool_) and value in (0, 1)
 
 
-def as_array(matrix: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - whatever NumPy takes
+def as_array(matrix: MatrixLike) -> npt.NDArray[Any]:
     """Return rows of values as an array.
 
     Raises
@@ -273,7 +275,7 @@ def _ones_of_dense(matrix: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt
     return indptr, np.nonzero(matrix)[1].astype(np.int32)
 
 
-def _ones_of_sparse(matrix: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:  # noqa: ANN401
+def _ones_of_sparse(matrix: MatrixLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     compressed = matrix.tocsr()
     if not compressed.has_canonical_format:
         compressed = compressed.copy()
@@ -305,7 +307,7 @@ def _refuse_equals(names: Collection[Any]) -> None:
             raise TypeError(f"{odd!r} ({kind.__name__})")
 
 
-def encode_onehot_frame(frame: Any) -> Encoded:  # noqa: ANN401 - pandas, polars, pyarrow
+def encode_onehot_frame(frame: FrameLike) -> Encoded:
     """Encode a one-hot data frame with a column for each item; sparse pandas columns stay sparse.
 
     Raises
@@ -327,7 +329,7 @@ def encode_onehot_frame(frame: Any) -> Encoded:  # noqa: ANN401 - pandas, polars
     return Encoded(*csr.rows_of_pairs(rows, codes, table.shape[0]), items)
 
 
-def lists_of_frame(frame: Any) -> list[Any] | None:  # noqa: ANN401 - as above
+def lists_of_frame(frame: FrameLike) -> list[Any] | None:
     """Return the lists in a data frame of one column, also in cells such as "milk,bread"; None for others.
 
     A missing cell is an empty list.
@@ -458,7 +460,7 @@ def check_distinct(columns: Iterable[object]) -> None:
         )
 
 
-def _as_narwhals(frame: Any) -> nw.DataFrame[Any]:  # noqa: ANN401 - any data frame
+def _as_narwhals(frame: FrameLike) -> nw.DataFrame[Any]:
     import narwhals.stable.v1 as nw
     from narwhals.exceptions import DuplicateError
 
@@ -486,7 +488,7 @@ def _arrow_column(table: nw.DataFrame[Any], name: Any) -> pa.Array | pa.ChunkedA
         ) from None
 
 
-def names_of_columns(frame: Any) -> list[Any]:  # noqa: ANN401 - any data frame
+def names_of_columns(frame: FrameLike) -> list[Any]:
     """Return the names of the columns of a pandas, polars or pyarrow data frame.
 
     Raises
@@ -499,12 +501,12 @@ def names_of_columns(frame: Any) -> list[Any]:  # noqa: ANN401 - any data frame
     return names
 
 
-def columns_in_arrow(frame: Any) -> dict[str, Callable[[], pa.ChunkedArray]]:  # noqa: ANN401 - as above
+def columns_in_arrow(frame: FrameLike) -> dict[str, Callable[[], pa.ChunkedArray]]:
     """Return a function for each column of a data frame, which returns it in Arrow's memory."""
     return {str(name): partial(column_in_arrow, frame, name) for name in names_of_columns(frame)}
 
 
-def column_in_arrow(frame: Any, name: Any) -> pa.ChunkedArray:  # noqa: ANN401 - as above
+def column_in_arrow(frame: FrameLike, name: Label) -> pa.ChunkedArray:
     """Return a column of a data frame in Arrow's memory.
 
     Raises
@@ -518,11 +520,11 @@ def column_in_arrow(frame: Any, name: Any) -> pa.ChunkedArray:  # noqa: ANN401 -
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
 
 
-def _names_of(frame: Any) -> list[Any]:  # noqa: ANN401 - any data frame
+def _names_of(frame: FrameLike) -> list[Any]:
     return list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
 
 
-def _ones_of_pandas(column: Any, name: object) -> npt.NDArray[np.int64]:  # noqa: ANN401 - a pandas series
+def _ones_of_pandas(column: FrameLike, name: object) -> npt.NDArray[np.int64]:
     import pandas as pd
 
     if isinstance(column.dtype, pd.SparseDtype) and column.dtype.fill_value == 0:

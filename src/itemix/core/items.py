@@ -108,7 +108,7 @@ class Items(Sequence[Label]):
         return np.unique(np.concatenate(found))
 
     def of_same_columns(self, codes: npt.ArrayLike) -> npt.NDArray[np.int32]:
-        """Return all values of the columns of a table that some items are values of, these items included.
+        """Return all items of the table columns that some items come from, these items included.
 
         No transaction has two values of one column. Items that come from no table have no columns.
         """
@@ -120,9 +120,9 @@ class Items(Sequence[Label]):
     def taken_by_rows(
         self, indptr: npt.NDArray[np.int64], codes: npt.NDArray[np.int32]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-        """Return compressed rows with all items that rows cannot take any more.
+        """Return compressed rows with the items that each row cannot take any more.
 
-        These are their own ones and, of the columns of a table, the other values of theirs.
+        These are its own items and, in a table, the other values of their columns.
         """
         if self._column_of is None or not len(codes):
             return indptr, codes
@@ -135,7 +135,7 @@ class Items(Sequence[Label]):
         return ends[indptr].astype(np.int64), order[places]
 
     def _of_column(self, name: object) -> npt.NDArray[np.int32]:
-        """Return the items of a column. Files of itemsets know the names of items only, which tell it too."""
+        """Return the items of a column. Files of itemsets keep only names, which tell the column too."""
         if self._bins is not None and self._column_of is not None and name in self._bins:
             return np.flatnonzero(self._column_of == list(self._bins).index(str(name))).astype(np.int32)
         if not self.are_integers and isinstance(name, str) and name:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
 
@@ -385,8 +386,8 @@ class Itemsets(Tabular):
     def _any_by_subsets(self) -> npt.NDArray[np.float64]:
         """Return the support of having any item of each set, by inclusion and exclusion.
 
-        Item by item, each set's number goes from how often its items are there to how often this one is not
-        and the others are: what is left without it, minus what is left with it.
+        We go through the items. At each item, a set's number turns from "with the item" into "without it":
+        that of the set without the item, minus its own. In the end it is how often none of the items occurs.
         """
         whole, alone = (self._support, 1.0) if self.count is None else (self.count, self._n_transactions or 0)
         left = np.append(whole, alone)
@@ -460,7 +461,7 @@ class Itemsets(Tabular):
         if exclude is not None:
             kept &= self._sets.count_members(exclude) == 0
         only_min_support = all(value is None for value in (max_support, min_len, max_len, include, exclude))
-        # At a higher threshold, all and closed sets are a part of these. Maximal ones are others.
+        # At a higher threshold, all sets or closed sets are a part of these. Maximal sets are different ones.
         target = self._target if only_min_support and self._target != "maximal" else None
         threshold = self._min_support
         if lowest is not None:
@@ -566,7 +567,8 @@ class Itemsets(Tabular):
             check_whole("n_transactions", n_transactions, 1000, least=0)
         columns = tables.from_mlxtend(frame, None if items is None else Items(items))
         if n_transactions is not None and "count" not in columns.values:
-            columns.values["count"] = np.rint(columns.numbers("support") * n_transactions).astype(np.int64)
+            count = np.rint(columns.numbers("support") * n_transactions).astype(np.int64)
+            columns = replace(columns, values={**columns.values, "count": count})
         columns.facts["n_transactions"] = n_transactions
         return cls._from_columns(columns)
 
@@ -636,7 +638,7 @@ class Itemsets(Tabular):
 
 
 class LengthCounts(ColumnResult):
-    """How many itemsets of each length there are at several supports: what tells which one to choose."""
+    """How many itemsets of each length there are at several supports, which helps to choose one."""
 
     __slots__ = ()
     _kind = "supports"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from itemix._files import Held, PathLike
-    from itemix._typing import Marks
+    from itemix._typing import Floats, Marks
     from itemix.core.conditions import Condition
     from itemix.core.items import Items
     from itemix.core.tables import Column, TableColumns
@@ -51,7 +51,7 @@ class Tabular(Immutable, ABC):
     """A result with columns: a subclass names the columns, and gets all tables and formats.
 
     A subclass has `_kind`, which says in the plural what a row is, and `_types`, the type of each column that
-    it may have: "sets", "object" for texts, or the name of a dtype. Plain files do not say it.
+    it may have: "sets", "object" for texts, or the name of a dtype. Plain files do not tell these types.
     """
 
     __slots__ = ()
@@ -493,3 +493,19 @@ class ColumnResult(Tabular):
     def _is_of_words(self, name: str) -> bool:
         values = self._columns.values[name]
         return isinstance(values, Sets) or values.dtype == object
+
+
+class TestedResult(ColumnResult):
+    """A table of what was tested, with p values, and q values for all tests together."""
+
+    __slots__ = ()
+
+    @property
+    def p_value(self) -> Floats:
+        """The chance of something so far from what is expected, if nothing is behind it, shape (n,)."""
+        return self._columns.numbers("p_value")
+
+    @property
+    def q_value(self) -> Floats:
+        """The p value adjusted for all tests, see `level` and `adjust` of the function, shape (n,)."""
+        return self._columns.numbers("q_value")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from itemix._typing import Codes, Ints, Marks
+    from itemix._typing import Codes, Floats, Ints, Marks
     from itemix.core.items import Label
 
     Columns = Mapping[str, Callable[[], pa.ChunkedArray]]
@@ -41,7 +41,7 @@ LEAST_LISTS = 0.25
 """Cells of text in a file are lists if at least this share of them has a comma, or all are in braces."""
 
 _MOST_WEIGHT = 2.0**53
-# So many names are put together at once, whatever is there.
+# The names of batches are not put together before there are this many.
 _FEW_NAMES = 1 << 14
 _WHOLE = r"^(0|[1-9][0-9]{0,17})$"
 
@@ -136,7 +136,7 @@ class RowOptions(NamedTuple):
             check_column(self.weight, names, "counts" if self.quantity is None else "quantity")
 
     def kept(self, columns: Columns, keys: Sequence[str]) -> tuple[Marks | None, RowsGone]:
-        """Return which rows remain, None for all; and how many went for what reason.
+        """Return which rows remain, None for all; and how many were left out for what reason.
 
         Parameters
         ----------
@@ -166,9 +166,9 @@ class RowsGone(NamedTuple):
     Attributes
     ----------
     n_rows : int
-        How many rows there were; 0 if no row can go.
+        How many rows there were; 0 if all rows are kept anyway.
     reasons : dict of str to int
-        How many went by each condition, or without a value in a column.
+        How many were left out by each condition, or because a column has no value there.
     """
 
     n_rows: int
@@ -176,17 +176,17 @@ class RowsGone(NamedTuple):
 
     @property
     def n_gone(self) -> int:
-        """How many rows went."""
+        """How many rows were left out."""
         return sum(self.reasons.values())
 
     @property
     def said(self) -> str:
-        """Both in words, or nothing if no row went."""
+        """Both in words, or nothing if no row was left out."""
         shown = ", ".join(f"{n:,} {why}" for why, n in self.reasons.items() if n)
         return f"without {self.n_gone:,} of {self.n_rows:,} rows: {shown}" if shown else ""
 
     def and_those_of(self, other: RowsGone) -> RowsGone:
-        """Return the same of two parts of a table together."""
+        """Return the numbers of two parts of a table, added up."""
         reasons = {why: n + self.reasons.get(why, 0) for why, n in other.reasons.items()}
         return RowsGone(self.n_rows + other.n_rows, reasons)
 
@@ -335,9 +335,10 @@ def number_rows(
 def clean_batch(
     batch: pa.Table, keys: Sequence[str], item: str, rows: RowOptions
 ) -> tuple[pa.Table, RowsGone]:
-    """Return what remains of a batch of a long table: its transactions and items, in the rows that count.
+    """Return what remains of a batch of a long table: its transactions and items, in the rows that are kept.
 
-    Each batch is cleaned by itself, so that the whole table need not be in memory. Also say which rows went.
+    Each batch is cleaned by itself, so that the whole table need not be in memory. Also say which rows were
+    left out.
     """
     import pyarrow as pa
 
@@ -382,7 +383,7 @@ class GrowingRows:
         self._n_names = self._n_merged = self._n_done = 0
 
     def reserve(self, n_rows: int, n_codes: int) -> None:
-        """Make room for so many."""
+        """Make room for this many rows and items in all."""
         self._indptr.reserve(n_rows + 1)
         self._codes.reserve(n_codes)
 
@@ -597,6 +598,7 @@ def weights_of_groups(column: pa.ChunkedArray, rows: RowOptions, group: Codes | 
     """
     name = str(rows.weight)
     numbers = _whole_numbers(name, column)
+    sums: Ints | Floats
     if group is None:
         sums = numbers
     elif rows.quantity is not None:
@@ -619,11 +621,12 @@ def weights_of_groups(column: pa.ChunkedArray, rows: RowOptions, group: Codes | 
     return whole
 
 
-def _whole_numbers(name: str, column: pa.ChunkedArray) -> Any:  # noqa: ANN401 - an array of float64
+def _whole_numbers(name: str, column: pa.ChunkedArray) -> Floats:
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    numbers: Floats
     try:
         numbers = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:

@@ -171,8 +171,24 @@ class Sets(Immutable):
         order = np.lexsort((rank[self.codes], row))
         return Sets(self.offsets, self.codes[order], self.items, check=False)
 
+    def translated(self, items: Items) -> tuple[npt.NDArray[np.int64], Sets]:
+        """Return the positions of the sets that other items can name, and these sets in their codes."""
+        if self.items == items:
+            return np.arange(len(self)), self
+        used = np.unique(self.codes)
+        code_in = np.full(len(self.items), -1, dtype=np.int32)
+        code_in[used] = [items.code(name) if name in items else -1 for name in self.items.names(used)]
+        known = np.flatnonzero(lattice.count_members(self.offsets, self.codes, code_in < 0) == 0)
+        kept = self.take(known)
+        return known, Sets(kept.offsets, code_in[kept.codes], items, check=False)
+
     def find(self, sets: Sets) -> npt.NDArray[np.int64]:
-        """Return the position among these of each of several sets over the same items, -1 for none."""
+        """Return the position among these of each of several sets, -1 for none; items are matched by name."""
+        if sets.items is not self.items and sets.items != self.items:
+            known, named = sets.translated(self.items)
+            places = np.full(len(sets), -1, dtype=np.int64)
+            places[known] = self.find(named)
+            return places
         table, keys = self.index()
         return lattice.find_sets(table, self.offsets, self.codes, keys, sets.offsets, sets.codes)
 

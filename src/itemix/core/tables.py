@@ -21,7 +21,7 @@ from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import pandas as pd
     import polars as pl
@@ -56,7 +56,7 @@ class TableColumns(Immutable):
 
     kind: str
     items: Items
-    values: dict[str, Column]
+    values: Mapping[str, Column]
     facts: dict[str, Any]
     percents: frozenset[str] = frozenset()
 
@@ -137,7 +137,7 @@ def header_of(columns: TableColumns) -> dict[str, Any]:
     }
 
 
-def items_of(header: Any, kind: str) -> Items:  # noqa: ANN401 - what a file says
+def items_of(header: object, kind: str) -> Items:
     """Check the header of a file and return its items.
 
     Raises
@@ -324,5 +324,5 @@ def transactions_behind(columns: TableColumns) -> int | None:
         return None
     most = int(np.argmax(count))
     n = round(min(int(count[most]) / max(float(support[most]), _ROUNDING), 2.0**62))
-    with np.errstate(over="ignore"):  # of supports that damage has made
+    with np.errstate(over="ignore"):  # a damaged file may hold any supports
         return n if np.allclose(support * n, count, rtol=_ROUNDING, atol=0) else None

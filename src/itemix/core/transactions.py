@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from scipy import sparse
 
+    from itemix._typing import FrameLike, MatrixLike, TransactionsLike
     from itemix.core.binning import Bins, BinsLike
 
 S = TypeVar("S", bound=np.generic)
@@ -221,7 +222,7 @@ class Transactions:
         transactions: Iterable[Iterable[Label]] | Mapping[tuple[Label, ...], int],
         *,
         counts: npt.ArrayLike | None = None,
-        ids: Any = None,  # noqa: ANN401 - values in a row
+        ids: npt.ArrayLike | pa.Array | None = None,
     ) -> Transactions:
         """Make transactions from lists of item names.
 
@@ -250,11 +251,11 @@ class Transactions:
     @classmethod
     def from_matrix(
         cls,
-        matrix: Any,  # noqa: ANN401 - NumPy or SciPy
+        matrix: MatrixLike,
         items: Iterable[Label] | None = None,
         *,
         counts: npt.ArrayLike | None = None,
-        ids: Any = None,  # noqa: ANN401 - values in a row
+        ids: npt.ArrayLike | pa.Array | None = None,
     ) -> Transactions:
         """Make transactions from a 0/1 matrix (NumPy or SciPy sparse), a row for each transaction.
 
@@ -266,10 +267,10 @@ class Transactions:
     @classmethod
     def from_dataframe(
         cls,
-        frame: Any,  # noqa: ANN401 - pandas, polars, pyarrow
+        frame: FrameLike,
         *,
         counts: npt.ArrayLike | None = None,
-        ids: Any = None,  # noqa: ANN401 - values in a row
+        ids: npt.ArrayLike | pa.Array | None = None,
     ) -> Transactions:
         """Make transactions from a one-hot data frame (pandas, polars or pyarrow), a column for each item.
 
@@ -280,7 +281,7 @@ class Transactions:
     @classmethod
     def from_long(
         cls,
-        frame: Any,  # noqa: ANN401 - as above
+        frame: FrameLike,
         transaction: Label | Sequence[Label],
         item: Label,
         *,
@@ -348,7 +349,7 @@ class Transactions:
     @classmethod
     def from_table(
         cls,
-        frame: Any,  # noqa: ANN401 - as above
+        frame: FrameLike,
         *,
         columns: Iterable[str] | None = None,
         drop: Iterable[str] | None = None,
@@ -362,9 +363,9 @@ class Transactions:
         """Make transactions of a table with categories and numbers: a row each, and items ``column=value``.
 
         Categories, truth values, and numbers with at most ten different values keep their values. Other
-        numbers are cut into bins. Columns that tell nothing of more than a hundred rows are left out, unless
-        `columns` or `bins` names them, and `source` says so: those that number or name the rows, free text,
-        dates, and those with one value for all.
+        numbers are cut into bins. In a table of more than a hundred rows, columns that tell nothing are left
+        out, unless `columns` or `bins` names them: those that number or name the rows, free text, dates, and
+        those with one value for all. `source` says which.
 
         Parameters
         ----------
@@ -706,17 +707,27 @@ class Transactions:
             np.setdiff1d(np.arange(self.n_items, dtype=np.int32), self._items.codes(items))
         )
 
-    def align_items(self, items: Items | Iterable[Label]) -> Transactions:
+    def align_items(self, items: Items | Iterable[Label], *, drop_unknown: bool = False) -> Transactions:
         """Give the items the codes that they have in a list; items of the list that do not occur are added.
+
+        Parameters
+        ----------
+        items : Items or iterable of str or int
+            The list.
+        drop_unknown : bool, default False
+            Whether to leave items that are not in the list out of the transactions, which all stay.
 
         Raises
         ------
         UnknownItemError
-            If a transaction has an item that is not in the list.
+            If a transaction has an item that is not in the list, and is not to be left out.
         """
         wanted = items if isinstance(items, Items) else Items(items)
         if wanted == self._items:
             return self
+        if drop_unknown:
+            known = [name for name in self._items if name in wanted]
+            return self.select_items(known).align_items(wanted)
         used = np.flatnonzero(self.item_counts())
         new_code = np.full(self.n_items, -1, dtype=np.int32)
         new_code[used] = [wanted.code(self._items[int(code)]) for code in used]
@@ -758,9 +769,9 @@ class Transactions:
         )
 
     def weighted(self, counts: npt.ArrayLike) -> Transactions:
-        """Return the same rows, of which each stands for so many transactions; those of 0 are left out.
+        """Return the same rows with other multiplicities; rows with a 0 are left out.
 
-        Counts that rows have had do not count any more.
+        The new numbers replace the `multiplicities` that rows have had.
 
         Raises
         ------
@@ -856,6 +867,15 @@ class Transactions:
         arrays = (part.to_numpy(zero_copy_only=False) for part in parts)
         return {key: each_transaction(self, array) for key, array in zip(names, arrays, strict=True)}
 
+    def id_fields(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns of ids that have names, a value for each row; none if ids are one column."""
+        import pyarrow as pa
+
+        if self._ids is None or not pa.types.is_struct(self._ids.type):
+            return {}
+        parts = zip(self._ids.type, self._ids.flatten(), strict=True)
+        return {field.name: part.to_numpy(zero_copy_only=False) for field, part in parts}
+
     def to_arrow(self) -> pa.Table:
         """Return an Arrow table with a list of names for each transaction, in the column items."""
         import pyarrow as pa
@@ -914,7 +934,7 @@ class Transactions:
         return np.ones(self.n_rows, dtype=np.int64) if self._multiplicities is None else self._multiplicities
 
 
-def as_transactions(source: Any) -> Transactions:  # noqa: ANN401 - whatever users have
+def as_transactions(source: TransactionsLike) -> Transactions:
     """Return transactions as they are, or made from lists, a column of lists, a one-hot frame or a matrix.
 
     Raises
@@ -981,7 +1001,7 @@ def row_blocks(transactions: Transactions, n_rows: int) -> Iterator[Transactions
         )
 
 
-def as_ids(ids: Any, n_rows: int) -> pa.Array | None:  # noqa: ANN401 - any values in a row
+def as_ids(ids: npt.ArrayLike | pa.Array | None, n_rows: int) -> pa.Array | None:
     """Return ids as an Arrow array.
 
     Raises

@@ -25,7 +25,17 @@ ITEMS = (
 
 
 class BuyerType(NamedTuple):
-    """A reason to go shopping: how common it is, and how likely each of its items is to be bought."""
+    """A reason to go shopping: how common it is, and how likely each of its items is to be bought.
+
+    Attributes
+    ----------
+    name : str
+        What to call it.
+    weight : float
+        How common it is, beside the weights of the others.
+    items : dict
+        The probability of each item by its name.
+    """
 
     name: str
     weight: float
@@ -33,7 +43,17 @@ class BuyerType(NamedTuple):
 
 
 class PlantedRule(NamedTuple):
-    """A buyer who has all antecedents takes the consequent too, with this probability."""
+    """A buyer who has all antecedents takes the consequent too, with this probability.
+
+    Attributes
+    ----------
+    antecedents : tuple of str
+        The items that must be there.
+    consequent : str
+        The item that is added.
+    probability : float
+        How often it is added.
+    """
 
     antecedents: tuple[str, ...]
     consequent: str

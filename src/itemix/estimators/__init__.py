@@ -6,6 +6,7 @@ from itemix.estimators.bayesian import BayesianMixture, DirichletProcessMixture,
 from itemix.estimators.bernoulli import BernoulliMixture, IndependentModel
 from itemix.estimators.causes import MultipleCauseMixture
 from itemix.estimators.chow_liu import ChowLiuMixture, ChowLiuTree
+from itemix.estimators.latent import LatentTreeModel
 from itemix.estimators.maxent import MaxEntropyModel
 from itemix.estimators.summary import Summary, compare_components, summarise, surprises
 
@@ -16,6 +17,7 @@ __all__ = [
     "ChowLiuTree",
     "DirichletProcessMixture",
     "IndependentModel",
+    "LatentTreeModel",
     "MaxEntropyModel",
     "MultipleCauseMixture",
     "Summary",

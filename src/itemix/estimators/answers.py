@@ -26,14 +26,14 @@ from itemix.mining import query
 from itemix.models.base import Saved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
     from sklearn.base import BaseEstimator
 
-    from itemix._typing import Floats, TransactionsLike
+    from itemix._typing import Floats, MatrixLike, TransactionsLike
     from itemix.core import display
-    from itemix.core.items import Items
+    from itemix.core.items import Items, Label
     from itemix.core.itemsets import Itemsets
     from itemix.correction import Choice
     from itemix.fitted import ComponentsTable, FittedModel
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from itemix.models.base import Model, Names
     from itemix.models.corrected import CorrectedMixture
     from itemix.models.counts import Counts
+    from itemix.models.groups import GroupsTable, SimilarGroup
     from itemix.models.mixture import Mixture
     from itemix.models.posterior import Posterior
 
@@ -101,7 +102,7 @@ def read_input(
 
 
 def counted(transactions: Transactions, sample_weight: npt.ArrayLike | None) -> Transactions:
-    """Return transactions of which each counts as often as is said; None leaves them as they are.
+    """Return transactions with these weights; None leaves them as they are.
 
     Raises
     ------
@@ -125,7 +126,7 @@ def _check_features(estimator: BaseEstimator, X: TransactionsLike, *, reset: boo
         raise InvalidInputError(f"{error}; give the columns that the model was fitted to") from None
 
 
-def _lists_of_names(X: Any) -> Any:  # noqa: ANN401 - whatever users have
+def _lists_of_names(X: TransactionsLike) -> Sequence[Any] | None:
     """Return lists of names, also those of a data frame with one column; None for other data."""
     if hasattr(X, "columns"):
         return lists_of_frame(X)
@@ -139,7 +140,7 @@ class _NotNumbersError(InvalidInputError, TypeError):
     """A matrix holds something other than numbers; scikit-learn's checks ask for a TypeError."""
 
 
-def _as_matrix(X: TransactionsLike) -> Any:  # noqa: ANN401 - an array or a sparse matrix
+def _as_matrix(X: TransactionsLike) -> MatrixLike:
     """Return a matrix of numbers with at least a row and a column, or say what is wrong with it.
 
     The messages have the words that scikit-learn's own checks of estimators look for.
@@ -245,7 +246,7 @@ class Answers(Saved, ABC):
         Parameters
         ----------
         X : transactions in any form
-            The transactions.
+            The transactions. Items that the model does not know are left out.
         level : float, default 0.05
             The p value up to which it is told which items are unexpected or missing.
         n_simulated : int, default 10,000
@@ -253,9 +254,9 @@ class Answers(Saved, ABC):
         random_state : int, Generator or None, default 0
             The seed.
         """
-        return self._fitted().unusual(
-            self._transactions(X), level=level, n_simulated=n_simulated, random_state=random_state
-        )
+        names = _lists_of_names(X)
+        data = self._transactions(X) if names is None else Transactions.from_lists(names)
+        return self._fitted().unusual(data, level=level, n_simulated=n_simulated, random_state=random_state)
 
     def score_samples(self, X: TransactionsLike) -> Floats:
         """Return the log-probability of each transaction, shape (n_transactions,)."""
@@ -292,8 +293,26 @@ class Answers(Saved, ABC):
             bundle["text/html"] += fitted._repr_html_()
         return bundle
 
+    def group(self, label: Label | None) -> FittedModel:
+        """Return the model of one group, if it was fitted with groups: see `FittedModel.group`."""
+        return self._fitted().group(label)
+
+    def groups_table(self) -> GroupsTable:
+        """Return a row for each group, those with most transactions first; see `FittedModel.groups_table`."""
+        return self._fitted().groups_table()
+
+    def similar_groups(self, label: Label, n: int = 5) -> list[SimilarGroup]:
+        """Return the groups that depart from what is common most as one does; see `Groups.similar`."""
+        return self._fitted().similar_groups(label, n)
+
     def probability(
-        self, itemset: Names, *, absent: Names = (), given: Names = (), given_absent: Names = ()
+        self,
+        itemset: Names,
+        *,
+        absent: Names = (),
+        given: Names = (),
+        given_absent: Names = (),
+        group: Label | None = None,
     ) -> float:
         """Return the probability of an itemset.
 
@@ -305,9 +324,11 @@ class Answers(Saved, ABC):
             Items that are absent, as part of the same event.
         given, given_absent : names
             Items known to be present, and known to be absent: the probability is conditional on them.
+        group : str or int, optional
+            The probability in a transaction of this group, of a model that was fitted with groups.
         """
         condition = {"given": given, "given_absent": given_absent}
-        return float(self.model_.probabilities([itemset], absent=[absent], **condition)[0])
+        return float(self.group(group).model.probabilities([itemset], absent=[absent], **condition)[0])
 
     def probabilities(
         self,
@@ -316,9 +337,11 @@ class Answers(Saved, ABC):
         absent: Iterable[Names] | None = None,
         given: Names = (),
         given_absent: Names = (),
+        group: Label | None = None,
     ) -> Floats:
         """Return the probabilities of many itemsets, shape (n,); see `Model.probabilities`."""
-        return self.model_.probabilities(itemsets, absent=absent, given=given, given_absent=given_absent)
+        model = self.group(group).model
+        return model.probabilities(itemsets, absent=absent, given=given, given_absent=given_absent)
 
     def lift(self, itemset: Names) -> float:
         """Return the probability of an itemset over that of its items if they were independent."""
@@ -335,7 +358,13 @@ class Answers(Saved, ABC):
         return query.dependencies(self.model_, n, sign=sign, items=items)
 
     def recommend(
-        self, basket: Names, n: int = 5, *, absent: Names = (), complete: bool = True
+        self,
+        basket: Names,
+        n: int = 5,
+        *,
+        absent: Names = (),
+        complete: bool = True,
+        group: Label | None = None,
     ) -> list[query.Recommendation]:
         """Return the n most probable items that a basket does not hold yet; see `itemix.mining.query`.
 
@@ -349,8 +378,10 @@ class Answers(Saved, ABC):
             Items that are not wanted.
         complete : bool
             Whether the basket holds nothing else; otherwise items that are not named count as unknown.
+        group : str or int, optional
+            Whose basket it is, of a model that was fitted with groups.
         """
-        return self._fitted().recommend(basket, n, absent=absent, complete=complete)
+        return self.group(group).recommend(basket, n, absent=absent, complete=complete)
 
     def recommend_many(
         self,
@@ -359,13 +390,14 @@ class Answers(Saved, ABC):
         *,
         complete: bool = True,
         progress: bool = False,
+        group: Label | None = None,
     ) -> query.ManyOffers:
         """Return the codes and probabilities of the n best items for many baskets, shape (m, n) each.
 
         What is returned also has the ids of the baskets, and ``to_pandas()``.
-        `progress` says whether to show how far it is.
+        `progress` says whether to show how far it is, `group` whose baskets all of them are.
         """
-        return self._fitted().recommend_many(baskets, n, complete=complete, progress=progress)
+        return self.group(group).recommend_many(baskets, n, complete=complete, progress=progress)
 
 
 class Climb:
@@ -385,7 +417,7 @@ class ComponentAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Answer
     n_components_: Learned[int]
 
     def components_table(self, n_items: int = 6) -> ComponentsTable:
-        """Return a row for each component, the largest first: share, size, mean basket, and what tells it.
+        """Return a row for each component, the largest first: share, size, mean basket, and typical items.
 
         Parameters
         ----------
@@ -455,6 +487,7 @@ class ErrorAnswers(Answers):
         given_absent: Names = (),
         level: float = 0.9,
         n_transactions: int | None = None,
+        group: Label | None = None,
     ) -> credible.Interval:
         """Return the probability of an itemset with its credible interval; see `probability`.
 
@@ -466,9 +499,11 @@ class ErrorAnswers(Answers):
             The probability inside the interval.
         n_transactions : int, optional
             Give the interval of the frequency in this many new transactions instead.
+        group : str or int, optional
+            The probability in a transaction of this group, of a model that was fitted with groups.
         """
         return credible.interval(
-            self._fitted().require_error_source(),
+            self.group(group).require_error_source(),
             itemset,
             absent=absent,
             given=given,
@@ -486,10 +521,11 @@ class ErrorAnswers(Answers):
         given_absent: Names = (),
         level: float = 0.9,
         n_transactions: int | None = None,
+        group: Label | None = None,
     ) -> tuple[Floats, Floats, Floats]:
         """Return the probabilities of many itemsets, and the lower and upper ends of their intervals."""
         return credible.intervals(
-            self._fitted().require_error_source(),
+            self.group(group).require_error_source(),
             itemsets,
             absent=absent,
             given=given,
@@ -539,7 +575,8 @@ class MixtureAnswers(Climb, ErrorAnswers, ComponentAnswers):
         labels = self._fitted().component_labels
         return self.mixture_.labels(self._transactions(X), component_labels=labels)
 
-    def explain(self, basket: Names, n: int = 5, *, partial: bool = False) -> query.Explanation:
+    def explain(
+        self, basket: Names, n: int = 5, *, partial: bool = False, group: Label | None = None
+    ) -> query.Explanation:
         """Return the component that explains a basket best, and the items that speak most for it."""
-        labels = self._fitted().component_labels
-        return query.explain(self.mixture_, basket, n, partial=partial, component_labels=labels)
+        return self.group(group).explain(basket, n, partial=partial)

@@ -28,6 +28,7 @@ from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators.answers import Answers, Learned, MixtureAnswers, counted, read_input
 from itemix.fitted import USED, FittedModel, Training
 from itemix.inference import METHODS
+from itemix.inference.groups import group_codes, learn_groups
 from itemix.inference.loop import Callback, Settings, run, shown_progress, tell_stage
 from itemix.inference.priors import DataTotals
 from itemix.inference.selection import COMPONENTS, select_components
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from itemix._typing import TransactionsLike
     from itemix.core.transactions import Transactions
+    from itemix.inference.groups import GroupCodes, GroupsLike
     from itemix.inference.loop import Fitted, Report, Run, Seed
     from itemix.inference.selection import Scores, Selection
     from itemix.inference.start import Init
@@ -254,10 +256,10 @@ class ModelEstimator(Answers, DensityMixin, BaseEstimator):  # type: ignore[misc
         return tags
 
 
+# With this many transactions, half the chains are enough to find out what a model of them is worth.
+_ENOUGH = 2_000
 # The weight of a batch is its share of all transactions so far, to this power: t^-0.7 for the t-th of equal
 # batches. Hoffman et al. (2013) ask for a power between 0.5 and 1.
-# So many transactions tell with half the chains, too, what a model of them is worth.
-_ENOUGH = 2_000
 _FORGETTING = 0.7
 
 
@@ -307,6 +309,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         callbacks: Sequence[Callback] = (),
         progress: bool = False,
         sample_weight: npt.ArrayLike | None = None,
+        groups: GroupsLike | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -325,6 +328,11 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         sample_weight : array of int, shape (n_transactions,), optional
             How many transactions each one stands for: whole numbers, of which 0 leaves one out. Fractions are
             refused.
+        groups : array of labels, shape (n_rows,), or str, optional
+            The customer, store or month of each transaction, those of a group in the order in which they
+            came; or the column of ids that says so (see `Transactions.ids`). A missing label is no group. The
+            model then knows what each group has of its own: see `group`. It takes transactions in memory,
+            without `sample_weight` and without a correction.
 
         Notes
         -----
@@ -334,11 +342,14 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         KeyboardInterrupt.
         """
         check_correction(self.correction)
+        if groups is not None:
+            self._refuse_beside_groups(X, sample_weight)
         transactions: Any  # or Partitions, which the loop takes too
         if isinstance(X, Chunks | Partitions):
             transactions = self._in_parts(X, sample_weight)
         else:
             transactions = counted(read_input(self, X), sample_weight)
+        grouped = None if groups is None else group_codes(groups, transactions)
         quiet = not check_flag("progress", progress)
         with (
             interruptible(),
@@ -351,11 +362,37 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
             self._keep(self._finished(loop(callbacks=observers), selection))
             del loop  # and all that it holds of the data
             warn_of_fit(self, self._training)
-            if selection is None:
+            if selection is None and grouped is None:  # kinds of groups are what is looked for then
                 self._warn_of_one_kind()
+            if grouped is not None and not self._training.interrupted:
+                self._learn_groups(transactions, grouped, workers, observers)
             if self.correction is not None and not self._training.interrupted:
                 self.fitted_ = with_correction(self, self.fitted_, transactions, self._refitted, observers)
         return self
+
+    def _refuse_beside_groups(self, X: object, sample_weight: object) -> None:
+        """Raise InvalidInputError for what a fit with groups cannot have."""
+        if isinstance(X, Chunks | Partitions):
+            wanted, got = "transactions in memory", "some in parts"
+        elif sample_weight is not None:
+            wanted, got = "sample_weight=None", "weights"
+        elif self.correction is not None:
+            wanted, got = "correction=None", f"correction={self.correction!r}"
+        else:
+            return
+        raise InvalidInputError(f"expected {wanted} for a fit with groups, got {got}; leave one of them out")
+
+    def _learn_groups(
+        self, transactions: Transactions, grouped: GroupCodes, workers: Workers, callbacks: Sequence[Callback]
+    ) -> None:
+        """Learn what groups have of their own, and keep it; not if Ctrl-C comes before that."""
+        tell_stage(callbacks, f"learning what {plural(len(grouped.labels), 'group')} have of their own")
+        try:
+            found = learn_groups(self.mixture_, transactions, grouped, workers)
+        except KeyboardInterrupt:
+            warn(f"the groups of {type(self).__name__} were interrupted; the model is kept without them")
+            return
+        self.fitted_ = replace(self.fitted_, groups=found)
 
     def _in_parts(self, X: Chunks | Partitions, sample_weight: npt.ArrayLike | None) -> Partitions:
         """Return data in parts, if that is what this fit can take.
@@ -470,6 +507,11 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
                 f"expected correction=None for data in batches, got {self.correction!r}; correct the mixture "
                 "when all of it has been seen, with itemix.correction.correct(model.mixture_, batches, 100)"
             )
+        if hasattr(self, "fitted_") and self.fitted_.groups is not None:
+            raise InvalidInputError(
+                "expected a model without groups for data in batches, got one with groups; fit it without "
+                "them, or fit all of the data at once"
+            )
         if not hasattr(self, "mixture_"):
             with warnings.catch_warnings():  # later batches may hold other kinds
                 warnings.filterwarnings("ignore", "one of .* components holds", ConvergenceWarning)
@@ -554,8 +596,8 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         """Fit a copy to a part of the data, for the correction.
 
         Half the restarts or chains, and half the samples of each, are enough to tell what the model is worth:
-        fits of four chains to two halves of the data take half as long then as the fit itself. Of few
-        transactions they are not, and take no time anyway.
+        fits of four chains to two halves of the data then take half as long as the fit itself. Few
+        transactions need all of them, but are quickly fitted anyway.
         """
         changes: dict[str, Any] = {}
         if transactions.n_transactions >= _ENOUGH:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from itemix._runtime import Workers
     from itemix._typing import TransactionsLike
+    from itemix.inference.groups import GroupsLike
     from itemix.inference.loop import Callback, Run, Seed
     from itemix.inference.priors import Hyperparameter
     from itemix.inference.selection import Selection
@@ -115,7 +116,7 @@ converged_ : bool
     Whether it converged.
 lower_bound_ : float
     The evidence lower bound, or the joint log-probability of labels and data, a transaction.
-lower_bounds_ : array, shape (n_iter_,)
+lower_bounds_ : array, shape (n_iter,)
     The same for each iteration.
 n_batches_ : int
     How many batches `partial_fit` has taken in; 1 after a fit.
@@ -462,7 +463,7 @@ class DirichletProcessMixture(_Bayesian):
         return base.check_components(self.n_components, transactions.n_transactions), None
 
 
-# So many items in all transactions are sampled within a minute or two; more are sampled in part first.
+# Data with this many items in all is sampled within a minute or two; of more, a part is sampled first.
 _MOST_SAMPLED = 600_000
 _FIRST_SAMPLED = 25_000
 # Samples of several chains average better than several of one. Learned strengths of the prior predict better.
@@ -482,13 +483,14 @@ def fit(
     n_jobs: int | None = -1,
     progress: bool = True,
     sample_weight: npt.ArrayLike | None = None,
+    groups: GroupsLike | None = None,
 ) -> DirichletProcessMixture:
     """Fit the recommended model, with everything chosen well: the front door.
 
     A Dirichlet process mixture finds the number of its components and learns its prior, by Gibbs sampling. It
     is corrected by the transactions as far as held-out data says that they know better, and learns to
-    recommend. Of large data a part is sampled first, and all of it goes on from there. `itemix fit` does the
-    same on the command line. The classes have the models and priors of the paper by default.
+    recommend. If the data is large, a part of it is sampled first, and all of it goes on from there. `itemix
+    fit` does the same on the command line. The classes have the models and priors of the paper by default.
 
     Parameters
     ----------
@@ -506,6 +508,9 @@ def fit(
     sample_weight : array of int, optional
         How many transactions each one stands for: whole numbers; fractions are refused. Those of 0 are left
         out.
+    groups : array of labels, or str, optional
+        The customer, store or month of each transaction, or the column of ids that says so: see
+        `DirichletProcessMixture.fit`. Such a model has no correction.
 
     Returns
     -------
@@ -528,8 +533,13 @@ def fit(
     from itemix.io.read import transactions_of
 
     quiet = not check_flag("progress", progress)
-    model = DirichletProcessMixture(correction="auto", random_state=random_state, n_jobs=n_jobs)
+    correction = "auto" if groups is None else None
+    model = DirichletProcessMixture(correction=correction, random_state=random_state, n_jobs=n_jobs)
     if isinstance(data, Chunks | Partitions):
+        if groups is not None:
+            raise InvalidInputError(
+                "expected transactions in memory for a fit with groups, got some in parts; leave groups out"
+            )
         if sample_weight is not None:
             raise InvalidInputError(
                 "expected sample_weight=None for transactions in parts, got weights; give the parts counts"
@@ -539,27 +549,32 @@ def fit(
             with shown_progress("fit", parts.n_transactions, quiet=quiet) as callbacks:
                 return _fit_where_it_lies(model, parts, callbacks)
         data = Transactions.concatenate(list(parts))
+    if groups is not None and sample_weight is not None:
+        raise InvalidInputError(
+            "expected sample_weight=None for a fit with groups, got weights; leave one out"
+        )
     transactions = counted(transactions_of(data), sample_weight)
     if not quiet:
-        sys.stderr.write(f"itemix.fit: {recommendation(transactions)}\n")
+        sys.stderr.write(f"itemix.fit: {recommendation(transactions, groups)}\n")
     with shown_progress("fit", transactions.n_transactions, quiet=quiet) as callbacks:
-        return fit_as_recommended(model, transactions, callbacks)
+        return fit_as_recommended(model, transactions, callbacks, groups)
 
 
-def recommendation(transactions: Transactions) -> str:
+def recommendation(transactions: Transactions, groups: GroupsLike | None = None) -> str:
     """Say what is chosen for data of this size, and why."""
     size = f"{transactions.n_transactions:,} transactions of {transactions.n_items:,} items"
     how = "sampled by four chains"
     if _is_large(transactions):
         how = f"too many to sample at once: {_FIRST_SAMPLED:,} are sampled first, and all go on from there"
-    return (
-        "a Dirichlet process mixture by Gibbs sampling, its prior learned, corrected by the transactions; "
-        f"{size}, {how}"
-    )
+    besides = "corrected by the transactions" if groups is None else "with what groups have of their own"
+    return f"a Dirichlet process mixture by Gibbs sampling, its prior learned, {besides}; {size}, {how}"
 
 
 def fit_as_recommended(
-    model: DirichletProcessMixture, transactions: Transactions, callbacks: Sequence[Callback]
+    model: DirichletProcessMixture,
+    transactions: Transactions,
+    callbacks: Sequence[Callback],
+    groups: GroupsLike | None = None,
 ) -> DirichletProcessMixture:
     """Set the parameters of a model that suit the data, and fit it; see `fit`."""
     model.set_params(**_RECOMMENDED)
@@ -574,7 +589,7 @@ def fit_as_recommended(
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 first = clone(model).set_params(n_init=1, correction=None).fit(part, callbacks=callbacks)
             model.set_params(init=first.mixture_, **_GOING_ON)
-        model.fit(transactions, callbacks=callbacks)
+        model.fit(transactions, callbacks=callbacks, groups=groups)
         if not model._training.interrupted:  # noqa: SLF001 - of this module
             _learn_to_recommend(model, transactions, callbacks)
     model.set_params(init=None, **_RECOMMENDED)

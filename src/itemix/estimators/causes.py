@@ -74,7 +74,7 @@ class MultipleCauseMixture(Climb, ErrorAnswers, ComponentAnswers, ModelEstimator
         Whether it converged.
     lower_bound_ : float
         The mean log-posterior of a transaction, before the last step.
-    lower_bounds_ : array, shape (n_iter_,)
+    lower_bounds_ : array, shape (n_iter,)
         The same for each step.
     selection_ : Selection
         How the number of causes was chosen, if it was.

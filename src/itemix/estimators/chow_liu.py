@@ -169,7 +169,7 @@ class ChowLiuMixture(Climb, ComponentAnswers, _TreeEstimator):
         Whether it converged.
     lower_bound_ : float
         The mean log-posterior of a transaction, before the last iteration.
-    lower_bounds_ : array, shape (n_iter_,)
+    lower_bounds_ : array, shape (n_iter,)
         The same for each iteration.
     selection_ : Selection
         How the number of components was chosen, if it was.

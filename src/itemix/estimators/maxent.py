@@ -12,9 +12,9 @@ from itemix.estimators import base
 from itemix.estimators.answers import Learned
 from itemix.estimators.base import ModelEstimator
 from itemix.fitted import FittedModel, Training
+from itemix.mining.counts import count
 from itemix.mining.mine import mine
 from itemix.mining.model import joins
-from itemix.mining.passes import count
 from itemix.models.maxent import MaxEntropy
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from sklearn.exceptions import ConvergenceWarning
 from itemix._checks import as_generator, check_choice, check_whole
 from itemix._runtime import interruptible, still_wanted
 from itemix.core.display import joined, plural
-from itemix.core.results import ColumnResult
 from itemix.core.sets import Sets
 from itemix.core.tables import TableColumns
 from itemix.core.transactions import Transactions, as_transactions
@@ -29,6 +28,7 @@ from itemix.mining.comparison import aligned_pair, compare_shares, groups_of
 from itemix.mining.measures import ADJUSTMENTS
 from itemix.mining.search import min_count
 from itemix.mining.surprise import (
+    Counted,
     aligned,
     candidates,
     check_false_share,
@@ -37,15 +37,16 @@ from itemix.mining.surprise import (
     p_and_q_values,
     tails,
     tested,
+    unknown_in_title,
 )
-from itemix.models.base import Model
+from itemix.models.base import Model, require_same_items
 from itemix.models.maxent import TiltedMixture
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from itemix._typing import Floats, Ints, ModelLike, TransactionsLike
+    from itemix._typing import Floats, ModelLike, TransactionsLike
     from itemix.inference.loop import Seed
     from itemix.mining.comparison import ComponentShifts
     from itemix.mining.intervals import ErrorSource
@@ -59,7 +60,7 @@ _FEWEST = 2
 _ITEMS_TOLD = 4
 
 
-class Summary(ColumnResult):
+class Summary(Counted):
     """Itemsets that explain data, in the order in which they were taken: an immutable, columnar value.
 
     What is expected of a set is what the model expects once it knows the sets before it. `to_pandas` and the
@@ -81,49 +82,9 @@ class Summary(ColumnResult):
     __slots__ = ()
 
     @property
-    def sets(self) -> Sets:
-        """The itemsets."""
-        return self._columns.sets("itemsets")
-
-    @property
-    def count(self) -> Ints:
-        """The number of transactions that hold each set, shape (n,)."""
-        return self._columns.numbers("count")
-
-    @property
-    def support(self) -> Floats:
-        """The fraction of transactions that hold each set, shape (n,)."""
-        return self._columns.numbers("support")
-
-    @property
-    def expected(self) -> Floats:
-        """The support that is expected if the sets before are known, shape (n,)."""
-        return self._columns.numbers("expected")
-
-    @property
-    def ratio(self) -> Floats:
-        """How many times as frequent as expected each set is, shape (n,)."""
-        return self._columns.numbers("ratio")
-
-    @property
-    def p_value(self) -> Floats:
-        """The chance of a count so far from what is expected, shape (n,)."""
-        return self._columns.numbers("p_value")
-
-    @property
-    def q_value(self) -> Floats:
-        """The p value adjusted for all sets that were tested with it, shape (n,)."""
-        return self._columns.numbers("q_value")
-
-    @property
     def gain(self) -> Floats:
         """By how much the log-likelihood of all transactions rises with each set, shape (n,)."""
         return self._columns.numbers("gain")
-
-    @property
-    def n_transactions(self) -> int:
-        """The number of transactions."""
-        return int(self._columns.facts["n_transactions"])
 
     @property
     def is_complete(self) -> bool:
@@ -133,12 +94,12 @@ class Summary(ColumnResult):
     def _title(self) -> str:
         rest = "nothing else contradicts" if self.is_complete else "more would follow"
         what = f"Summary: {plural(len(self), 'itemset')} of {plural(self.n_transactions, 'transaction')}"
-        return joined([what, rest])
+        return joined([what, rest, unknown_in_title(self._columns.facts.get("n_unknown", 0))])
 
 
 @interruptible()
 def surprises(
-    model: ModelLike | TransactionsLike,
+    model: ModelLike | Sequence[ModelLike] | TransactionsLike,
     data: TransactionsLike | None = None,
     *,
     min_support: float = 0.01,
@@ -160,13 +121,14 @@ def surprises(
 
     Parameters
     ----------
-    model : fitted estimator, FittedModel, or transactions
+    model : fitted estimator, FittedModel, a list of them, or transactions
         A model with a posterior, or one that is corrected. Its mixture is tested, without the correction, by
-        which it would know the sets of its training data by heart. If this is transactions, and there is no
-        `data`, they are divided at random: a Dirichlet process mixture is fitted to one half, and tested on
-        the other.
+        which it would know the sets of its training data by heart. Several models, fitted to the same data
+        from other seeds, are tested as one: what they do not agree on is uncertain, too, and there are fewer
+        false finds. If this is transactions, and there is no `data`, they are divided at random: a Dirichlet
+        process mixture is fitted to one half, and tested on the other.
     data : Transactions, data frame, matrix or list of lists, optional
-        Transactions that the model was not fitted to.
+        Transactions that the model was not fitted to. Items that it does not know are left out of them.
     min_support : float or int, default 0.01
         The threshold, as in `itemix.mine`, in the data that is tested.
     level : float, default 0.05
@@ -193,8 +155,8 @@ def surprises(
     Raises
     ------
     InvalidInputError
-        If the model has no posterior, the data is what it was fitted to, has other items or fewer than two
-        transactions, or an option has no meaning.
+        If the model has no posterior, the data is what it was fitted to, has mostly other items or fewer than
+        two transactions, or an option has no meaning.
 
     Examples
     --------
@@ -207,57 +169,87 @@ def surprises(
     True
     """
     level, side, adjust = check_test(level, side, adjust)
-    is_divided = data is None
+    is_divided, n_unknown = data is None, 0
     if data is None:
-        fitted, tested_on = _divided(model, random_state, n_jobs, progress)
+        several: Sequence[FittedModel]
+        several, tested_on = _divided(model, random_state, n_jobs, progress)
     else:
-        fitted = FittedModel.of(model)
-        tested_on = tested_data(fitted, data)
-    mixture, source = beliefs(fitted)
+        several = _models_of(model)
+        tested_on, n_unknown = tested_data(several, data)
+    mixture, source = beliefs(*several)
     bounds: Any = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
     n = tested_on.n_transactions
     found = candidates(mixture, source, tested_on, min_count(min_support, n), side, **bounds)
-    facts = {"n_fitted": fitted.n_transactions, "is_divided": is_divided}
+    facts = {"n_fitted": several[0].n_transactions, "is_divided": is_divided, "n_unknown": n_unknown}
     return tested(found, n, level=level, side=side, adjust=adjust, facts=facts)
 
 
-def beliefs(fitted: FittedModel) -> tuple[Model, ErrorSource]:
-    """Return what a model expects, and how sure it is: its mixture, or its correction if it has no posterior.
+def beliefs(*several: FittedModel) -> tuple[Model, ErrorSource]:
+    """Return what models expect together, and how sure they are.
+
+    That is the average of their mixtures and all of their posteriors. A single one without a posterior
+    believes its correction.
 
     Raises
     ------
     InvalidInputError
-        If it knows nothing of its error.
+        If one knows nothing of its error, or several have no posterior.
     """
-    if fitted.n_posteriors:
-        return fitted.of_itemsets, fitted.posteriors_of_itemsets
-    return fitted.model, fitted.require_error_source()
+    for fitted in several:
+        fitted.require_error_source()
+    if len(several) == 1 and not several[0].n_posteriors:
+        return several[0].model, several[0].error_source
+    if len(several) == 1:
+        return several[0].of_itemsets, several[0].posteriors_of_itemsets
+    mixtures = []
+    for fitted in several:
+        mixture = fitted.of_itemsets
+        if not (fitted.n_posteriors and isinstance(mixture, Mixture)):
+            raise InvalidInputError(
+                f"expected mixtures with a posterior each, got {fitted.kind}; leave out that one"
+            )
+        require_same_items(several[0].value.items, mixture.items)
+        mixtures.append(mixture)
+    return Mixture.stack(mixtures), tuple(p for fitted in several for p in fitted.posteriors_of_itemsets)
 
 
-def tested_data(fitted: FittedModel, data: TransactionsLike) -> Transactions:
-    """Return the data to test a model on, over the model's items.
+def _models_of(source: ModelLike | Sequence[ModelLike] | TransactionsLike) -> list[FittedModel]:
+    """Return one model, or several."""
+    return [FittedModel.of(one) for one in (source if _are_models(source) else [source])]
+
+
+def _are_models(source: object) -> bool:
+    """Whether this is a list of models; transactions are lists, too."""
+    return isinstance(source, list | tuple) and len(source) > 0 and all(map(_is_model, source))
+
+
+def _is_model(source: object) -> bool:
+    return hasattr(source, "fit") or isinstance(source, Model | FittedModel)
+
+
+def tested_data(several: Sequence[FittedModel], data: TransactionsLike) -> tuple[Transactions, int]:
+    """Return the data to test models on, over their items, and how many others were left out.
 
     Raises
     ------
     InvalidInputError
-        If it has other items or fewer than two transactions, or is what the model was fitted to.
+        If it has mostly other items or fewer than two transactions, or is what a model was fitted to.
     """
-    fitted.require_error_source()
-    transactions = aligned(data, fitted.value.items)
+    mixture, source = beliefs(*several)
+    transactions, n_unknown = aligned(data, mixture.items)
     _require_enough(transactions, _FEWEST)
-    if _is_training(fitted, transactions):
+    if any(_is_training(fitted, transactions) for fitted in several):
         raise InvalidInputError(
             "expected data that the model was not fitted to, got its "
             f"{transactions.n_transactions:,} training transactions; leave the model out, and one half is "
             "fitted and the other one tested"
         )
-    mixture, source = beliefs(fitted)
     if fit_too_well(mixture.items, source, transactions):
         raise InvalidInputError(
             "expected data that the model was not fitted to, got data in which its items are as frequent as "
             "it expects, closer than chance allows; pass transactions that are not in its training data"
         )
-    return transactions
+    return transactions, n_unknown
 
 
 def _require_enough(data: Transactions, least: int) -> None:
@@ -281,9 +273,9 @@ def _is_training(fitted: FittedModel, data: Transactions) -> bool:
 
 def _divided(
     source: ModelLike | TransactionsLike, random_state: Seed, n_jobs: int | None, progress: bool
-) -> tuple[FittedModel, Transactions]:
-    """Return a model of one half of transactions, and the other half."""
-    if hasattr(source, "fit") or isinstance(source, Model | FittedModel):
+) -> tuple[list[FittedModel], Transactions]:
+    """Return models of one half of transactions, and the other half."""
+    if _is_model(source) or _are_models(source):
         raise InvalidInputError(
             "expected transactions to test the model on, got none; try itemix.surprises(model, data), with "
             "data that it was not fitted to"
@@ -292,7 +284,7 @@ def _divided(
     _require_enough(transactions, 2 * _FEWEST)
     rng = as_generator(random_state)
     halves = transactions.split(0.5, random_state=rng)
-    return fit_to_test(halves[0], rng, n_jobs, progress), halves[1]
+    return [fit_to_test(halves[0], rng, n_jobs, progress)], halves[1]
 
 
 def fit_to_test(
@@ -458,6 +450,7 @@ def summarise(
     """
     check_whole("n", n, 20, least=1)
     level, side, adjust = check_test(level, side, adjust)
+    n_unknown = 0
     if model is None:
         transactions = as_transactions(data)
         _require_enough(transactions, _FEWEST)
@@ -465,7 +458,7 @@ def summarise(
         fitted = BayesianMixture(1).fit(transactions).fitted_
     else:
         fitted = FittedModel.of(model)
-        transactions = tested_data(fitted, data)
+        transactions, n_unknown = tested_data([fitted], data)
     mixture, source = beliefs(fitted)
     if not isinstance(mixture, Mixture):
         raise InvalidInputError(
@@ -475,7 +468,7 @@ def summarise(
     bounds: Any = {"min_len": min_len, "max_len": max_len, "n_jobs": n_jobs}
     least = min_count(min_support, transactions.n_transactions)
     found = candidates(mixture, source, transactions, least, side, **bounds)
-    facts = {"level": level, "side": side, "adjust": adjust}
+    facts = {"level": level, "side": side, "adjust": adjust, "n_unknown": n_unknown}
     return _summary(mixture, found, transactions, n, facts)
 
 

@@ -18,15 +18,13 @@ from itemix._runtime import progress_of
 from itemix.core import display
 from itemix.core.display import format_name, format_percent, format_set, plural
 from itemix.core.itemsets import Itemsets
-from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
 from itemix.evaluation.recommendations import RecommendationEvaluation, evaluate_recommendations
 from itemix.io.chunks import Chunks
 from itemix.io.partitions import Partitions, partitions
-from itemix.kernels import lattice
+from itemix.mining.counts import count
 from itemix.mining.mine import mine
-from itemix.mining.passes import count
 from itemix.mining.rules import Supports
 from itemix.mining.search import as_fraction, min_count
 from itemix.models.base import as_model
@@ -36,8 +34,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from itemix._typing import Floats
+    from itemix._typing import Floats, ModelLike, TransactionsLike
     from itemix.core.items import Items
+    from itemix.core.sets import Sets
     from itemix.models.base import Model
 
 __all__ = [
@@ -317,7 +316,7 @@ class Prediction(NamedTuple):
 
 
 def predict(
-    source: Any,  # noqa: ANN401 - itemsets, data or any model
+    source: ModelLike | TransactionsLike | Itemsets,
     min_support: float,
     train: Transactions | Partitions | None,
     n_jobs: int | None,
@@ -359,29 +358,9 @@ def predict(
     )
 
 
-def find(sets: Sets, family: Sets) -> npt.NDArray[np.int64]:
-    """Return the position of each set in a family, -1 for none; items are matched by name."""
-    known, translated = _translate(sets, family.items)
-    position = np.full(len(sets), -1, dtype=np.int64)
-    position[known] = family.find(translated)
-    return position
-
-
-def _translate(sets: Sets, items: Items) -> tuple[npt.NDArray[np.int64], Sets]:
-    """Return the positions of the sets that other items can name, and these sets in the codes of those."""
-    if sets.items == items:
-        return np.arange(len(sets)), sets
-    used = np.unique(sets.codes)
-    code_in = np.full(len(sets.items), -1, dtype=np.int32)
-    code_in[used] = [items.code(name) if name in items else -1 for name in sets.items.names(used)]
-    known = np.flatnonzero(lattice.count_members(sets.offsets, sets.codes, code_in < 0) == 0)
-    kept = sets.take(known)
-    return known, Sets(kept.offsets, code_in[kept.codes], items, check=False)
-
-
 def _by_model(model: Model, min_support: float, n_jobs: int | None) -> Prediction:
     def support_of(sets: Sets) -> Floats:
-        known, asked = _translate(sets, model.items)
+        known, asked = sets.translated(model.items)
         support = np.zeros(len(sets))
         support[known] = model.probabilities_of_codes(asked.offsets, asked.codes)
         return support
@@ -407,7 +386,7 @@ def _by_itemsets(
     frequent = itemsets if len(frequent) == len(itemsets) else frequent
 
     def support_of(sets: Sets) -> Floats:
-        position = find(sets, itemsets.sets)
+        position = itemsets.sets.find(sets)
         is_found = position >= 0
         support = np.zeros(len(sets))
         support[is_found] = itemsets.support[position[is_found]]
@@ -443,7 +422,7 @@ def _refuse_unknown(itemsets: Itemsets, missing: Sets) -> None:
     """Refuse sets whose support is not known; those with an item that was never seen have support zero."""
     if itemsets.target == "all":
         # All frequent itemsets come with all items of their data.
-        _, missing = _translate(missing, itemsets.items)
+        _, missing = missing.translated(itemsets.items)
     if len(missing):
         raise InvalidInputError(
             f"expected the supports of all true itemsets, got itemsets that lack {len(missing):,} of them, "
@@ -454,22 +433,22 @@ def _refuse_unknown(itemsets: Itemsets, missing: Sets) -> None:
 
 def _counted(sets: Sets, data: Transactions | Partitions) -> Floats:
     """Return the supports of sets in the data, 0 for those with an item that it does not have."""
-    known, translated = _translate(sets, data.items)
+    known, translated = sets.translated(data.items)
     support = np.zeros(len(sets))
     support[known] = count(translated, data) / data.n_transactions
     return support
 
 
-def _one_or_parts(data: Any) -> Transactions | Partitions:  # noqa: ANN401 - transactions in any form
+def _one_or_parts(data: TransactionsLike) -> Transactions | Partitions:
     return partitions(data) if isinstance(data, Chunks | Partitions) else as_transactions(data)
 
 
 def evaluate(
-    model: Any,  # noqa: ANN401 - a model of any kind, itemsets or transactions
-    test: Any,  # noqa: ANN401 - transactions in any form
+    model: ModelLike | TransactionsLike | Itemsets,
+    test: TransactionsLike,
     min_support: float,
     *,
-    train: Any = None,  # noqa: ANN401 - as above
+    train: TransactionsLike | None = None,
     n_jobs: int | None = -1,
     progress: bool = False,
 ) -> Evaluation:
@@ -594,7 +573,7 @@ def _predicted_supports(truth: Itemsets, prediction: Prediction) -> tuple[Floats
             f"expected items in the test set that the prediction knows, got none of them, such as "
             f"{format_name(truth.items[0])}; give both the same item names"
         )
-    position = find(truth.sets, frequent.sets)
+    position = frequent.sets.find(truth.sets)
     is_found = position >= 0
     support = np.empty(len(truth))
     support[is_found] = frequent.support[position[is_found]]

@@ -14,10 +14,10 @@ from itemix.core import display
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError
 from itemix.fitted import FittedModel
+from itemix.inference.affinity import Cases, choose_ridge, frequent_items, regression
 from itemix.mining.query import best_columns
 from itemix.mining.recommend import Recommendations
 from itemix.mining.ruleset import Rules
-from itemix.models.affinity import Cases, choose_ridge, frequent_items, regression
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from scipy import sparse
 
-    from itemix._typing import Codes, Floats, TransactionsLike
+    from itemix._typing import Codes, Floats, ModelLike, TransactionsLike
     from itemix.core.items import Items
 
     Recommender = Callable[[Transactions, int], Codes]
 
-# Sizes of baskets, what was left out included: the least of each group.
+# The smallest baskets of each group of sizes; what was left out counts.
 _GROUPS = (2, 3, 5, 10, 20)
 _CELLS_AT_A_TIME = 4_000_000
 
@@ -159,7 +159,7 @@ class RecommendationEvaluation(Immutable):
 
 
 def evaluate_recommendations(
-    model: Any,  # noqa: ANN401 - a model of any kind, or rules
+    model: ModelLike | Rules,
     test: TransactionsLike,
     *,
     k: int = 10,
@@ -170,7 +170,7 @@ def evaluate_recommendations(
     """Evaluate how often recommendations for unseen baskets name an item that was left out of them.
 
     One item is left out of a basket, and the rest is what the recommender sees. All items of a basket are
-    left out in turn, or so many at random; the basket counts as their mean. Baskets of one item are passed
+    left out in turn, or some at random; the basket counts as their mean. Baskets of one item are passed
     over. Items are matched by name: a left-out item that the recommender does not know is never found.
 
     Parameters
@@ -222,7 +222,7 @@ def evaluate_recommendations(
     shown, left_out = _translated(cases, baskets.items, items)
     recommenders = {name: recommender}
     if train is not None:
-        known = _with_items(as_transactions(train), items)
+        known = as_transactions(train).align_items(items, drop_unknown=True)
         recommenders |= {"ease": _ease(known, rng), "popularity": _popular(known)}
     rows: list[RankingScore] = []
     for label, recommend in recommenders.items():
@@ -231,7 +231,7 @@ def evaluate_recommendations(
     return RecommendationEvaluation(k, len(np.unique(cases.basket)), len(left_out), tuple(rows))
 
 
-def _recommender(source: Any) -> tuple[str, Items, Recommender]:  # noqa: ANN401 - a model or rules
+def _recommender(source: ModelLike | Rules) -> tuple[str, Items, Recommender]:
     """Return what to call a recommender, its items, and a function from baskets and k to codes."""
     if isinstance(source, Rules):
         return "rules", source.items, lambda baskets, k: _by_rules(source, baskets, k)
@@ -296,12 +296,6 @@ def _translated(cases: Cases, own: Items, items: Items) -> tuple[Transactions, C
             f"{display.format_name(own[0])}; give both the same item names"
         )
     return _recoded(cases.baskets, code, items), code[cases.left_out]
-
-
-def _with_items(transactions: Transactions, items: Items) -> Transactions:
-    """Return transactions over other items; what these do not name is left out."""
-    known = [name for name in transactions.items if name in items]
-    return transactions.select_items(known).align_items(items)
 
 
 def _recoded(baskets: sparse.csr_array, code: Codes, items: Items) -> Transactions:

@@ -55,7 +55,7 @@ def save(model: MixtureEstimator | ModelEstimator | Model, path: str | os.PathLi
 
     Parameters
     ----------
-    model : fitted estimator, Mixture, CorrectedMixture, TreeMixture or MaxEntropy
+    model : fitted estimator, Mixture, CorrectedMixture, TreeMixture, LatentTree or MaxEntropy
         What to write.
     path : path
         Where to; by custom the name ends in .itemix.
@@ -104,7 +104,7 @@ def load(path: str | os.PathLike[str] | Held) -> ModelLike:
 
     Returns
     -------
-    fitted estimator, Mixture, CorrectedMixture, TreeMixture or MaxEntropy
+    fitted estimator, Mixture, CorrectedMixture, TreeMixture, LatentTree or MaxEntropy
         What was saved.
 
     Raises
@@ -281,6 +281,7 @@ def encode_fitted(fitted: FittedModel) -> Parts:
         models.encode_correction(fitted.corrected, follows=fitted.method is not None),
         models.encode_choice(fitted.choice),
         models.encode_affinity(fitted.affinity),
+        models.encode_groups(fitted.groups),
     ):
         header |= fields
         tensors |= arrays
@@ -330,6 +331,7 @@ def decode_fitted(content: Content) -> FittedModel:
         choice=models.decode_choice(content),
         kept_labels=_decode_labels(content, value),
         affinity=models.decode_affinity(content, value.n_items),
+        groups=models.decode_groups(content, value),
     )
     if not models.is_corrected(content):
         return fitted
@@ -505,7 +507,7 @@ def _read_posterior(content: Content, items: Items, counts: Counts) -> Posterior
 
 # The draws of Gibbs sampling, those of all chains one after the other, and the chains' traces.
 
-# A table of counts in memory has at most so many times the size of its compressed rows in a file.
+# A table of counts in memory has at most this many times the size of its compressed rows in a file.
 _MOST_TIMES_AS_LARGE = 256
 _TRACES = {"log_joint": np.float64, "n_components": np.int64, "alpha": np.float64}
 

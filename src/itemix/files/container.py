@@ -256,7 +256,7 @@ def _held(path: PathLike) -> Held | None:
             ) from None
         raise ModelFileError(
             f"expected a model file that can be read, got {str(file)!r}: {error.strerror}; "
-            "check its name and rights"
+            "check its name and permissions"
         ) from None
     if is_empty:
         raise ModelFileError(

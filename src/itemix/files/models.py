@@ -19,6 +19,8 @@ from itemix.models.affinity import Affinity
 from itemix.models.calibration import Calibration
 from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture
+from itemix.models.groups import GroupPrior, Groups
+from itemix.models.latent import LatentTree
 from itemix.models.maxent import MaxEntropy
 from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
@@ -37,15 +39,15 @@ Parts = tuple[dict[str, Any], dict[str, Array]]
 _ENCODING = "utf-8", "surrogatepass"
 
 
-def encode_items(items: Items) -> dict[str, Array]:
+def encode_items(items: Items, place: str = "items") -> dict[str, Array]:
     """Return item names as arrays: integers, or one text with the offset of each name; and their columns."""
     if items.are_integers:
-        return {"items.integers": items.labels}
+        return {f"{place}.integers": items.labels}
     names = [name.encode(*_ENCODING) for name in items.labels]
     offsets = np.concatenate([[0], np.cumsum([len(name) for name in names])]).astype(np.int64)
     arrays: dict[str, Array] = {
-        "items.offsets": offsets,
-        "items.text": np.frombuffer(b"".join(names), dtype=np.uint8),
+        f"{place}.offsets": offsets,
+        f"{place}.text": np.frombuffer(b"".join(names), dtype=np.uint8),
     }
     if items.bins is not None and items.column_of is not None:
         bins = json.dumps(items.bins.to_dict(), sort_keys=False).encode()
@@ -55,26 +57,25 @@ def encode_items(items: Items) -> dict[str, Array]:
 
 def decode_items(content: Content) -> Items:
     """Return the items, as many as the header says, and their columns if they come from a table."""
-    items = _decode_names(content)
+    items = _decode_names(content, content.whole("n_items"))
     if "items.bins" not in content:
         return items
     text = content.take("items.bins", np.uint8, None).tobytes()
     column_of = content.take("items.columns", np.int32, len(items))
     try:
         bins = Bins.from_dict(json.loads(text))
-    except (ValueError, RecursionError):  # of JSON, of UTF-8 and of edges
+    except (ValueError, RecursionError):  # raised by JSON, UTF-8 or edges
         raise content.damaged("the bins of its table are no JSON, or not in order") from None
     if len(items) and not 0 <= column_of.min() <= column_of.max() < len(bins):
         raise content.damaged("the columns of its items are not in its table")
     return Items(items, bins=bins, column_of=column_of)
 
 
-def _decode_names(content: Content) -> Items:
-    n_items = content.whole("n_items")
-    if "items.integers" in content:
-        return Items(content.take("items.integers", np.int64, n_items))
-    offsets = content.take("items.offsets", np.int64, n_items + 1)
-    text = content.take("items.text", np.uint8, None).tobytes()
+def _decode_names(content: Content, n_items: int, place: str = "items") -> Items:
+    if f"{place}.integers" in content:
+        return Items(content.take(f"{place}.integers", np.int64, n_items))
+    offsets = content.take(f"{place}.offsets", np.int64, n_items + 1)
+    text = content.take(f"{place}.text", np.uint8, None).tobytes()
     if offsets[0] != 0 or offsets[-1] != len(text) or (np.diff(offsets) < 0).any():
         raise content.damaged("the offsets of its item names do not fit their text")
     try:
@@ -150,6 +151,21 @@ def decode_causes(content: Content, items: Items) -> CauseMixture:
     return CauseMixture(baseline, effects, content.take("causes.ties", np.float64, K, K), items)
 
 
+def encode_latent_tree(model: LatentTree) -> dict[str, Array]:
+    """Return the arrays of a latent tree without its items."""
+    return {f"latent.{name}": getattr(model, name) for name in ("parents", "transitions", "emissions")}
+
+
+def decode_latent_tree(content: Content, items: Items) -> LatentTree:
+    """Return the latent tree over some items."""
+    emissions = content.take("latent.emissions", np.float64, len(items), None)
+    S = emissions.shape[1]
+    parents = content.take("latent.parents", np.int32, len(items))
+    return LatentTree(
+        parents, content.take("latent.transitions", np.float64, len(items), S, S), emissions, items
+    )
+
+
 class Kind(NamedTuple):
     """How a kind of model is written and read.
 
@@ -179,6 +195,7 @@ _KINDS = (
     Kind(CauseMixture, "n_causes", attrgetter("n_causes"), encode_causes, decode_causes),
     Kind(Mixture, "n_components", attrgetter("n_components"), encode_mixture, decode_mixture),
     Kind(TreeMixture, "n_components", attrgetter("n_components"), encode_trees, decode_trees),
+    Kind(LatentTree, "n_states", attrgetter("n_states"), encode_latent_tree, decode_latent_tree),
     Kind(MaxEntropy, "n_itemsets", lambda m: len(m.itemsets), encode_max_entropy, decode_max_entropy),
 )
 
@@ -324,6 +341,41 @@ def decode_affinity(content: Content, n_items: int) -> Affinity | None:
         }
     )
     return Affinity(weights=tuple(weights), calibration=calibration, **parts)
+
+
+_ROWS_OF_GROUPS = {"sizes": "n_components", "memory": "n_items"}
+
+
+def encode_groups(groups: Groups | None) -> Parts:
+    """Return the header's field and the arrays of what groups have of their own; none if there are none."""
+    if groups is None:
+        return {}, {}
+    arrays = encode_items(groups.labels, "groups.labels")
+    arrays["groups.n_transactions"] = groups.n_transactions
+    for name in _ROWS_OF_GROUPS:
+        parts = zip(("offsets", "codes", "values"), getattr(groups, name), strict=True)
+        arrays |= {f"groups.{name}.{part}": array for part, array in parts}
+    return {"groups": {"n_groups": groups.n_groups, **groups.prior._asdict()}}, arrays
+
+
+def decode_groups(content: Content, value: Model) -> Groups | None:
+    """Return what groups have of their own, or None if the file holds no such thing."""
+    if "groups.n_transactions" not in content:
+        return None
+    n_groups = content.whole("groups", "n_groups")
+    rows: dict[str, Any] = {}
+    for name, size in _ROWS_OF_GROUPS.items():
+        rows[name] = (
+            content.take(f"groups.{name}.offsets", np.int64, n_groups + 1),
+            codes := content.take(f"groups.{name}.codes", np.int32, None),
+            content.take(f"groups.{name}.values", np.float64, len(codes)),
+        )
+        if not 0 <= codes.min(initial=0) <= codes.max(initial=0) < getattr(value, size, 0):
+            raise content.damaged(f"the codes of groups.{name} are not those of its model")
+    prior = GroupPrior(*(content.field(float, "groups", name) for name in GroupPrior._fields))
+    labels = _decode_names(content, n_groups, "groups.labels")
+    n_transactions = content.take("groups.n_transactions", np.int64, n_groups)
+    return Groups(labels, prior, n_transactions, **rows)
 
 
 def encode_choice(choice: Choice | None) -> Parts:

@@ -52,6 +52,7 @@ METHODS = {
     "nbm": Method("BernoulliMixture", None, None, "Mixture", "counts", "Log-likelihood"),
     "causes": Method("MultipleCauseMixture", None, None, "CauseMixture", "climb", "Log-posterior"),
     "chow-liu-mixture": Method("ChowLiuMixture", None, None, "TreeMixture", "climb", "Log-posterior"),
+    "latent-tree": Method("LatentTreeModel", None, None, "LatentTree", "climb", "Held-out log-likelihood"),
     "chow-liu": Method("ChowLiuTree", None, None, "TreeMixture", "nothing"),
     "maxent": Method("MaxEntropyModel", None, None, "MaxEntropy", "nothing"),
     "independent": Method("IndependentModel", None, None, "Mixture", "nothing"),

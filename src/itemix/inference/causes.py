@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from itemix.core.items import Items
     from itemix.core.transactions import Transactions
 
-# States of a block of rows are computed at once; so many cells of a block are in the cache.
+# The states of a block of rows are computed at once. A block of this many cells stays in the cache.
 _CELLS = 1 << 18
-# So many starts are tried on a part of the data, with so many steps, and the best one goes on.
+# This many starts are tried on a part of the data, for a few steps each, and the best one goes on.
 _STARTS = 3
 _SHARE_AT_FIRST = 0.15
 _ROWS_AT_FIRST = 2_000
 _STEPS_AT_FIRST = 60
-# In each round the parameters are climbed to, and then the strength of the prior is learned anew.
+# In each round the parameters climb to their optimum, and then the strength of the prior is learned anew.
 _ROUNDS = 5
 _STEPS_OF_A_ROUND = 40
 # A cause whose effects are smaller than a tenth by its prior does nothing.
 _NOTHING = 100.0
 _STRONGEST = 1e6
 _WEAKEST = 1e-2
-# Precisions of the normal priors of the ties between two causes, and of what is hardly bound.
+# Precisions of the normal priors of the ties between two causes, and of parameters that are hardly held back.
 _OF_TIES = 1.0
 _OF_OTHERS = 0.01
 _SPREAD = 0.5
@@ -54,9 +54,9 @@ _SETTLED = 1e-5
 
 
 class Parameters(NamedTuple):
-    """The parameters, or a gradient of them, as they are climbed: a cause that acts is 1/2, another -1/2.
+    """The parameters of the climb, or their gradient. A cause that acts is 1/2, one that does not is -1/2.
 
-    With 1 and 0 the baseline and the effects would depend on each other much more, and steps be shorter.
+    With 1 and 0 the baseline and the effects would depend on each other much more, so steps would be shorter.
 
     Attributes
     ----------
@@ -410,7 +410,7 @@ def _log_weights(ties: Floats, features: Floats) -> Floats:
 
 
 def _newton_direction(state: CauseState) -> Floats:
-    """Return the gradient times the inverse curvature that the last steps tell (two loops of L-BFGS)."""
+    """Return the gradient times the inverse curvature that the last steps show (two loops of L-BFGS)."""
     direction = state.gradient.copy()
     if not state.steps:
         return direction

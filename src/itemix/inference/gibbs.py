@@ -67,7 +67,7 @@ _SPLITS = 0.5  # the share of splits among the moves
 _MOST_COMPONENTS = 50, 500
 _MOST_CELLS = 4_000_000
 _ROOM = 16
-# So many means are made at a time, so that what leads to them stays in the cache.
+# This many means are computed at a time, so that what they are computed from stays in the cache.
 _CELLS_OF_MEANS = 1 << 16
 
 
@@ -387,7 +387,7 @@ class GibbsSampler:
     n_components : int
         The number of components K of the finite model; the process finds its own.
     moves_every : int
-        Every so many steps, the first one included, split and merge moves are tried; 0 is never.
+        Split and merge moves are tried in the first step and then in every n-th; 0 is never.
     learn_alpha, learn_strength : bool
         Whether alpha, and a common factor of beta and gamma, are sampled too.
     max_components : int

@@ -132,11 +132,14 @@ class Settings:
     tol : float or None
         A restart has converged when an iteration raises the bound by less than this much per transaction.
         With None it never converges.
+    patience : int
+        In how many iterations the bound has to rise by that much.
     """
 
     n_init: int = 1
     max_iter: int = 200
     tol: float | None = 1e-4
+    patience: int = 1
 
 
 @dataclass(frozen=True)
@@ -259,8 +262,9 @@ class _Climb(Generic[S]):
 
     def goes_on(self, n_transactions: int, settings: Settings) -> bool:
         """Whether to do another iteration: the bound has not settled, and there are iterations left."""
-        if settings.tol is not None and len(self.bounds) >= 2:
-            self.converged = self.bounds[-1] - self.bounds[-2] < settings.tol * n_transactions
+        if settings.tol is not None and len(self.bounds) > settings.patience:
+            gained = self.bounds[-1] - self.bounds[-1 - settings.patience]
+            self.converged = gained < settings.tol * n_transactions
         return not self.converged and len(self.bounds) < settings.max_iter
 
     def take(self, state: S, info: Info) -> None:

@@ -478,7 +478,7 @@ def tree_starter(init: TreeInit, rows: TreeRows, n_components: int) -> Start:
         _check_model(init, rows, n_components)
         return lambda _: _of_model(init, rows)
     if init == "mixture":
-        return lambda rng: _of_model(_bernoulli(rows, n_components, rng), rows)
+        return lambda rng: _of_model(bernoulli_start(rows, n_components, rng), rows)
     if init == "k-means++":
         return lambda rng: _of_labels(seeded_labels(rows.merged, n_components, rng), n_components)
     if init == "random":
@@ -493,7 +493,8 @@ def _check_model(model: Mixture | TreeMixture, rows: TreeRows, n_components: int
     require_components(model, n_components)
 
 
-def _bernoulli(rows: TreeRows, n_components: int, rng: np.random.Generator) -> Mixture:
+def bernoulli_start(rows: TreeRows, n_components: int, rng: np.random.Generator) -> Mixture:
+    """Return a Bernoulli mixture, fitted by a few iterations of EM."""
     data = Rows(rows.merged, rows.workers)
     algorithm = EM(data, starter("k-means++", rows.merged, data, n_components))
     result = run(algorithm, rows.n_transactions, _BERNOULLI, rng)

@@ -58,14 +58,14 @@ IDS_KEY = b"itemix.ids"
 
 _INDEX_PREFIX = "__index_level_"
 _MOST_ROWS, _MOST_CELLS = 1 << 15, 1 << 23
-# What a damaged file says of its size is not believed.
+# The size that a damaged file claims is not believed.
 _MOST_VALUES_A_BYTE = 64
 
 
 def read_arrow(
     source: Source, options: ReadOptions, *, parquet: bool, layout: str | None
 ) -> tuple[Encoded, str, str]:
-    """Read a Parquet or an Arrow file; return its rows, its layout, and what there is to say about these.
+    """Read a Parquet or an Arrow file; return its rows, its layout, and a few words on how it was read.
 
     Raises
     ------
@@ -132,11 +132,11 @@ class ArrowPieces(NamedTuple):
     layout : str
         A key of `LAYOUTS`.
     said : str
-        What there is to say about it.
+        A few words on how it is read, for people.
     declared : Items or None
         The items that the file declares.
     pieces : iterator of Encoded
-        The rows, but for a long table.
+        The rows, unless it is a long table.
     table : LongTable or None
         The rows of a long table.
     """

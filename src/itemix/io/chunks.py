@@ -291,6 +291,11 @@ class Chunks:
         return len(self._known.items)
 
     @property
+    def chunk_bytes(self) -> int:
+        """How much memory a chunk may take, in bytes."""
+        return self._size
+
+    @property
     def is_cached(self) -> bool:
         """Whether the rows are kept on disk, so that the file is not read again."""
         return self._rows is not None
@@ -428,7 +433,7 @@ class _File:
 def _said_of_long(
     source: Source, found: Recognised, layout: str | None, columns: str | None, table: LongTable
 ) -> str:
-    """Describe a long table that has been read: its columns, and the rows that went."""
+    """Describe a long table that has been read: its columns, and the rows that were left out."""
     said = ", ".join(part for part in (columns, table.gone.said) if part)
     return description_of(source, found, layout, said)
 

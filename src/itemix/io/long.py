@@ -41,7 +41,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _N_BUCKETS = 256
 _ROWS_AT_ONCE = 1 << 19
 _RECORD = np.dtype([("first", "u8"), ("second", "u8"), ("row", "i8"), ("code", "i4")])
-# Where transactions first appear, in steps of so many rows of the table.
+# Transactions are put in order by their first rows, one window of this many rows of the table at a time.
 _ROWS_IN_A_WINDOW = 1 << 20
 
 
@@ -65,7 +65,7 @@ class GoneSoFar:
 
     @property
     def said(self) -> str:
-        """How many went and why, in words; nothing if none did."""
+        """How many rows were left out and why, in words; empty if none were."""
         return self._gone.said
 
 

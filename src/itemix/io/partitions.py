@@ -2,8 +2,8 @@
 
 All work on data that outgrows memory or a machine has one form: a function is called for every part, and what
 it returns adds up. `PartsOf` is what an engine has to offer for that: two methods, `map` and `keep`. There
-are four: lists in memory, parts that are read anew, Dask and Spark. `Partitions` are parts of transactions
-over the same items, with what is known of all of them together.
+are four engines: lists in memory, parts that are read anew, Dask and Spark. `Partitions` are parts of
+transactions over the same items, with what is known of all of them together.
 
 Nothing is scheduled here. Dask keeps what is made of a part as a future, and Spark as rows of its cache. Both
 make again what a lost worker had.
@@ -20,6 +20,7 @@ import zlib
 from abc import ABC, abstractmethod
 from functools import partial
 from glob import glob
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -47,13 +48,13 @@ K = TypeVar("K")
 R = TypeVar("R")
 
 _WAKE_SECONDS = 0.005
-# A cluster of fixed size that has had no worker for so long gets none any more.
+# A cluster of fixed size that has had no worker for this long will not get one.
 _ALONE_SECONDS = 15.0
 _ASK_SECONDS = 1.0
 # What is pickled travels through Spark in pieces of this size.
 _PIECE_BYTES = 1 << 25
 _PIECES = "part long, piece int, content binary"
-# Arrays in a scratch file begin where vector code likes it.
+# Arrays in a scratch file begin at multiples of this, as vector code likes them.
 _ALIGNED = 64
 _UNCHANGED = "wait until nobody writes to the data, and make the partitions again"
 
@@ -193,18 +194,22 @@ class PartSummary(NamedTuple):
         How many transactions it has.
     checksum : int
         A number that changes when the counts of its items do.
+    n_bytes : int
+        How much memory its rows take.
     """
 
     labels: Array
     n_transactions: int
     checksum: int
+    n_bytes: int
 
     @classmethod
     def of(cls, part: Transactions) -> PartSummary:
         """Return the summary of a part."""
         names = "\n".join(map(str, part.items.labels.tolist())).encode()
         checksum = zlib.crc32(part.item_counts().tobytes(), zlib.crc32(names))
-        return cls(part.items.labels, part.n_transactions, checksum)
+        n_bytes = part.indptr.nbytes + part.indices.nbytes
+        return cls(part.items.labels, part.n_transactions, checksum, n_bytes)
 
 
 class Partitions:
@@ -232,14 +237,25 @@ class Partitions:
         self.items = _all_items([summary.labels for summary in summaries])
         self.sizes = tuple(summary.n_transactions for summary in summaries)
         self.n_transactions = sum(self.sizes)
+        self._bytes = tuple(summary.n_bytes for summary in summaries)
         self.parts = parts.keep(partial(_aligned, items=self.items), [summary[1:] for summary in summaries])
 
     @classmethod
-    def known(cls, parts: PartsOf[Transactions], items: Items, sizes: Sequence[int]) -> Self:
-        """Return partitions of parts that all have these items, and these sizes, without reading them."""
+    def known(
+        cls,
+        parts: PartsOf[Transactions],
+        items: Items,
+        sizes: Sequence[int],
+        n_bytes: Sequence[int] | None = None,
+    ) -> Self:
+        """Return partitions of parts that all have these items, and these sizes, without reading them.
+
+        If it is known how many bytes each part takes at most, small parts can be put together.
+        """
         self = cls.__new__(cls)
         self.items, self.sizes, self.parts = items, tuple(sizes), parts
         self.n_transactions = sum(self.sizes)
+        self._bytes = tuple(n_bytes or ())
         return self
 
     @property
@@ -269,6 +285,26 @@ class Partitions:
         n_threads = count_threads(n_jobs)
         return n_threads if self.parts.is_here else 1
 
+    def put_together(self, n_bytes: int) -> Partitions:
+        """Return the same transactions in fewer parts, of up to so many bytes each, if they are here."""
+        if not self.parts.is_here or not self._bytes:
+            return self
+        group, room = [0], n_bytes - self._bytes[0]
+        for size in self._bytes[1:]:
+            room -= size
+            if room < 0:
+                room = n_bytes - size
+                group.append(group[-1] + 1)
+            else:
+                group.append(group[-1])
+        counts = np.bincount(group).tolist()
+        if len(counts) == len(self.sizes):
+            return self
+        sizes, total = (
+            np.bincount(group, weights=own).astype(np.int64).tolist() for own in (self.sizes, self._bytes)
+        )
+        return Partitions.known(Reread(partial(_joined, self.parts, counts)), self.items, sizes, total)
+
     def item_counts(self) -> Ints:
         """Return how many transactions hold each item, shape (n_items,)."""
         return sum(self.map(Transactions.item_counts), start=np.zeros(self.n_items, dtype=np.int64))
@@ -283,6 +319,15 @@ class Partitions:
 
 def _as_it_is(part: Transactions) -> Transactions:
     return part
+
+
+def _joined(parts: PartsOf[Transactions], counts: Sequence[int]) -> Iterator[Transactions]:
+    """Yield the parts, so many together each time."""
+    found = parts.map(_as_it_is)
+    for n in counts:
+        own = list(islice(found, n))
+        yield own[0] if len(own) == 1 else Transactions.concatenate(own)
+    next(found, None)  # whoever reads them sees that there are no more
 
 
 def _taken(part: Transactions, positions: Ints) -> Transactions:
@@ -304,7 +349,7 @@ def _all_items(labels: Sequence[Array]) -> Items:
     return Items(np.unique(np.concatenate(named)))
 
 
-def _aligned(part: Transactions, known: tuple[int, int], items: Items) -> Transactions:
+def _aligned(part: Transactions, known: tuple[int, int, int], items: Items) -> Transactions:
     """Return a part over the items of all, if it is as it was.
 
     Raises
@@ -380,7 +425,7 @@ def partitions(
         return source
     if isinstance(source, Chunks):
         parts = Reread(source.__iter__, on_disk=source.is_cached)
-        return Partitions.known(parts, source.items, source.sizes)
+        return Partitions.known(parts, source.items, source.sizes, [source.chunk_bytes] * len(source.sizes))
     if isinstance(source, str | os.PathLike):
         return _of_files(_matching(source), reading, client, cache=check_flag("cache", cache))
     if isinstance(source, list | tuple) and source:

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from itemix._checks import check_flag
 from itemix._files import refuse_repeated
@@ -32,6 +32,7 @@ from itemix.io.text import read_basket, read_jsonl, read_long, read_onehot, read
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from itemix._typing import TransactionsLike
     from itemix.core.binning import BinsLike
     from itemix.core.encoding import Encoded
     from itemix.core.items import Label
@@ -78,7 +79,7 @@ def read_transactions(
     names: PathOrStream | Mapping[Label, str] | None = None,
     progress: bool = False,
 ) -> Transactions:
-    r"""Read transactions from a file; its format is recognised, and said in ``.source`` of the result.
+    r"""Read transactions from a file; its format is recognised, and named in ``.source`` of the result.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def read_transactions(
     return transactions if names is None else named(transactions, names, encoding)
 
 
-def transactions_of(source: Any) -> Transactions:  # noqa: ANN401 - whatever users have
+def transactions_of(source: TransactionsLike) -> Transactions:
     """Return transactions in any form that `as_transactions` takes, or those of a file.
 
     Raises

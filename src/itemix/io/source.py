@@ -57,7 +57,7 @@ class Source(io.RawIOBase):
     Attributes
     ----------
     head : bytes
-        The first bytes: `HEAD_SIZE` of them if there are so many, and more after `look_further`.
+        The first bytes: up to `HEAD_SIZE` of them, and more after `look_further`.
     """
 
     def __init__(
@@ -81,11 +81,11 @@ class Source(io.RawIOBase):
         self._unread = memoryview(self.head)
 
     def readable(self) -> bool:
-        """Return True: this is what it is for."""
+        """Return True: streams of Python ask for it."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return up to so many bytes. Damaged files ask for far more than there are, so it is in parts."""
+        """Return up to `size` bytes, read in parts: damaged files ask for far more than there are."""
         if size <= _AT_ONCE:
             return super().read(size) or b""
         parts = []
@@ -201,7 +201,7 @@ def _open_file(path: Path) -> IO[bytes]:
         if isinstance(error, PermissionError) and path.is_dir():
             raise InvalidInputError(_folder_message(path)) from None
         raise InvalidInputError(
-            f"expected a file that can be read, got {str(path)!r}: {error.strerror}; check its rights"
+            f"expected a file that can be read, got {str(path)!r}: {error.strerror}; check its permissions"
         ) from None
 
 
@@ -422,7 +422,7 @@ class Utf8Stream(io.RawIOBase):
         self._unread = memoryview(b"")
 
     def readable(self) -> bool:
-        """Return True: this is what it is for."""
+        """Return True: streams of Python ask for it."""
         return True
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer

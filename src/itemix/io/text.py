@@ -160,7 +160,7 @@ class _CodeOfCell(dict[str, int]):
 
 
 def read_long(source: Source, found: Recognised, options: ReadOptions) -> tuple[Encoded, str]:
-    """Read a long table; transactions come in the order of their first appearance. Say which rows went.
+    """Read a long table; transactions in the order of their first appearance. Also say which rows went.
 
     Raises
     ------

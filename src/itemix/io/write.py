@@ -8,7 +8,7 @@ import warnings
 from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from itemix._typing import TransactionsLike
     from itemix.core.items import Items, Label
     from itemix.core.transactions import Transactions
 
@@ -51,7 +52,7 @@ _GZIP_LEVEL = 6
 
 @interruptible()
 def write_transactions(
-    transactions: Any,  # noqa: ANN401 - transactions in any form
+    transactions: TransactionsLike,
     path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 - the word that users know

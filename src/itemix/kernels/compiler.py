@@ -32,6 +32,9 @@ from numba.np import arrayobj
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+NumbaObject = Any
+"""An object of Numba or llvmlite, which have no types: a type, a value in the code, a dispatcher."""
+
 BLOCK = 16
 _njit: Any = numba.njit
 _Compiler: Any = compiler.Compiler
@@ -49,7 +52,7 @@ _CHECKSUM_BYTES = 32
 
 def compiled(
     function: Callable[..., object], options: dict[str, Any], folder: Path | None, *, is_inner: bool
-) -> Any:  # noqa: ANN401 - Numba's dispatcher
+) -> NumbaObject:
     """Return Numba's dispatcher of a function, which only kernels call if it is an inner one.
 
     Its compiled code is kept in a folder, if there is one.
@@ -68,7 +71,9 @@ def compiled(
     return dispatcher
 
 
-def _for_any_number(get_call_template: Callable[..., Any], args: Any, kws: Any) -> Any:  # noqa: ANN401
+def _for_any_number(
+    get_call_template: Callable[..., Any], args: NumbaObject, kws: NumbaObject
+) -> NumbaObject:
     """Compile once for all whole numbers: Numba would compile anew for each one that is written in a call."""
     return get_call_template(tuple(map(types.unliteral, args)), kws)
 
@@ -224,7 +229,7 @@ class SavedCode(NullCache):
         """Return the folder."""
         return str(self._folder)
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401 - Numba's types
+    def load_overload(self, sig: NumbaObject, target_context: NumbaObject) -> NumbaObject:
         """Return what was compiled for a signature, or None."""
         target_context.refresh()
         try:
@@ -246,7 +251,7 @@ class SavedCode(NullCache):
         kept = {"library": library, "entry_point": entry, "referenced_envs": environments}
         return _result(**missing | context | kept | described)
 
-    def save_overload(self, sig: Any, data: Any) -> None:  # noqa: ANN401 - Numba's types
+    def save_overload(self, sig: NumbaObject, data: NumbaObject) -> None:
         """Keep what was compiled for a signature, if that is possible."""
         if data.lifted or data.library.has_dynamic_globals:
             return
@@ -264,7 +269,7 @@ class SavedCode(NullCache):
         except OSError:  # a full disk, or a folder that has become read-only
             return
 
-    def _file(self, sig: Any, codegen: Any) -> Path:  # noqa: ANN401 - Numba's types
+    def _file(self, sig: NumbaObject, codegen: NumbaObject) -> Path:
         key = hashlib.sha256(repr((str(sig), codegen.magic_tuple())).encode()).hexdigest()
         return self._folder / f"{self._name}-{key[:24]}"
 
@@ -281,32 +286,48 @@ def _teach(function: Callable[..., object], typer: Any, code: Any) -> None:  # n
     _lower(function, _any_types(types.Any))(code)
 
 
-def _typer(typer: Any, _context: Any) -> Any:  # noqa: ANN401 - Numba's types
+def _typer(typer: NumbaObject, _context: NumbaObject) -> NumbaObject:
     return typer
 
 
-def _element(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:  # noqa: ANN401
+def _element(
+    context: NumbaObject,
+    builder: NumbaObject,
+    array_type: NumbaObject,
+    array: NumbaObject,
+    position: NumbaObject,
+) -> NumbaObject:
     struct = context.make_array(array_type)(context, builder, array)
     return cgutils.get_item_pointer(context, builder, array_type, struct, [position])  # type: ignore[no-untyped-call]
 
 
-def _popcount(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:  # noqa: ANN401
+def _popcount(
+    _context: NumbaObject, builder: NumbaObject, _signature: NumbaObject, args: NumbaObject
+) -> NumbaObject:
     return builder.ctpop(args[0])
 
 
-def _trailing_zeros(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:  # noqa: ANN401
+def _trailing_zeros(
+    _context: NumbaObject, builder: NumbaObject, _signature: NumbaObject, args: NumbaObject
+) -> NumbaObject:
     return builder.cttz(args[0], cgutils.true_bit)
 
 
-def _bits_of(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:  # noqa: ANN401
+def _bits_of(
+    _context: NumbaObject, builder: NumbaObject, _signature: NumbaObject, args: NumbaObject
+) -> NumbaObject:
     return builder.bitcast(args[0], ir.IntType(64))
 
 
-def _float_of(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:  # noqa: ANN401
+def _float_of(
+    _context: NumbaObject, builder: NumbaObject, _signature: NumbaObject, args: NumbaObject
+) -> NumbaObject:
     return builder.bitcast(args[0], ir.DoubleType())
 
 
-def _flag_bits(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
+def _flag_bits(
+    context: NumbaObject, builder: NumbaObject, signature: NumbaObject, args: NumbaObject
+) -> NumbaObject:
     block = ir.VectorType(ir.IntType(8), 64)
     pointer = _element(context, builder, signature.args[0], *args)
     found = builder.load(builder.bitcast(pointer, block.as_pointer()), align=1)
@@ -314,7 +335,9 @@ def _flag_bits(context: Any, builder: Any, signature: Any, args: Any) -> Any:  #
     return builder.bitcast(is_set, ir.IntType(64))
 
 
-def _copy_block(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
+def _copy_block(
+    context: NumbaObject, builder: NumbaObject, signature: NumbaObject, args: NumbaObject
+) -> NumbaObject:
     block = ir.VectorType(ir.IntType(32), BLOCK).as_pointer()
     read, write = (
         builder.bitcast(_element(context, builder, signature.args[k], args[k], args[k + 1]), block)
@@ -324,7 +347,9 @@ def _copy_block(context: Any, builder: Any, signature: Any, args: Any) -> Any:  
     return context.get_dummy_value()
 
 
-def _fetch_add(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
+def _fetch_add(
+    context: NumbaObject, builder: NumbaObject, signature: NumbaObject, args: NumbaObject
+) -> NumbaObject:
     pointer = _element(context, builder, signature.args[0], args[0], args[1])
     return builder.atomic_rmw("add", pointer, args[2], "monotonic")
 

@@ -1,12 +1,11 @@
 """Kernels: functions that Numba compiles for the machine at hand, or that run as the Python they are.
 
-Numba is imported, and code compiled or loaded, when a kernel is first called for work that is worth it. To
-load compiled code takes longer than many a small job; to compile it takes a minute. So a process does its
-first steps in plain Python, for about as long as the compiled code would take to come (`spare_seconds`): a
-kernel marked `linear` runs as Python on small arrays, and the plain search of `mining/exact.py` stands in for
-the others. What comes out is the same. Meanwhile another process compiles. The variable ITEMIX_COMPILE turns
-that off: with ``later`` no process is started, with ``now`` nothing runs as Python, and not a word is said of
-compiling.
+Numba is imported, and code compiled or loaded, when a kernel is first called for work that is worth it.
+Loading compiled code takes longer than many small jobs, and compiling it takes a minute. So a process does
+its first steps in plain Python, for about as long as loading would take (`spare_seconds`): a kernel marked
+`linear` runs as Python on small arrays, and the plain search of `mining/exact.py` stands in for the others.
+The results are the same. Meanwhile another process compiles. The variable ITEMIX_COMPILE turns this off: with
+``later`` no process is started, and with ``now`` nothing runs as Python and no message speaks of compiling.
 
 Compiled code is kept in the user's cache, in a folder for each kind of machine and each state of the sources,
 so that it outlives a reinstallation. Many containers let nobody write there; the code then goes to a
@@ -53,7 +52,7 @@ _SECONDS_BETWEEN_TRIES = 3600
 _SECONDS_BETWEEN_LINES = 5.0
 _VARIABLE = "ITEMIX_COMPILE"
 _OF_FITS = ("estep", "gibbs", "pairs")
-# A step of a linear kernel takes about so long in plain Python.
+# A step of a linear kernel takes about this long in plain Python.
 _SECONDS_PER_STEP = 5e-7
 
 
@@ -206,7 +205,7 @@ class SpareTime:
         return max(0.0, most - self._spent)
 
     def allows(self, seconds: float, kernel: Kernel) -> bool:
-        """Whether work of about so many seconds may be done in plain Python."""
+        """Whether work of about that many seconds may be done in plain Python."""
         return seconds <= _SECONDS_IF_NOT and seconds <= self.left(kernel)
 
     def end(self) -> None:
@@ -214,7 +213,7 @@ class SpareTime:
         self._spent = float("inf")
 
     def spend(self, seconds: float) -> None:
-        """Note that plain Python has taken so long."""
+        """Note how long plain Python has taken."""
         self._spent += seconds
 
 
@@ -251,10 +250,10 @@ def part_of(module: str) -> str:
 
 @functools.cache
 def compile_in_background(part: str) -> None:
-    """Start a process that compiles a part with the time that nobody else wants, if none has been started.
+    """Start a process of the lowest priority that compiles a part, if none has been started.
 
     One process at a time, at most one an hour for each part until it succeeds, and none where compiled code
-    cannot be kept. Trouble is of no account: the kernels are then compiled when they are needed.
+    cannot be kept. If anything goes wrong, the kernels are compiled when they are needed.
     """
     if os.environ.get(_VARIABLE) or not sys.executable:
         return
@@ -343,7 +342,7 @@ class Compilations:
         self._wanted.clear()
         if self._depth == 0:
             self._began = time.perf_counter()
-            # Compilers make objects that stay: to look for garbage among them takes a tenth of the time.
+            # Compilers make objects that stay. Looking for garbage among them would take a tenth of the time.
             self._collects = gc.isenabled()
             gc.disable()
         self._depth += 1

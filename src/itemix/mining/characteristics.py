@@ -1,4 +1,4 @@
-"""The characteristic items of a component of a mixture: those that tell it from the others."""
+"""The characteristic items of a component of a mixture: those that set it apart from the others."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def in_general(mixture: AnyComponents, component: int) -> str:
 def values_by_column(mixture: AnyComponents, components: Ints) -> dict[str, list[str]]:
     """Return the most probable value of each column of a table in some components, with its probability.
 
-    It is a dash where almost all values are missing. The columns that tell most of the component (their
-    mutual information) come first. Without a table there are none.
+    It is a dash where almost all values are missing. The columns with the most mutual information with the
+    component come first. Items that come from no table have no columns.
     """
     items = mixture.items
     if items.bins is None or items.column_of is None:
@@ -98,7 +98,7 @@ def values_by_column(mixture: AnyComponents, components: Ints) -> dict[str, list
 
 
 def _told(p: Floats, q: Floats) -> Floats:
-    """Return p log(p / q), which is 0 where p is."""
+    """Return p log(p / q), and 0 where p is 0."""
     ratio = np.divide(p, q, out=np.ones_like(p), where=(p > 0) & (q > 0))
     told: Floats = p * np.log(ratio)
     return told

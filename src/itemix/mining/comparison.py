@@ -22,14 +22,14 @@ from itemix._checks import check_choice, check_level
 from itemix._runtime import interruptible, still_wanted
 from itemix.core.display import format_percent, joined, plural
 from itemix.core.items import Items
-from itemix.core.results import ColumnResult
+from itemix.core.results import TestedResult
 from itemix.core.sets import Sets
 from itemix.core.tables import TableColumns
 from itemix.core.transactions import Transactions, as_transactions
 from itemix.errors import InvalidInputError, TooManyItemsetsError
 from itemix.mining import measures
+from itemix.mining.counts import count
 from itemix.mining.mine import mine
-from itemix.mining.passes import count
 from itemix.mining.search import check_support, min_count
 
 if TYPE_CHECKING:
@@ -46,7 +46,69 @@ _BISECTIONS = 60
 _SETS_AT_ONCE = 1 << 16
 
 
-class Comparison(ColumnResult):
+class Sided(TestedResult):
+    """What was counted in two sets of transactions, a and b, or in groups (b) and all others (a)."""
+
+    _percents = frozenset(("support_a", "support_b", "share_a", "share_b"))
+    __slots__ = ()
+
+    @property
+    def group(self) -> list[str] | None:
+        """The group that is b in each row, if there are groups; a is then all others."""
+        return list(self._columns.numbers("group")) if "group" in self._columns.values else None
+
+    @property
+    def count_a(self) -> Ints:
+        """How many transactions of a it has, shape (n,)."""
+        return self._columns.numbers("count_a")
+
+    @property
+    def count_b(self) -> Ints:
+        """How many transactions of b it has, shape (n,)."""
+        return self._columns.numbers("count_b")
+
+    @property
+    def ratio(self) -> Floats:
+        """How many times as frequent as in a it is in b; infinite if it is not in a, shape (n,)."""
+        return self._columns.numbers("ratio")
+
+    @property
+    def lower(self) -> Floats:
+        """The lower end of the 95% interval of the ratio, shape (n,)."""
+        return self._columns.numbers("lower")
+
+    @property
+    def upper(self) -> Floats:
+        """The upper end of the 95% interval of the ratio, shape (n,)."""
+        return self._columns.numbers("upper")
+
+    @property
+    def n_tested(self) -> int:
+        """The number of tests, in all groups."""
+        return int(self._columns.facts["n_tested"])
+
+    @property
+    def n_a(self) -> int | None:
+        """The number of transactions of a; None if there are groups."""
+        n: int | None = self._columns.facts["n_a"]
+        return n
+
+    @property
+    def n_b(self) -> int | None:
+        """The number of transactions of b; None if there are groups."""
+        n: int | None = self._columns.facts["n_b"]
+        return n
+
+    def _differ(self, what: str, more: str) -> str:
+        """Return a title that says how many were tested, and how many of them differ."""
+        facts = self._columns.facts
+        level = f"q <= {format_percent(facts['level'])}"
+        where = f"a: {plural(facts['n_a'], 'transaction')}, b: {facts['n_b']:,}" if facts["n_a"] else ""
+        counted = f"{what} of {self.n_tested:,} {'differs' if len(self) == 1 else 'differ'}"
+        return joined([counted, more, level, where])
+
+
+class Comparison(Sided):
     """Itemsets that are more frequent in one set of transactions than in another: an immutable value.
 
     Those that no part of them explains come first, the most significant first; then those that one does.
@@ -70,28 +132,12 @@ class Comparison(ColumnResult):
         "explained_by": "sets",
     }
     _in_table = ("group", "support_a", "support_b", "ratio", "q_value", "change", "explained_by", "itemsets")
-    _percents = frozenset(("support_a", "support_b"))
     __slots__ = ()
 
     @property
     def sets(self) -> Sets:
         """The itemsets."""
         return self._columns.sets("itemsets")
-
-    @property
-    def group(self) -> list[str] | None:
-        """The group that is b in each row, if there are groups; a is then all others."""
-        return list(self._columns.numbers("group")) if "group" in self._columns.values else None
-
-    @property
-    def count_a(self) -> Ints:
-        """How many transactions of a hold each set, shape (n,)."""
-        return self._columns.numbers("count_a")
-
-    @property
-    def count_b(self) -> Ints:
-        """How many transactions of b hold each set, shape (n,)."""
-        return self._columns.numbers("count_b")
 
     @property
     def support_a(self) -> Floats:
@@ -104,31 +150,6 @@ class Comparison(ColumnResult):
         return self._columns.numbers("support_b")
 
     @property
-    def ratio(self) -> Floats:
-        """How many times as frequent as in a each set is in b; infinite if a does not hold it, shape (n,)."""
-        return self._columns.numbers("ratio")
-
-    @property
-    def lower(self) -> Floats:
-        """The lower end of the 95% interval of the ratio, shape (n,)."""
-        return self._columns.numbers("lower")
-
-    @property
-    def upper(self) -> Floats:
-        """The upper end of the 95% interval of the ratio, shape (n,)."""
-        return self._columns.numbers("upper")
-
-    @property
-    def p_value(self) -> Floats:
-        """The chance of counts that differ so much if the probability is the same in both, shape (n,)."""
-        return self._columns.numbers("p_value")
-
-    @property
-    def q_value(self) -> Floats:
-        """The p-value adjusted for all sets that were tested, shape (n,)."""
-        return self._columns.numbers("q_value")
-
-    @property
     def change(self) -> list[str]:
         """What became of each set from a to b: "new", "lost", "more" or "less"."""
         return list(self._columns.numbers("change"))
@@ -137,23 +158,6 @@ class Comparison(ColumnResult):
     def explained_by(self) -> Sets:
         """The part of each set that explains its difference; empty if none does."""
         return self._columns.sets("explained_by")
-
-    @property
-    def n_tested(self) -> int:
-        """The number of itemsets that were tested."""
-        return int(self._columns.facts["n_tested"])
-
-    @property
-    def n_a(self) -> int | None:
-        """The number of transactions of a; None if there are groups."""
-        n: int | None = self._columns.facts["n_a"]
-        return n
-
-    @property
-    def n_b(self) -> int | None:
-        """The number of transactions of b; None if there are groups."""
-        n: int | None = self._columns.facts["n_b"]
-        return n
 
     def _shown(self, n: int, width: int | None) -> dict[str, list[str]]:
         columns = super()._shown(n, width)
@@ -174,17 +178,12 @@ class Comparison(ColumnResult):
         return self.take(self.ratio < 1)
 
     def _title(self) -> str:
-        facts = self._columns.facts
-        differ = "differs" if len(self) == 1 else "differ"
-        what = f"Comparison: {plural(len(self), 'itemset')} of {self.n_tested:,} {differ}"
-        level = f"q <= {format_percent(facts['level'])}"
-        where = f"a: {plural(facts['n_a'], 'transaction')}, b: {facts['n_b']:,}" if facts["n_a"] else ""
         n_own = int((self.explained_by.lengths == 0).sum())
         own = f"{n_own:,} not by a part of them" if n_own < len(self) else ""
-        return joined([what, own, level, where])
+        return self._differ(f"Comparison: {plural(len(self), 'itemset')}", own)
 
 
-class ComponentShifts(ColumnResult):
+class ComponentShifts(Sided):
     """Components of one mixture of two sets of transactions, whose shares differ: an immutable value.
 
     The most significant come first. Columns are component (the largest is 0), group (if there are any),
@@ -206,13 +205,7 @@ class ComponentShifts(ColumnResult):
         "mostly": "object",
     }
     _in_table = ("group", "component", "share_a", "share_b", "ratio", "q_value", "mostly")
-    _percents = frozenset(("share_a", "share_b"))
     __slots__ = ()
-
-    @property
-    def group(self) -> list[str] | None:
-        """The group that is b in each row, if there are groups; a is then all others."""
-        return list(self._columns.numbers("group")) if "group" in self._columns.values else None
 
     @property
     def component(self) -> Ints:
@@ -230,31 +223,6 @@ class ComponentShifts(ColumnResult):
         return self._columns.numbers("share_b")
 
     @property
-    def ratio(self) -> Floats:
-        """How many times as large as in a each share is in b; infinite if a has none, shape (n,)."""
-        return self._columns.numbers("ratio")
-
-    @property
-    def lower(self) -> Floats:
-        """The lower end of the 95% interval of the ratio, shape (n,)."""
-        return self._columns.numbers("lower")
-
-    @property
-    def upper(self) -> Floats:
-        """The upper end of the 95% interval of the ratio, shape (n,)."""
-        return self._columns.numbers("upper")
-
-    @property
-    def p_value(self) -> Floats:
-        """The chance of shares that differ so much if both are alike, shape (n,)."""
-        return self._columns.numbers("p_value")
-
-    @property
-    def q_value(self) -> Floats:
-        """The p-value adjusted for all components that were tested, shape (n,)."""
-        return self._columns.numbers("q_value")
-
-    @property
     def typical(self) -> Sets:
         """The items that tell each component from the others."""
         return self._columns.sets("typical")
@@ -264,18 +232,8 @@ class ComponentShifts(ColumnResult):
         """These items in words, with their probabilities in the component."""
         return [str(text) for text in self._columns.numbers("mostly")]
 
-    @property
-    def n_tested(self) -> int:
-        """The number of components that were tested, in all groups."""
-        return int(self._columns.facts["n_tested"])
-
     def _title(self) -> str:
-        facts = self._columns.facts
-        differ = "differs" if len(self) == 1 else "differ"
-        what = f"Components: {len(self):,} of {self.n_tested:,} {differ}"
-        level = f"q <= {format_percent(facts['level'])}"
-        where = f"a: {plural(facts['n_a'], 'transaction')}, b: {facts['n_b']:,}" if facts["n_a"] else ""
-        return joined([what, level, where])
+        return self._differ(f"Components: {len(self):,}", "")
 
 
 def compare_shares(
@@ -488,7 +446,7 @@ def aligned_pair(a: TransactionsLike, b: TransactionsLike | None) -> tuple[Trans
     if first.n_items and second.n_items and first.items.are_integers != second.items.are_integers:
         kinds = [f"{data.items[0]!r}" for data in both]
         raise InvalidInputError(
-            f"expected names of the same kind in both, got {kinds[0]} in a and {kinds[1]} in b; make all of "
+            f"expected one kind of item names in both, got {kinds[0]} in a and {kinds[1]} in b; make all of "
             "them text"
         )
     items = Items([*first.items, *(name for name in second.items if name not in first.items)])

@@ -1,8 +1,8 @@
 """The exact search in transactions: lay out the data, run the kernels in threads, put the result together.
 
-There is the same search in plain Python, too, over whole numbers as bitsets, for small work before kernels
-are loaded: to import Numba and to load compiled code takes longer than most searches in a few thousand
-transactions, and to compile it takes a minute. When its time is over it gives up, and the kernels take over.
+The same search is here in plain Python too, over whole numbers as bitsets. It does small work while no kernel
+is loaded: importing Numba and loading compiled code takes longer than most searches in a few thousand
+transactions, and compiling takes a minute. When its time is over it gives up, and the kernels take over.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _LONGEST = 400
 
 
 class ExactSearch:
-    """One exact search: in the transactions with all included items, without these and the excluded ones."""
+    """One exact search: in the transactions that hold all included items, over the items that are left."""
 
     def __init__(
         self,
@@ -461,7 +461,8 @@ class _PlainSearch:
 _DENSE = 0.1
 # Pairs are counted, and rows delivered, for as many roots at a time as an array of this size holds.
 _BYTES_AT_A_TIME = 1 << 21
-# Each delivery reads all rows. So it takes at least this part of their size: else time grows with its square.
+# Each delivery reads all rows, so it delivers at least this share of their size. With less at a time, the
+# time would grow with the square of the data.
 _PART_AT_A_TIME = 1 / 3
 _RANGES_PER_THREAD = 4
 # With more items than this, the rows of each item are looked up in an index.

@@ -79,11 +79,11 @@ def intervals(
     """Return the probabilities of many itemsets and the ends of their credible intervals, shape (n,) each.
 
     Mean and variance are exact for the posterior and cost K steps for each itemset. The ends are those of the
-    Beta distribution with that mean and variance, moved if they must be to hold the mean. The variance of a
-    conditional probability is that of the ratio to first order. It is never more than the variance of the
-    item's probability in a component that is known only as far as the condition tells. A corrected mixture is
-    as sure as its transactions and what the mixture is worth: its probabilities have exactly the Beta
-    distribution of a Dirichlet process.
+    Beta distribution with that mean and variance, moved outwards if the mean would lie outside. The variance
+    of a conditional probability is that of the ratio to first order. It is never more than the variance of
+    the item's probability in a component that is known only as far as the condition tells. A corrected
+    mixture is as sure as its transactions and what the mixture is worth: its probabilities have exactly the
+    Beta distribution of a Dirichlet process.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def intervals(
     level : float
         The probability inside the interval, between 0 and 1.
     n_transactions : int, optional
-        If given, the intervals are those of the frequency in so many new transactions, which also differs by
+        If given, the intervals are those of the frequency in this many new transactions, which also varies by
         chance, and not those of the probability itself.
 
     Raises
@@ -111,20 +111,6 @@ def intervals(
     if n_transactions is not None:
         spread = spread + _of_one_transaction(mean) / n_transactions
     return mean, *ends(mean, spread, level)
-
-
-def relative_errors(source: ErrorSource, itemsets: Itemsets | Iterable[Names]) -> Floats:
-    """Return the standard error of each itemset's probability, relative to that probability, shape (n,).
-
-    Parameters
-    ----------
-    source, itemsets
-        As in `intervals`.
-    """
-    _, spread = moments(source, itemsets)
-    # Rounding may give a certain probability a variance a little below zero.
-    errors: Floats = np.sqrt(np.maximum(spread, 0.0))
-    return errors
 
 
 def with_intervals(itemsets: Itemsets, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Itemsets:

@@ -106,10 +106,11 @@ def q_values(p_values: Floats, adjust: str = "bh", n_tests: int | None = None) -
 
 
 def fisher(least: Ints | int, draws: Ints | int, hits: Ints | int, total: Ints | int) -> Floats:
-    """Return the probability of `least` or more hits among so many draws, where `hits` of `total` are hits.
+    """Return the probability of `least` or more hits in that many `draws`, where `hits` of `total` are hits.
 
-    This is Fisher's exact test, one-sided: how likely it is that so many of the transactions with A hold C
-    too, if A and C have nothing to do with each other. All are whole numbers, of any shapes that go together.
+    This is Fisher's exact test, one-sided: how likely it is that at least that many of the transactions with
+    A hold C too, if A and C have nothing to do with each other. All are whole numbers, of shapes that
+    broadcast.
     """
     shape = np.broadcast_shapes(*map(np.shape, (least, draws, hits, total)))
     flat = [np.broadcast_to(counts, shape).astype(np.int64).ravel() for counts in (least, draws, hits, total)]

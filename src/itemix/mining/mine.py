@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from itemix._checks import as_support
 from itemix._runtime import count_threads, interruptible
 from itemix.core.itemsets import Itemsets
 from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
-from itemix.io.chunks import Chunks
-from itemix.io.partitions import Partitions, partitions
+from itemix.io.chunks import Chunks, Stream
+from itemix.io.partitions import Partitions, Reread, partitions
 from itemix.mining.exact import ExactSearch
 from itemix.mining.model import model_search
-from itemix.mining.partitioned import PartitionedSearch
-from itemix.mining.search import SearchOptions, as_fraction, min_count, min_probability, search_progress
+from itemix.mining.partitioned import PartitionedSearch, mined_parts
+from itemix.mining.search import (
+    SearchOptions,
+    as_fraction,
+    check_support,
+    min_count,
+    min_probability,
+    search_progress,
+)
 from itemix.models.base import Model, as_model
 
 if TYPE_CHECKING:
@@ -39,6 +46,7 @@ def mine(
     top_k: int | None = None,
     max_itemsets: int | None = None,
     verify: ChunksLike | None = None,
+    group: Label | None = None,
     n_jobs: int | None = -1,
     progress: bool | Callable[[int, int], None] = False,
 ) -> Itemsets:
@@ -70,14 +78,15 @@ def mine(
         The most sets to return (for maximal sets with `top_k`, the most to look through). By default, as many
         as half of the free memory holds.
     verify : transactions in any form, chunks of them, or a function that returns them, optional
-        With a model: return exactly what mining this data returns. The model proposes sets, and passes over
-        the data count them until it is certain that none is missing. `itemix.mining.verification.verify` does
-        the same and tells how it went. See there for the data, which may be larger than memory.
+        With a model: return exactly what mining this data returns. `itemix.mining.verification.verify` tells
+        what the model missed too. See there for the data, which may be larger than memory.
+    group : str or int, optional
+        With a model that was fitted with groups: mine that of one group.
     n_jobs : int, default -1
         The number of threads; -1 uses all processors. The result does not depend on it.
     progress : bool or function, default False
         True shows a bar on standard error if it is a terminal. A function is called with (done, total) now
-        and then: the number of frequent items, or of transactions with `verify`.
+        and then: the number of frequent items, or of parts of the data.
 
     Returns
     -------
@@ -110,25 +119,15 @@ def mine(
         min_support = as_support(min_support)
     if min_support is None and top_k is None:
         raise InvalidInputError("expected min_support or top_k, got neither; try min_support=0.01")
+    source = _of_group(source, group)
     if verify is not None:
-        from itemix.mining.verification import verify as verified
-
-        return verified(
-            source,
-            verify,
-            min_support,
-            target=target,
-            min_len=min_len,
-            max_len=max_len,
-            include=include,
-            exclude=exclude,
-            top_k=top_k,
-            max_itemsets=max_itemsets,
-            n_jobs=n_jobs,
-            progress=progress,
-        ).itemsets
-    if isinstance(source, Chunks):
-        source = partitions(source)
+        require_model(source)
+        is_read = isinstance(verify, Chunks | Partitions)
+        source = verify if is_read else Partitions(Reread(Stream(verify).chunks))
+    if isinstance(source, Chunks | Partitions):
+        if min_support is not None:
+            check_support(min_support)  # before the data is read
+        source = mined_parts(partitions(source))
     if isinstance(source, str | os.PathLike):
         from itemix.io.read import read_transactions
 
@@ -175,3 +174,31 @@ def mine(
         target=target if options.is_whole else None,
         check=False,
     )
+
+
+def _of_group(source: Any, group: Label | None) -> Any:  # noqa: ANN401 - what `mine` takes
+    """Return the model of a group, or what is there if no group is named."""
+    if group is None:
+        return source
+    if not hasattr(source, "group"):
+        raise InvalidInputError(
+            f"expected a model that was fitted with groups, got {type(source).__name__}; leave group out"
+        )
+    return source.group(group)
+
+
+def require_model(source: ModelLike) -> Model:
+    """Return the model of what may be a fitted estimator.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no model, or was not fitted.
+    """
+    model = as_model(source)
+    if model is None:
+        hint = "fit it first" if hasattr(source, "fit") else "mine data without verify="
+        raise InvalidInputError(
+            f"expected a model whose itemsets are to be verified, got {type(source).__name__}; {hint}"
+        )
+    return model

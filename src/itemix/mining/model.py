@@ -50,11 +50,11 @@ ROUNDING = 1e-9
 # Without a threshold, the k most probable sets are looked for down to this probability.
 _LOWEST = 1e-12
 _CLOSE_ENOUGH = 1 + 1e-6
-# The model is asked for so many sets at a time.
+# The model is asked for this many sets at a time.
 _BLOCK = 1 << 18
 # A search in the transactions of a corrected mixture alone may go down to this part of the threshold.
 _NEARLY = 0.75
-# If all pairs have so many terms or more, a matrix product leaves most of them out, for some rows at a time.
+# If all pairs have at least this many terms, a matrix product rules out most of them, some rows at a time.
 _MANY_PRODUCTS = 1 << 24
 _PAIR_ROWS = 512
 _SMALLEST_ROOT = 1e-18
@@ -149,7 +149,7 @@ class ModelSearch(ABC):
         return self.find(low, self._options.max_itemsets).best(k)
 
     def _surely_reached(self, k: int) -> float:
-        """Return a probability that k sets reach, judged by the sets of one item beside the included ones."""
+        """Return a probability that k sets surely reach, because that many single items do."""
         options, length = self._options, len(self._options.include) + 1
         if options.target != "all" or not options.min_len <= length <= options.max_len:
             return 0.0

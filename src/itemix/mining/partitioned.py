@@ -1,11 +1,10 @@
 """The exact search in transactions in parts: each part proposes sets, and all parts count these.
 
-A part proposes the sets that are frequent in it. A set that occurs c times in all parts together occurs in
-one of them in proportion, or more often. So sets that are frequent in some part are
-candidates, and all frequent sets are among them (Savasere, Omiecinski and Navathe 1995). The first pass mines
-every part. The second counts, in each part, the candidates that were not frequent there; it is left out where
-there are none. A candidate that cannot reach the threshold, even if it just missed it in all other parts, is
-not counted at all.
+A part proposes the sets that are frequent in it. A set that is frequent in all parts together is frequent in
+at least one of them. So the sets that are frequent in some part are candidates, and all frequent sets are
+among them (Savasere, Omiecinski and Navathe 1995). The first pass mines every part. The second counts, in
+each part, the candidates that were not frequent there; it is left out if there are none. A candidate that
+cannot reach the threshold, even if it just missed it in all other parts, is not counted at all.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,28 +24,37 @@ from itemix.core.sets import Sets
 from itemix.core.transactions import Transactions, row_blocks, weights_of
 from itemix.errors import TooManyItemsetsError
 from itemix.kernels import lattice
-from itemix.kernels.mining.candidates import RULED_OUT, UNKNOWN, count_sets
+from itemix.kernels.mining.counts import count_sets
 from itemix.kernels.mining.records import SearchLimits
 from itemix.mining.exact import ExactSearch, mine_exact
-from itemix.mining.passes import Candidates, CountingPass
 from itemix.mining.search import UNBOUNDED, SearchStopped, SetColumns, too_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from itemix._typing import Codes, Ints
     from itemix.io.partitions import Partitions
     from itemix.mining.search import SearchOptions
 
-# Memory of a candidate: in the results of the parts, in the union, and in the trie.
+# Memory of a candidate: in the results of the parts, in the union, and in order.
 _BYTES_PER_CANDIDATE = 200
-# As many items of sets, for each item of a mean transaction, are counted one set after the other.
-_FEW = 4000
-# So much of the threshold may be spent on parts that are too small to be mined.
+# Parts that are worked on in this process are put together up to this size: small ones propose more.
+_TOGETHER_BYTES = 1 << 24
+# Parts that propose too much, as those of sorted data do, are put together to this many times the size.
+_LARGER = 8
+# Between so many rows Ctrl-C is looked for.
+_ROWS_AT_ONCE = 1 << 16
+# This share of the threshold may be spent on parts that are too small to be mined.
 _SPENT_ON_SMALL = 0.1
-# The k most frequent sets of so many transactions say where to look for those of all.
+# The k most frequent sets of a sample of this size say where to look for those of all transactions.
 _TRIED = 20_000
 _LOWERED = 0.9
+
+
+def mined_parts(data: Partitions) -> Partitions | Transactions:
+    """Return transactions in the parts in which they are mined, or the only part if it is here."""
+    large = data.put_together(_TOGETHER_BYTES)
+    return next(iter(large)) if large.parts.is_here and len(large.sizes) == 1 else large
 
 
 def wanted_sets(
@@ -101,6 +110,7 @@ class PartitionedSearch:
         on_progress: Callable[[int, int], None] | None,
     ) -> None:
         self._data = data
+        self._part_bytes = max(_TOGETHER_BYTES, 1)
         self._options = options
         self._on_progress = on_progress
         max_len = UNBOUNDED
@@ -119,17 +129,20 @@ class PartitionedSearch:
             If there are more than `max_itemsets`, or candidates than memory holds.
         """
         least = int(threshold)
-        shares = _shares(self._data.sizes, least - 1)
-        try:
-            union, totals = self._propose(shares)
-        except SearchStopped as stop:
-            than = f"{least:,} transactions" if least < self._data.n_transactions else None
-            raise TooManyItemsetsError(
-                "expected parts whose own frequent sets fit into half of the free memory, got "
-                f"{stop.n_found:,} and more; put transactions into fewer or more even parts, or "
-                f"{self._options.fewer(than, 'max_len')}",
-                stop.n_found,
-            ) from None
+        while True:
+            shares = _shares(self._data.sizes, least - 1)
+            try:
+                union, totals = self._propose(shares)
+                break
+            except SearchStopped as stop:
+                if not self._has_larger_parts():
+                    than = f"{least:,} transactions" if least < self._data.n_transactions else None
+                    raise TooManyItemsetsError(
+                        "expected parts whose own frequent sets fit into half of the free memory, got "
+                        f"{stop.n_found:,} and more; put transactions into fewer or more even parts, or "
+                        f"{self._options.fewer(than, 'max_len')}",
+                        stop.n_found,
+                    ) from None
         found = self._count(union, totals, shares, least)
         found = wanted_sets(
             found,
@@ -166,6 +179,16 @@ class PartitionedSearch:
         n = self._data.n_transactions
         return self._data.take(np.unique(np.linspace(0, n - 1, min(n, _TRIED)).astype(np.int64)))
 
+    def _has_larger_parts(self) -> bool:
+        """Put parts together that propose too much, if they are here and memory has room for them."""
+        while self._part_bytes < self._options.max_bytes // _LARGER:
+            self._part_bytes *= _LARGER
+            larger = self._data.put_together(self._part_bytes)
+            if len(larger.sizes) < len(self._data.sizes):
+                self._data = larger
+                return True
+        return False
+
     def _propose(self, shares: Sequence[int]) -> tuple[_Union, _Totals]:
         """Mine every part, and put the sets together."""
         union, totals = _Union(self._data.items, self._options.max_bytes), _Totals.none(self._data.n_items)
@@ -178,31 +201,15 @@ class PartitionedSearch:
     def _count(self, union: _Union, totals: _Totals, shares: Sequence[int], least: int) -> SetColumns:
         """Count the candidates in the parts that have not counted them, and return the frequent ones."""
         chosen = union.candidates(totals.held_counts, least)
-        rank_of = ranks_by(totals.held_counts)
-        ordered = chosen.with_items(np.empty(0, np.int32), rank_of)
+        ordered = chosen.with_items(np.empty(0, np.int32), ranks_by(totals.held_counts))
         missing = union.missing(ordered.values)
-        most = max((int(ordered.lengths[own].sum()) for own in missing), default=0)
-        if most:
-            found: Iterator[Ints]
-            if most <= _FEW * totals.held_counts.sum() / max(totals.n_holding, 1):
-                few = [ordered.take(own) for own in missing]
-                found = self._data.map(partial(_counted_one_by_one, work=self._work), few)
-            else:
-                trie = self._trie(ordered._replace(codes=rank_of[ordered.codes]))
-                count = partial(_counted, work=self._work, candidates=trie, numbers=rank_of)
-                found = self._data.map(count, missing)
-            for number, counts in enumerate(found):
+        if any(map(len, missing)):
+            count = partial(_counted, work=self._work, candidates=ordered)
+            for number, counts in enumerate(self._data.map(count, missing)):
                 union.counts[ordered.values[missing[number]]] += counts
                 self._tell(len(shares) + number + 1, len(shares))
         counts = union.counts[ordered.values]
         return ordered._replace(values=counts).take(np.flatnonzero(counts >= least))
-
-    def _trie(self, numbered: SetColumns) -> Candidates:
-        max_bytes = self._options.max_bytes
-        try:
-            return Candidates.of_sets(numbered, max_len=UNBOUNDED, max_bytes=max_bytes, with_border=False)
-        except SearchStopped as stop:
-            raise too_many(stop.n_found, None, self._options.fewer(None, "max_len")) from None
 
     def _tell(self, n_done: int, n_parts: int) -> None:
         if self._on_progress is not None:
@@ -287,34 +294,26 @@ def _mined(part: Transactions, share: int, work: _Work) -> _Local:
     return _Local(totals, mine_exact(held, "all", limits, work.n_threads))
 
 
-def _counted(part: Transactions, wanted: Ints, work: _Work, candidates: Candidates, numbers: Codes) -> Ints:
-    """Return how often some candidates occur in a part."""
+def _counted(part: Transactions, wanted: Ints, work: _Work, candidates: SetColumns) -> Ints:
+    """Return how often some of the candidates, which are in the order of mining, occur in a part."""
     if len(wanted) == 0:
         return np.empty(0, dtype=np.int64)
-    joins = candidates.join_of[1 + wanted]
-    counts = np.full(len(candidates.counts), RULED_OUT, dtype=np.int64)
-    counts[joins] = UNKNOWN
-    counting = CountingPass(replace(candidates, counts=counts), work.n_threads)
-    counting.add(work.held(part), numbers)
-    found: Ints = counting.finished(np.zeros(len(numbers), dtype=np.int64)).counts[joins]
-    return found
-
-
-def _counted_one_by_one(part: Transactions, sets: SetColumns, work: _Work) -> Ints:
-    """Return how often some sets occur in a part; for so few, a trie does not pay."""
-    if sets.n_sets == 0:
-        return np.empty(0, dtype=np.int64)
+    # From the last to the first, each begins with its rarest item, and goes on as the one before it.
+    sets = candidates.take(wanted)
+    offsets, codes = len(sets.codes) - sets.offsets[::-1], np.ascontiguousarray(sets.codes[::-1])
     held = work.held(part)
-    size = max(math.ceil(held.n_rows / work.n_threads), 1)
-    blocks = list(row_blocks(held, size))
-
-    def count(block: int) -> Ints:
-        rows = blocks[block].indptr, blocks[block].indices, weights_of(blocks[block])
-        return count_sets(*rows, sets.offsets, sets.codes, part.n_items)
-
+    blocks = row_blocks(held, min(math.ceil(held.n_rows / work.n_threads), _ROWS_AT_ONCE))
+    total = np.zeros(sets.n_sets, dtype=np.int64)
     with Workers(work.n_threads) as workers:
-        total: Ints = np.sum(workers.map(count, len(blocks)), axis=0)
-    return total
+        while own := list(islice(blocks, work.n_threads)):
+
+            def count(number: int, own: Sequence[Transactions] = own) -> Ints:
+                rows = own[number].indptr, own[number].indices, weights_of(own[number])
+                return count_sets(*rows, offsets, codes, part.n_items)
+
+            for counts in workers.map(count, len(own)):
+                total += counts
+    return total[::-1]
 
 
 class _Union:

@@ -45,7 +45,7 @@ Sign = Literal["both", "positive", "negative"]
 
 _BASKETS_AT_A_TIME = 4096
 _CELLS_AT_A_TIME = 4_000_000
-# The strongest pairs are looked for among so many items at a time, and first among a few promising ones.
+# The strongest pairs are looked for among this many items at a time, and first among a few promising ones.
 _ITEMS_AT_A_TIME = 512
 _PROMISING = 256
 # With more items than this, it would take long to compare all pairs.
@@ -239,7 +239,7 @@ def recommend(
 ) -> list[Recommendation]:
     """Return the n most probable items that a basket does not hold yet, most probable first.
 
-    Of a column of a table, of which the basket has a value already, no other value is recommended.
+    If the basket already has a value of a column of a table, no other value of it is recommended.
 
     Parameters
     ----------

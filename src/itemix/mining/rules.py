@@ -24,7 +24,7 @@ from itemix.kernels import lattice
 from itemix.kernels.mining import rules as kernels
 from itemix.kernels.mining.rules import KnownSupports
 from itemix.mining import measures
-from itemix.mining.passes import count
+from itemix.mining.counts import count
 from itemix.mining.ruleset import Rule, Rules
 
 if TYPE_CHECKING:

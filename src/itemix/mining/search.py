@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-# After so many seconds the main thread wakes up to show progress, and to be interrupted.
+# The main thread wakes up after this many seconds, to show progress and to notice Ctrl-C.
 _WAKE_SECONDS = 0.1
 # A search for the k most frequent sets gives up on a threshold after this many times k sets.
 _TRIAL_FACTOR = 4

@@ -20,14 +20,14 @@ from itemix._checks import as_generator, check_choice, check_number, check_whole
 from itemix._runtime import still_wanted
 from itemix.core.display import format_number, format_percent, joined, plural
 from itemix.core.itemsets import Itemsets
-from itemix.core.results import ColumnResult
+from itemix.core.results import TestedResult
 from itemix.core.sets import Sets
 from itemix.core.tables import TableColumns
 from itemix.core.transactions import Transactions, as_transactions
-from itemix.errors import InvalidInputError, TooManyItemsetsError, UnknownItemError
+from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix.mining.counts import count
 from itemix.mining.intervals import ErrorSource, ends, moments
 from itemix.mining.mine import mine
-from itemix.mining.passes import count
 from itemix.models.base import require_same_items
 
 if TYPE_CHECKING:
@@ -60,7 +60,48 @@ _MISSING = 0.5
 _BASKETS_AT_ONCE = 500
 
 
-class Surprises(ColumnResult):
+class Counted(TestedResult):
+    """Itemsets with their counts, and what a model expects."""
+
+    __slots__ = ()
+
+    @property
+    def sets(self) -> Sets:
+        """The itemsets."""
+        return self._columns.sets("itemsets")
+
+    @property
+    def count(self) -> Ints:
+        """The number of transactions that hold each set, shape (n,)."""
+        return self._columns.numbers("count")
+
+    @property
+    def support(self) -> Floats:
+        """The fraction of transactions that hold each set, shape (n,)."""
+        return self._columns.numbers("support")
+
+    @property
+    def expected(self) -> Floats:
+        """The support that the model expects; in a summary, once it knows the sets before, shape (n,)."""
+        return self._columns.numbers("expected")
+
+    @property
+    def ratio(self) -> Floats:
+        """How many times as frequent as expected each set is, shape (n,)."""
+        return self._columns.numbers("ratio")
+
+    @property
+    def n_transactions(self) -> int:
+        """The number of transactions that were tested."""
+        return int(self._columns.facts["n_transactions"])
+
+    @property
+    def n_tested(self) -> int:
+        """The number of itemsets that were tested."""
+        return int(self._columns.facts["n_tested"])
+
+
+class Surprises(Counted):
     """Itemsets that are more or less frequent in data than a model allows: an immutable, columnar value.
 
     The most significant come first. `to_pandas` and the files have a column for each property of the same
@@ -83,26 +124,6 @@ class Surprises(ColumnResult):
     __slots__ = ()
 
     @property
-    def sets(self) -> Sets:
-        """The itemsets."""
-        return self._columns.sets("itemsets")
-
-    @property
-    def count(self) -> Ints:
-        """The number of transactions that hold each set, shape (n,)."""
-        return self._columns.numbers("count")
-
-    @property
-    def support(self) -> Floats:
-        """The fraction of transactions that hold each set, shape (n,)."""
-        return self._columns.numbers("support")
-
-    @property
-    def expected(self) -> Floats:
-        """The support that the model expects, shape (n,)."""
-        return self._columns.numbers("expected")
-
-    @property
     def lower(self) -> Floats:
         """The lower end of the 90% credible interval of the expected support, shape (n,)."""
         return self._columns.numbers("lower")
@@ -113,35 +134,10 @@ class Surprises(ColumnResult):
         return self._columns.numbers("upper")
 
     @property
-    def ratio(self) -> Floats:
-        """How many times as frequent as expected each set is, shape (n,)."""
-        return self._columns.numbers("ratio")
-
-    @property
-    def p_value(self) -> Floats:
-        """The chance of a count so far from what is expected, if the model is right, shape (n,)."""
-        return self._columns.numbers("p_value")
-
-    @property
-    def q_value(self) -> Floats:
-        """The share of false finds if all sets with this p value or a smaller one are finds, shape (n,)."""
-        return self._columns.numbers("q_value")
-
-    @property
-    def n_transactions(self) -> int:
-        """The number of transactions that were tested."""
-        return int(self._columns.facts["n_transactions"])
-
-    @property
     def n_fitted(self) -> int | None:
         """The number of transactions that the model was fitted to, if it is known."""
         n: int | None = self._columns.facts["n_fitted"]
         return n
-
-    @property
-    def n_tested(self) -> int:
-        """The number of itemsets that were tested."""
-        return int(self._columns.facts["n_tested"])
 
     def sentences(self) -> list[str]:
         """Say each surprise in words."""
@@ -162,23 +158,31 @@ class Surprises(ColumnResult):
         where = f"in {plural(self.n_transactions, 'transaction')}"
         if facts["is_divided"]:
             where += f", by a model of the other {self.n_fitted:,}"
-        return joined([what, level, where])
+        return joined([what, level, where, unknown_in_title(facts.get("n_unknown", 0))])
 
 
-def aligned(data: TransactionsLike, items: Items) -> Transactions:
-    """Return data over the items of a model.
+def aligned(data: TransactionsLike, items: Items) -> tuple[Transactions, int]:
+    """Return data over the items of a model, and how many other items were left out of it.
+
+    New data may well have an item that the model has never seen, and no set of known items changes if that
+    is left out. But most of the data should be known.
 
     Raises
     ------
     InvalidInputError
-        If it has other items.
+        If it has mostly other items.
     """
     given = as_transactions(data)
-    try:
-        return given.align_items(items)
-    except UnknownItemError:
+    known = given.align_items(items, drop_unknown=True)
+    n_items, n_known = (int(some.item_counts().sum()) for some in (given, known))
+    if 2 * n_known < n_items:
         require_same_items(items, given.items)
-        raise
+    return known, int((given.item_counts() > 0).sum() - (known.item_counts() > 0).sum())
+
+
+def unknown_in_title(n_unknown: int) -> str:
+    """Say in a title how many items were left out, if any."""
+    return f"without {plural(n_unknown, 'item')} that the model does not know" if n_unknown else ""
 
 
 class Tails(NamedTuple):
@@ -560,7 +564,7 @@ def fit_too_well(items: Items, source: ErrorSource, data: Transactions) -> bool:
     return bool(chi2.cdf(total / len(order) * n_effective, n_effective) < _TOO_WELL)
 
 
-class Unusual(ColumnResult):
+class Unusual(TestedResult):
     """Transactions and how unusual each is for a model, in their order: an immutable, columnar value.
 
     `to_pandas` and the files have a column for each property of the same name, `row`, the position of the
@@ -586,16 +590,6 @@ class Unusual(ColumnResult):
     __slots__ = ()
 
     @property
-    def p_value(self) -> Floats:
-        """The share of the model's own transactions that are as unusual or more, shape (n,)."""
-        return self._columns.numbers("p_value")
-
-    @property
-    def q_value(self) -> Floats:
-        """The share of usual ones among all with this p value or a smaller one, shape (n,)."""
-        return self._columns.numbers("q_value")
-
-    @property
     def log_likelihood(self) -> Floats:
         """The log-probability of each transaction, shape (n,)."""
         return self._columns.numbers("log_likelihood")
@@ -618,11 +612,11 @@ class Unusual(ColumnResult):
     def _title(self) -> str:
         n = int(self._columns.facts["n_transactions"])
         shown = f"{len(self):,} of {plural(n, 'transaction')}" if len(self) < n else plural(n, "transaction")
-        return f"Unusual: {shown}"
+        return joined([f"Unusual: {shown}", unknown_in_title(self._columns.facts.get("n_unknown", 0))])
 
 
 def unusual(
-    model: Model, data: Transactions, *, level: float, n_simulated: int, random_state: object
+    model: Model, given: TransactionsLike, *, level: float, n_simulated: int, random_state: object
 ) -> Unusual:
     """Return how unusual each transaction is; see `FittedModel.unusual`."""
     if not model.has_likelihood:
@@ -630,6 +624,7 @@ def unusual(
             "expected a model that tells how probable whole transactions are, got one that does not; fit a "
             "mixture"
         )
+    data, n_unknown = aligned(given, model.items)
     rng = as_generator(random_state)
     simulated = model.sample(check_whole("n_simulated", n_simulated, 10_000, least=100), random_state=rng)
     ours = _oddities(model, simulated, simulated)
@@ -654,7 +649,8 @@ def unusual(
         "unexpected": unexpected,
         "missing": missing,
     }
-    return Unusual(TableColumns("unusual", data.items, values, {"n_transactions": len(p), "level": level}))
+    facts = {"n_transactions": len(p), "level": level, "n_unknown": n_unknown}
+    return Unusual(TableColumns("unusual", data.items, values, facts))
 
 
 class _Oddities(NamedTuple):

@@ -24,8 +24,9 @@ from itemix.errors import InvalidInputError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
-    from itemix._typing import Codes, Floats
+    from itemix._typing import Codes, Floats, Ints, Marks
     from itemix.core.itemsets import Itemsets
 
 Names = Iterable[Label] | Label
@@ -33,6 +34,7 @@ SetArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
 
 _NAMES_SHOWN = 5
 _SETS_AT_A_TIME = 1 << 20
+_CELLS_AT_A_TIME = 4_000_000
 # A probability with a lower logarithm is close to underflow: quotients are then differences of logarithms.
 NEAR_THE_LEAST = -600.0
 
@@ -389,7 +391,19 @@ class Model(Saved, Immutable, ABC):
         return found
 
 
-def as_model(source: Any) -> Model | None:  # noqa: ANN401 - anything at all
+def drawn(items: Items, labels: Ints, draw: Callable[[Ints], Marks]) -> Transactions:
+    """Return a transaction for each label; `draw` returns rows (m, n_items) bool for some of them."""
+    step = max(1, _CELLS_AT_A_TIME // max(len(items), 1))
+    lengths = np.zeros(len(labels), dtype=np.int64)
+    parts = [np.empty(0, dtype=np.int32)]
+    for first in range(0, len(labels), step):
+        held = draw(labels[first : first + step])
+        lengths[first : first + step] = held.sum(axis=1)
+        parts.append(np.nonzero(held)[1].astype(np.int32))
+    return Transactions(np.concatenate([[0], np.cumsum(lengths)]), np.concatenate(parts), items)
+
+
+def as_model(source: object) -> Model | None:
     """Return a model, or the model that an estimator has learned; None for anything else."""
     model = source if isinstance(source, Model) else getattr(source, "model_", None)
     return model if isinstance(model, Model) else None

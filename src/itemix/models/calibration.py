@@ -19,17 +19,17 @@ from itemix.errors import InvalidInputError
 if TYPE_CHECKING:
     from itemix._typing import Floats, Ints
 
-# Log-odds farther from zero are taken as so far.
+# Log-odds are cut off at this distance from zero.
 FARTHEST = 30.0
 _MOST_KNOTS = 12
 _CASES_OF_A_KNOT = 20
-# Examples are counted in so many bins of scores, and by size: bins of a fifth of log(1 + size).
+# Examples are counted in bins: this many of the score, and bins of log(1 + size) that are this wide.
 _BINS = 100
 _BIN_OF_SIZE = 0.2
 _MOST_SORTED = 100_000
 # The least slope, as a part of that of the logistic regression.
 _LEAST_SLOPE = 1e-3
-# By so much the log-odds usually leave the straight line from knot to knot.
+# How much the log-odds usually bend away from the straight line from one knot to the next.
 _USUAL_BEND = 0.5
 
 
@@ -110,7 +110,7 @@ class _Cells(NamedTuple):
         return self.present + self.absent
 
     def quantiles(self, values: Floats, n: int) -> Floats:
-        """Return n distinct quantiles of present and absent ones, half each, from first to last but 1%."""
+        """Return up to n distinct quantiles from 1% to 99%; present and absent examples weigh half each."""
         order = np.argsort(values, kind="stable")
         share = self.present / self.present.sum() + self.absent / self.absent.sum()
         reached = np.cumsum(share[order]) / 2
@@ -120,7 +120,7 @@ class _Cells(NamedTuple):
 
 
 def calibrate(present: Examples, absent: Examples) -> Calibration:
-    """Return what makes scores of held-out items to probabilities."""
+    """Return the calibration that makes probabilities of the scores of held-out items."""
     cells = _counted(present, absent)
     n_knots = int(np.clip(len(present.scores) // _CASES_OF_A_KNOT, 2, _MOST_KNOTS))
     scores = cells.quantiles(cells.scores, n_knots)
@@ -132,7 +132,7 @@ def calibrate(present: Examples, absent: Examples) -> Calibration:
 
 
 def _counted(present: Examples, absent: Examples) -> _Cells:
-    """Return the examples by cells. A present one counts as one case, and absent ones in proportion."""
+    """Count the examples in cells. A present one counts as one case, and absent ones in proportion."""
     both = np.concatenate([present.scores, absent.scores])
     sizes = np.log1p(np.concatenate([present.sizes, absent.sizes]))
     weights = np.concatenate([present.weights, absent.weights])
@@ -155,7 +155,7 @@ def _counted(present: Examples, absent: Examples) -> _Cells:
 def _logistic(cells: _Cells) -> Floats:
     """Return the logistic regression of presence on 1, score and log(1 + size); its slope is positive."""
     columns = np.stack([np.ones(len(cells.scores)), cells.scores, cells.sizes], axis=1)
-    # From where the mean of all scores has the share of those that are there.
+    # At the start, the mean of all scores has the share of present examples as its probability.
     total = cells.total()
     share = cells.present.sum() / total.sum()
     start = np.array([np.log(share / (1 - share)) - np.average(cells.scores, weights=total), 1.0, 0.0])
@@ -165,9 +165,9 @@ def _logistic(cells: _Cells) -> Floats:
 def _bent(cells: _Cells, scores: Floats, sizes: Floats, straight: Floats) -> Floats:
     """Return the log-odds at the knots.
 
-    What is learned is the log-odds at the first score of each size, and the steps from each to the next.
-    How far they are from the straight ones has a normal prior: from knot to knot that changes by a half, plus
-    or minus. This is worth about four cases, since of rare events each one counts as a unit of information.
+    The unknowns are the log-odds at the first score of each size, and the steps from each score to the next.
+    Their distance from the straight line has a normal prior: it changes by about a half from knot to knot.
+    That is worth about four cases, since each case of a rare event counts as a unit of information.
     """
     m, n = len(sizes), len(scores)
     knots = straight[0] + straight[1] * scores + straight[2] * sizes[:, None]

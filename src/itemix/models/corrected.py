@@ -21,7 +21,7 @@ from itemix.core.transactions import weights_of
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr
 from itemix.kernels.csr import RowArrays
-from itemix.kernels.mining import candidates
+from itemix.kernels.mining.counts import count_sets
 from itemix.models.base import Model, no_sets, one_set, require_same_items
 
 if TYPE_CHECKING:
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from itemix.core.items import Items
     from itemix.core.transactions import Transactions
 
-# A step of the search in rows takes about as long as so many words of bitsets.
+# A step of the search in rows takes about as long as this many words of bitsets.
 _WORDS_A_STEP = 4
-# So many steps are done before it is asked whether they are still wanted.
+# After this many steps we ask whether the answer is still wanted.
 _STEPS_AT_A_TIME = 1 << 24
 
 
 class CorrectedMixture(Model):
     """A model corrected by the transactions themselves: an immutable value.
 
-    The probability of any event, of present and of absent items, is (count + worth p) / (n + worth): p is
-    what the model says, and the model is worth as much as so many transactions. Whole transactions have the
+    The probability of any event, of present and of absent items, is (count + worth p) / (n + worth), where p
+    is what the model says. So the model is worth as much as `worth` transactions. Whole transactions have the
     probability that the model gives them.
 
     Parameters
@@ -199,7 +199,7 @@ class CorrectedMixture(Model):
         steps = self._steps(present, absent)
         n_words = (data.n_rows + 63) // 64 * (len(present.indices) + n)
         if len(absent.indices) == 0 and _WORDS_A_STEP * steps.sum() > n_words + len(data.indices):
-            return candidates.count_sets(*self._rows, weights_of(data), *present, data.n_items)
+            return count_sets(*self._rows, weights_of(data), *present, data.n_items)
         counts = np.empty(n, dtype=np.int64)
         found = np.empty(data.n_rows, dtype=np.int64)
         ends = np.searchsorted(np.cumsum(steps), np.arange(0, steps.sum(), _STEPS_AT_A_TIME), side="right")

@@ -37,7 +37,7 @@ MOST_ITEMS = 14
 # How many states of parts are worked on before Ctrl-C is noticed.
 _STATES_AT_A_TIME = 1 << 16
 _ROUNDING = 1e-9
-# A tilted mixture has its probabilities to this part of their standard deviations.
+# A tilted mixture gets its probabilities right to this share of their standard deviations.
 _CLOSE_ENOUGH = 1e-7
 _MOST_STEPS = 2_000
 _LARGEST_TILT = 50.0
@@ -641,8 +641,8 @@ def _mean_tilt(
     """Return the mean over x of the product of exp(theta [S in x]) over sets, in each component.
 
     A term is a set, its theta, and the row of the derivative by it; row 0 is the mean itself. `ones` is what
-    the mean is without terms. Items are independent, so sets without common items are taken apart. Otherwise
-    the item of most sets is there, and leaves them, or is not, and takes them with it.
+    the mean is without terms. Items are independent, so sets without common items are separate factors.
+    Otherwise the item that most sets share is present, and drops out of them, or absent, and they drop out.
     """
     if not terms:
         return ones

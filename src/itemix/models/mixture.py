@@ -17,7 +17,15 @@ from itemix.errors import InvalidInputError
 from itemix.kernels.models import estep, probability
 from itemix.kernels.models.estep import ScoreTables
 from itemix.kernels.models.probability import AskedSets
-from itemix.models.base import NEAR_THE_LEAST, Model, Names, no_sets, require_consistent, require_same_items
+from itemix.models.base import (
+    NEAR_THE_LEAST,
+    Model,
+    Names,
+    drawn,
+    no_sets,
+    require_consistent,
+    require_same_items,
+)
 from itemix.models.counts import tables_of_mixture
 
 if TYPE_CHECKING:
@@ -31,7 +39,6 @@ Labels = npt.NDArray[np.int64]
 """The label of each component: 0, 1, 2, ..., each at least once."""
 
 _ROWS_AT_A_TIME = 16_384
-_CELLS_AT_A_TIME = 4_000_000
 _LARGE_TABLE = 1_000_000
 _NOT_QUITE_ONE = 1e-6
 _ROUNDING = 1e-12
@@ -270,16 +277,7 @@ class Mixture(Model):
         n = check_whole("n", n, 100, least=0)
         rng = as_generator(random_state)
         labels = rng.choice(self.n_components, size=n, p=self._weights)
-        rows_at_a_time = max(1, _CELLS_AT_A_TIME // max(self.n_items, 1))
-        lengths = np.zeros(n, dtype=np.int64)
-        parts = [np.empty(0, dtype=np.int32)]
-        for first in range(0, n, rows_at_a_time):
-            chosen = labels[first : first + rows_at_a_time]
-            held = rng.random((len(chosen), self.n_items)) < self._probs[chosen]
-            lengths[first : first + len(chosen)] = held.sum(axis=1)
-            parts.append(np.nonzero(held)[1].astype(np.int32))
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
-        return Transactions(indptr, np.concatenate(parts), self._items)
+        return drawn(self._items, labels, lambda own: rng.random((len(own), self.n_items)) < self._probs[own])
 
     def marginal(self, items: Names) -> Mixture:
         """Return the mixture over some items only (in the order of their codes); the rest is summed out."""

@@ -19,13 +19,13 @@ from itemix.core.transactions import Transactions, as_transactions, each_transac
 from itemix.errors import InvalidInputError
 from itemix.kernels.models import trees
 from itemix.kernels.models.probability import AskedSets
-from itemix.models.base import Model, no_sets, one_set, require_same_items
+from itemix.models.base import Model, drawn, no_sets, one_set, require_same_items
 from itemix.models.mixture import checked_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from itemix._typing import Codes, Floats
+    from itemix._typing import Codes, Floats, Ints, Marks
     from itemix.models.base import SetArrays
 
 _CELLS_AT_A_TIME = 4_000_000
@@ -300,16 +300,13 @@ class TreeMixture(Model):
         n = check_whole("n", n, 100, least=0)
         rng = as_generator(random_state)
         labels = rng.choice(self.n_components, size=n, p=self._weights)
-        step = max(1, _CELLS_AT_A_TIME // max(self.n_items, 1))
-        lengths = np.zeros(n, dtype=np.int64)
-        parts = [np.empty(0, dtype=np.int32)]
-        for first in range(0, n, step):
-            own = labels[first : first + step]
+
+        def draw(own: Ints) -> Marks:
             held = np.zeros((len(own), self.n_items), dtype=np.bool_)
             trees.draw_rows(own, rng.random(held.shape), self._parents, self._order, self._probs, held)
-            lengths[first : first + step] = held.sum(axis=1)
-            parts.append(np.nonzero(held)[1].astype(np.int32))
-        return Transactions(np.concatenate([[0], np.cumsum(lengths)]), np.concatenate(parts), self._items)
+            return held
+
+        return drawn(self._items, labels, draw)
 
     def pair_probabilities(self, codes: Codes) -> Floats:
         """Return the probability of some items with each of all items, shape (len(codes), n_items)."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NAME_WIDTH = 26
 _SHORTEST_NAME, _LONGEST_NAME = 8, 32
 _FEWEST_TICKS = 3
-# Within a decade; the first only where there are more than these many times between the ends.
+# The ticks within a decade. The first are for axes whose end is more than this many times their beginning.
 _STEPS = ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 6, 8))
 _WIDE = 2000
 
@@ -142,7 +142,7 @@ def frame(ax: Axes, palette: Palette, *, grid: str = "") -> None:
 
 
 def entitle(ax: Axes, palette: Palette, text: str, *, rows: int = 0) -> None:
-    """Write a title above the axes, on the left; leave room for so many rows of a legend below it."""
+    """Write a title above the axes, on the left; leave room for the rows of a legend below it."""
     how: dict[str, Any] = {"color": palette.ink, "fontsize": "medium", "fontweight": "bold"}
     ax.set_title(text, loc="left", pad=10 + 15 * rows, **how)
 
@@ -155,7 +155,7 @@ def beside(
     by: tuple[float, float] = (6, 0),
     **how: Any,  # noqa: ANN401 - properties of matplotlib's texts
 ) -> None:
-    """Write plain text beside a place, so many points away from it."""
+    """Write plain text beside a place, a few points away from it."""
     ax.annotate(
         text, place, by, textcoords="offset points", annotation_clip=False,
         **{"fontsize": "small", "va": "center", **PLAIN, **how},

@@ -216,7 +216,7 @@ _RIM = 1.1
 _WIDENED = 1.2  # a layout makes axes larger that have nothing written beside them,
 _LINES_ABOVE = 2.5  # but leaves room for the legend above
 _WIDE_NAMES = 1.15  # names may have wider characters than text on average
-_LINES_OF_CHARACTER = 2.4  # so many characters are as wide as a line is high
+_LINES_OF_CHARACTER = 2.4  # this many characters are as wide as a line is high
 _TOGETHER = "more often together than by chance"
 _APART = "less often"
 

@@ -38,8 +38,8 @@ def component_heatmap(
     """Draw the probability of items in the largest components, in per cent.
 
     The items are those that are most characteristic of the components, a few of each; they stand beside the
-    component that they were chosen for first. Of a model that was sampled, the components are averages over
-    the samples.
+    component that they were chosen for first. The components of a sampled model are averages over its
+    samples.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ def component_sizes(
 ) -> Axes:
     """Draw how large the largest components are, each under the items that are most characteristic of it.
 
-    An item has its probability in the component. Of a model that was sampled, the components are averages
-    over the samples.
+    An item has its probability in the component. The components of a sampled model are averages over the
+    samples.
 
     Parameters
     ----------
@@ -235,8 +235,8 @@ def trace(
 ) -> Axes:
     """Draw how a fit went: what it climbed, or what its chains sampled, at every iteration.
 
-    A fit has converged where the line is flat. Of chains, the part after burn-in matters, and all of them
-    should be at the same height there.
+    A fit has converged where the line is flat. What matters of chains is the part after burn-in, where all of
+    them should be at the same height.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def trace(
         Also one that was loaded from a file.
     quantity : {"bound", "n_components", "alpha"}
         The log-likelihood (EM), the evidence lower bound (variational inference) or the joint log-probability
-        of labels and data (sampling), a transaction; of chains also the number of components, or the
+        of labels and data (sampling), per transaction; chains also have the number of components, and the
         concentration of their weights.
     ax : matplotlib Axes, optional
         Where to draw; by default new ones.

@@ -86,7 +86,7 @@ def support_agreement(
 def exact_supports(itemsets: Itemsets, data: TransactionsLike) -> Floats:
     """Count the supports of itemsets in the data, 0 if it does not have one of the items; shape (n,)."""
     from itemix.core.transactions import as_transactions
-    from itemix.mining.passes import count
+    from itemix.mining.counts import count
 
     transactions = as_transactions(data)
     known = [name for name in transactions.items if name in itemsets.items]
@@ -394,7 +394,7 @@ def surprises(surprises: Surprises, *, n_named: int = 5, ax: Axes | None = None)
     ax.plot(ends, ends, color=palette.muted, linewidth=1, zorder=1)
     places = np.maximum(both, 1.05 * low[:, None])
     others = np.flatnonzero(~is_find)
-    # Of very many, each so many-th is drawn: the cloud looks the same.
+    # If there are very many, only every n-th is drawn: the cloud looks the same.
     others = others[:: max(1, -(-len(others) // _MOST_SURPRISES))]
     if len(others):
         rings: dict[str, Any] = {"s": 9, "facecolors": "none", "edgecolors": palette.muted, "linewidths": 0.5}

@@ -145,14 +145,14 @@ def render_report(
 
 
 class News(NamedTuple):
-    """What transactions that the model has not seen hold against it.
+    """What transactions that the model has not seen say against it.
 
     Attributes
     ----------
     tested : Surprises
         All itemsets that were tested.
     summary : Summary or None
-        The shortest list of them after which nothing contradicts, or its beginning; None if the model has no
+        The shortest list of them that explains the others, or its beginning; None if the model has no
         components.
     n_unusual : int or None
         How many of the transactions have a p value up to `RARE`; None if the model does not tell.
@@ -195,7 +195,7 @@ class Findings:
     best_rules : Rules
         Those of the highest lift, a few for each item on the right.
     news : News or None
-        What transactions that the model has not seen hold against it, if there are some.
+        What transactions that the model has not seen say against it, if there are any.
     """
 
     fitted: FittedModel

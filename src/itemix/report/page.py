@@ -146,7 +146,7 @@ class Section(NamedTuple):
     Attributes
     ----------
     key : str
-        The name that links to it have.
+        The name that links to it use.
     title : str
         Its heading.
     parts : list of elements

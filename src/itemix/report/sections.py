@@ -62,8 +62,9 @@ if TYPE_CHECKING:
     from itemix.report import Findings
 
 
-# Of the intervals that are shown, of p-values that count as unusual, and of itemsets that are looked for.
+# The probability inside the intervals that are shown.
 LEVEL = 0.9
+# Transactions with a p-value up to this are called unusual.
 RARE = 0.01
 MOST_ITEMSETS = 200_000
 _ITEMS = 12
@@ -76,6 +77,7 @@ _KINDS = {
     "MultipleCauseMixture": "mixture of several causes",
     "ChowLiuTree": "Chow-Liu tree",
     "ChowLiuMixture": "mixture of Chow-Liu trees",
+    "LatentTreeModel": "tree of latent variables",
     "MaxEntropyModel": "model of maximum entropy",
 }
 
@@ -624,7 +626,7 @@ _FIND = 0.05
 
 
 def surprises(findings: Findings) -> Section | None:
-    """Describe what transactions that the model has not seen hold against it, if there are some."""
+    """Describe what transactions that the model has not seen say against it, if there are any."""
     if findings.news is None:
         return None
     tested, summary, n_unusual = findings.news

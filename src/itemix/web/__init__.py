@@ -13,17 +13,18 @@ from itemix.errors import MissingExtraError
 _NEEDED = ("starlette", "uvicorn", "pydantic", "prometheus_client")
 
 
-def require_extra() -> None:
-    """Check that what the web needs is installed.
+def require_extra(extra: str = "web") -> None:
+    """Check that what an extra of the web needs is installed: "web", or "mcp", which needs more.
 
     Raises
     ------
     MissingExtraError
         If something is not.
     """
-    missing = [name for name in _NEEDED if find_spec(name) is None]
+    needed = _NEEDED if extra == "web" else (*_NEEDED, "mcp")
+    missing = [name for name in needed if find_spec(name) is None]
     if missing:
         raise MissingExtraError(
-            f"expected {', '.join(_NEEDED)} to be installed, got no {missing[0]}; "
-            "try python -m pip install 'itemix[web]'"
+            f"expected {', '.join(needed)} to be installed, got no {missing[0]}; "
+            f"try python -m pip install 'itemix[{extra}]'"
         )

@@ -275,7 +275,7 @@ class Measured:
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 HERE = Path(__file__).parent
-# An answer of up to so many steps takes a few milliseconds, so that it may hold up the event loop.
+# An answer of up to this many steps takes a few milliseconds, so that it may hold up the event loop.
 _STEPS_IN_THE_LOOP = 1_000_000
 _FRESH = {"cache-control": "no-store"}
 
@@ -343,9 +343,7 @@ def make_app(models: Sequence[Served], *, token: str | None = None, only_loopbac
     only_loopback : bool
         Whether only requests to this machine by its own name are answered.
     """
-    names = [served.name for served in models]
-    if not names or len(set(names)) < len(names):
-        raise InvalidInputError(f"expected models of different names, got {names}; rename the files")
+    require_names(models)
     metrics = Metrics(len(models))
     middleware = [Middleware(Measured, metrics), Middleware(SecureHeaders)]
     if only_loopback:
@@ -359,6 +357,20 @@ def make_app(models: Sequence[Served], *, token: str | None = None, only_loopbac
     )
     app.state.pool = make_pool()
     return app
+
+
+def require_names(models: Sequence[Served]) -> list[str]:
+    """Return the names of models.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are none, or two are the same.
+    """
+    names = [served.name for served in models]
+    if not names or len(set(names)) < len(names):
+        raise InvalidInputError(f"expected models of different names, got {names}; rename the files")
+    return names
 
 
 def _view_routes(models: Sequence[Served]) -> list[Route]:
@@ -457,20 +469,37 @@ async def in_thread(request: Request, work: Callable[[], R], seconds: float) -> 
     ClientDisconnect
         If the client is gone.
     """
-    limit = Deadline(seconds)
-    loop = asyncio.get_running_loop()
-    running = loop.run_in_executor(request.app.state.pool, partial(_until, limit, work))
-    gone = loop.create_task(_disconnect(request))
+    gone = asyncio.get_running_loop().create_task(_disconnect(request))
     try:
-        done, _ = await asyncio.wait((running, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return await within(request.app.state.pool, work, seconds, gone)
+    finally:
+        gone.cancel()
+
+
+async def within(
+    pool: ThreadPoolExecutor, work: Callable[[], R], seconds: float, gone: asyncio.Task[None] | None = None
+) -> R:
+    """Do some work in a thread of a pool, until its time is over, or a task says that nobody waits for it.
+
+    Raises
+    ------
+    TooSlowError
+        If the time is over.
+    ClientDisconnect
+        If the task is done.
+    """
+    limit = Deadline(seconds)
+    running = asyncio.get_running_loop().run_in_executor(pool, partial(_until, limit, work))
+    waited_for: set[asyncio.Future[Any]] = {running} if gone is None else {running, gone}
+    try:
+        done, _ = await asyncio.wait(waited_for, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if running in done:
             return running.result()
-        raise ClientDisconnect if gone in done else TooSlowError(seconds)
+        raise ClientDisconnect if done else TooSlowError(seconds)
     finally:
         # Work that waits for a thread never begins; work that runs ends when it next asks.
         limit.call_off()
         running.cancel()
-        gone.cancel()
 
 
 def _until(limit: Deadline, work: Callable[[], R]) -> R:

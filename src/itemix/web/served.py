@@ -22,8 +22,8 @@ from itemix._files import Held
 from itemix._runtime import deadline, still_wanted
 from itemix.errors import InvalidInputError, ItemixError, TooManyItemsetsError
 from itemix.fitted import FittedModel
+from itemix.mining import counts
 from itemix.mining import intervals as credible
-from itemix.mining import passes
 from itemix.mining.mine import mine
 from itemix.models.base import as_model
 
@@ -359,7 +359,7 @@ class Served:
         """Return the fraction of the data that holds each of some sets, or None if there is no data."""
         if self.data is None:
             return None
-        return passes.count(sets, self.data) / max(self.data.n_transactions, 1)
+        return counts.count(sets, self.data) / max(self.data.n_transactions, 1)
 
     @property
     def components(self) -> AnyComponents | None:
@@ -398,10 +398,9 @@ class Served:
 def _with_items_of(model: Model, data: Transactions) -> Transactions:
     if data.items == model.items:
         return data
-    known = [name for name in data.items if name in model.items]
-    if not known:
+    if not any(name in model.items for name in data.items):
         raise InvalidInputError(
             f"expected data with items of the model, got none of its {model.n_items:,} among the "
             f"{data.n_items:,} of the data; name the data that the model was fitted on"
         )
-    return data.select_items(known).align_items(model.items)
+    return data.align_items(model.items, drop_unknown=True)

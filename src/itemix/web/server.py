@@ -253,7 +253,7 @@ def make_server(
         log_level="error",
         access_log=False,
         server_header=False,
-        lifespan="off",
+        lifespan="on",
         ws="none",
         timeout_graceful_shutdown=_SECONDS_TO_END,
     )

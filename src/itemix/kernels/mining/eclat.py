@@ -163,7 +163,7 @@ def _first_level(arena: Bitsets, root: int, bounds: tuple[int, int], n_items: in
 
 @kernel
 def _first_companions(companions: Companions, root: int, most: int, ext: np.ndarray) -> int:
-    """List the companions of a root that are with it at most so often.
+    """List the companions of a root that are with it no more often than the bounds allow.
 
     Their bitsets are those of its projected rows.
     """

@@ -69,7 +69,7 @@ NAMES = (
     P_VALUE,
 ) = range(len(NAMES))
 
-# A part of the transactions below this is none: the rest of a subtraction.
+# A share of the transactions below this is zero: it is what rounding leaves of a subtraction.
 _NONE = 1e-12
 
 

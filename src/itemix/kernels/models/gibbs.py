@@ -48,7 +48,7 @@ N_TERMS = 8
 SMALL = 64  # components below this size have near items only
 CHUNK = 256  # far items are summed up in chunks: a product of this many factors near 1 is safe
 _STRAY = 64  # items are sorted again when the size has strayed by a 64th
-_CERTAIN = 45.0  # thousands of chances of e^-45 are nothing to a uniform number of 53 bits
+_CERTAIN = 45.0  # even thousands of chances of e^-45 are lost in a uniform number of 53 bits
 UNLISTED, _FAR, _NEAR = 0, 1, 2
 
 Slot = int | np.int64

@@ -12,7 +12,7 @@ import numpy as np
 from itemix.kernels.jit import counted, inlined, kernel
 
 _LARGEST_EXPONENT = 600.0
-# Products of so many items of a set are kept for the next set.
+# Products of up to this many items of a set are kept for the next set.
 _MOST_KEPT = 64
 
 

@@ -102,7 +102,7 @@ class Influence(Answer):
     """An item that changes a probability."""
 
     item: ItemName
-    probability: Annotated[Probability, Field(description="Of the event, if the item is present too.")]
+    probability: Annotated[Probability, Field(description="That of the event, if the item is present too.")]
     change: float
 
 

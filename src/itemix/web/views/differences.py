@@ -98,8 +98,8 @@ class SurprisesAnswer(Answer):
 
     min_support: Probability
     level: Probability
-    n_transactions: Annotated[int, Field(description="Of the data that was tested.")]
-    n_fitted: Annotated[int | None, Field(description="Of the data that the model was fitted to.")]
+    n_transactions: Annotated[int, Field(description="The size of the data that was tested.")]
+    n_fitted: Annotated[int | None, Field(description="The size of the data of the fit.")]
     n_tested: int
     n_surprises: int
     offset: int
@@ -141,8 +141,8 @@ def choose_surprises(served: Served, asked: SurprisesChosen) -> tuple[Surprises,
     data = served.test if served.test is not None else served.data
     if data is None:
         raise InvalidInputError(
-            "expected transactions that the model was not fitted to, got none; start itemix explore with "
-            "--test and a file of them"
+            "expected transactions that the model was not fitted to, got none; start itemix explore, "
+            "serve or mcp with --test and a file of them"
         )
     key = "surprises", asked.min_support, asked.side, asked.adjust, asked.max_len
     tested = served.remember(key, lambda: _all_tested(served, data, asked))
@@ -328,7 +328,8 @@ def _two_data_sets(served: Served) -> tuple[Transactions, Transactions]:
     """
     if served.compared is None:
         raise InvalidInputError(
-            "expected two data sets to compare, got at most one; start itemix explore with --data and --test"
+            "expected two data sets to compare, got at most one; start itemix explore, serve or mcp with "
+            "--data and --test"
         )
     return served.compared
 

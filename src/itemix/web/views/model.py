@@ -53,8 +53,8 @@ class ModelFacts(Answer):
     called: Annotated[str, Field(description="What one of them is called: component, or cause.")]
     n_samples: Annotated[int, Field(description="How many samples of a sampler the model is the average of.")]
     has_intervals: bool
-    n_transactions: Annotated[int | None, Field(description="Of the data that answers are compared with.")]
-    n_test: Annotated[int | None, Field(description="Of the data that the model was not fitted to.")]
+    n_transactions: Annotated[int | None, Field(description="The size of the data to compare with.")]
+    n_test: Annotated[int | None, Field(description="The size of the data that was not fitted to.")]
     lowest_min_support: Annotated[
         Probability,
         Field(
@@ -133,7 +133,7 @@ class ComponentQuestion(Question):
 
 
 class CharacteristicAnswer(Answer):
-    """An item that tells a component from others."""
+    """An item that sets a component apart from others."""
 
     item: ItemName
     probability: Probability

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import lattice as naive
 
-from itemix.kernels.mining.candidates import count_sets
+from itemix.kernels.mining.counts import count_sets
 
 rows = st.lists(st.sets(st.integers(0, 5)).map(sorted), max_size=20)
 families = st.lists(st.sets(st.integers(0, 5)).map(list), max_size=8)
