@@ -107,7 +107,7 @@ def test_columns_of_one_name(names, options, tmp_path):
 def test_a_long_value_is_shown_on_one_line(tmp_path):
     """Lists where 0 and 1 were expected are cut in the message."""
     pq.write_table(pa.table({"a": [[["x" * 100], [], ["y", None]]]}), tmp_path / "x.parquet")
-    with pytest.raises(InvalidInputError, match=r"^x.parquet: expected only 0 and 1 [^\n]{,150}$"):
+    with pytest.raises(InvalidInputError, match=r"^x.parquet: expected only 0 and 1 [^\n]{,250}$"):
         read_transactions(tmp_path / "x.parquet", format="onehot")
 
 

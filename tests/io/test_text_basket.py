@@ -61,7 +61,7 @@ def test_labels_are_integers_only_if_all_are(names):
     "text",
     [
         "milk,bread\n" + "bread,soda\nmilk,soda\n" * 10,
-        "a,b\n" + "x,1\ny,z\n" * 10,
+        "a,b\n" + "x,1\ny,x\n" * 10,
         "milk,4\n" + "bread,5\n" * 3,
         "a,b\nc,d\ne,f\n",
     ],
