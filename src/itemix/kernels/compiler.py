@@ -153,8 +153,9 @@ class _KernelCode(_Library):  # type: ignore[misc]
 class _InnerCode(_Library):  # type: ignore[misc]
     """Code of a function that only kernels call.
 
-    It is linked into them, and only there it is optimized and becomes machine code. Numba would do both for
-    each function, and again for each one that calls it: that is a third of the time it takes.
+    It is linked into them, and only there it becomes machine code, which Numba would make of each function
+    and nobody would run. It is optimized here as Numba does: left to its callers it would be compiled in less
+    time still, but to slower code (Gibbs sampling took a quarter longer).
     """
 
     def finalize(self) -> None:
@@ -162,6 +163,7 @@ class _InnerCode(_Library):  # type: ignore[misc]
         for library in linked.values():
             self._reload_init.update(library._reload_init)  # noqa: SLF001
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)  # noqa: SLF001
+        self._optimize_final_module()
         self._end()
 
     def _end(self) -> None:
