@@ -81,7 +81,8 @@ def without_last(tx: Transactions, customers: Ints) -> Data:
 
 def ndcg_of(scores: Floats, wanted: Codes) -> float:
     """Return the NDCG@10 of an invoice, all of whose items are to be found."""
-    best = np.argsort(-scores, kind="stable")[:K]
+    best = np.argpartition(-scores, K)[:K]
+    best = best[np.argsort(-scores[best], kind="stable")]
     gains = 1 / np.log2(np.arange(K) + 2)
     return float(gains[np.isin(best, wanted)].sum() / gains[: min(K, len(wanted))].sum())
 
@@ -137,11 +138,16 @@ def baselines(data: Data) -> list[Found]:
 def of_model(name: str, model: Any, data: Data, began: float) -> Found:  # noqa: ANN401 - fitted
     """Return how well the groups of a model predict; without groups, how well the model does."""
     seconds = time.process_time() - began
-    values = [model.group(int(c)).value if model.fitted_.groups else model.mixture_ for c in data.asked]
-    scores = ndcgs(lambda t: values[t].item_probabilities, data)
-    logs = np.array([values[t].log_likelihood(data.test[[t]])[0] for t in range(len(values))])
-    prior = model.fitted_.groups.prior if model.fitted_.groups else None
-    return Found(name, scores, logs, prior, seconds)
+    mixture, groups = model.mixture_, model.fitted_.groups
+    if groups is None:
+        scores = ndcgs(lambda _: mixture.item_probabilities, data)
+        return Found(name, scores, mixture.log_likelihood(data.test), None, seconds)
+    codes = np.array([groups.code(customer) for customer in data.asked])
+    scores = ndcgs(lambda t: groups.item_probabilities(mixture, codes[[t]])[0], data)
+    logs = [
+        groups.mixture(mixture, int(c)).log_likelihood(data.test[[t]])[0] for t, c in enumerate(data.asked)
+    ]
+    return Found(name, scores, np.array(logs), groups.prior, seconds)
 
 
 def models(data: Data) -> list[Found]:
@@ -150,8 +156,8 @@ def models(data: Data) -> list[Found]:
     learned: dict[str, Any] = {"alpha": "learn", "beta": "learn"}
     cases = {
         "independent items": itemix.BernoulliMixture(1, **few),
-        "mixture of 50": itemix.DirichletProcessMixture(50, **learned, **few),
-        "mixture of 100": itemix.DirichletProcessMixture(100, **learned, **few),
+        "mixture by default": itemix.DirichletProcessMixture(**few),
+        "mixture, prior learned": itemix.DirichletProcessMixture(**learned, **few),
     }
     found = []
     for name, model in cases.items():

@@ -228,8 +228,11 @@ def calibration(folder: Path, n_runs: dict[str, int], kept: Path | None) -> list
     rows = [json.loads(line) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
     done = {(row["case"], row["fit"], row["seed"]) for row in rows}
     truths: dict[str, tuple[Mixture, int]] = {}
-    for fit, n in n_runs.items():
-        for seed, case in ((seed, case) for seed in range(n) for case in CASES):
+    # Seed by seed, so that runs that are stopped have a bit of everything.
+    most = max(n_runs.values())
+    wanted = [(seed, fit) for seed in range(most) for fit, n in n_runs.items() if seed < n]
+    for seed, fit in wanted:
+        for case in CASES:
             if (case.name, fit, seed) in done:
                 continue
             if case.name not in truths:
