@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint unit first-hour docs release-check bench experiments experiments-quick clean
+.PHONY: demo test lint unit first-hour docs release-check lowest-check bench experiments experiments-quick clean
 
 demo: $(VENV)/.installed
 	$(BIN)/itemix warmup
@@ -33,6 +33,21 @@ first-hour:
 docs: $(VENV)/.installed-docs
 	$(BIN)/sphinx-build -q -W --keep-going -E -d build/doctrees docs build/site
 	$(BIN)/pytest -q -m site tests/docs/test_site.py
+
+# What a release consists of, built, looked at, and tried in a new environment
+release-check: $(VENV)/.installed-release
+	rm -rf build/release
+	$(BIN)/python -m build --outdir build/release
+	$(BIN)/twine check --strict build/release/*
+	$(BIN)/check-wheel-contents build/release/*.whl
+	$(BIN)/python tests/release.py build/release/*.whl
+
+# The oldest versions of everything that pyproject.toml allows
+lowest-check: $(VENV)/.installed-release
+	rm -rf build/lowest
+	$(BIN)/uv venv --quiet build/lowest
+	$(BIN)/uv pip install --quiet --python build/lowest --resolution lowest-direct ".[web]" --group test
+	build/lowest/bin/pytest -o filterwarnings= -n 2 --dist loadfile --ignore tests/web/browser
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/mining.py --output docs/benchmarks/mining.md
@@ -70,6 +85,10 @@ $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.installed-docs: pyproject.toml $(VENV)/.installed-test
 	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+$(VENV)/.installed-release: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --group release
 	touch $@
 
 $(VENV)/.installed-bench: pyproject.toml | $(VENV)/bin/python

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-DOTS_PER_INCH = 90
-
 
 def pictures() -> dict[str, Callable[[], Axes]]:
     """Return what draws each picture, by its name."""
@@ -61,9 +59,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     mpl.use("Agg")
     for name, draw in pictures().items():
-        figure = draw().get_figure(root=True)
-        assert figure is not None  # noqa: S101 - it was made with the axes
-        figure.savefig(folder / f"{name}.png", dpi=DOTS_PER_INCH)
+        plot.save(draw(), folder / f"{name}.png")
         print(folder / f"{name}.png")
 
 

@@ -1,16 +1,20 @@
 """Settings of Sphinx for the site: `make docs` builds it into build/site."""
 
+import os
 import re
-from importlib.metadata import version as version_of
+import runpy
+from pathlib import Path
+
+import itemix
 
 project = "itemix"
 author = "The itemix developers"
 copyright = author  # noqa: A001 - the name that Sphinx asks for
-version = release = version_of("itemix")
+version = release = itemix.__version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]
 root_doc = "index"
-exclude_patterns = ["results/*", "pictures/*"]
+exclude_patterns = ["results/*", "pictures/*", "gallery/stand_ins.py"]
 default_role = "py:obj"
 suppress_warnings = [
     "ref.python"
@@ -28,6 +32,11 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#8fa6ff", "color-brand-content": "#8fa6ff"},
 }
 toc_object_entries_show_parents = "hide"
+if not os.environ.get("ITEMIX_DATA"):
+    stand_ins = runpy.run_path(str(Path(__file__).with_name("gallery") / "stand_ins.py"))
+    folder = Path(__file__).parents[1] / "build" / "stand-ins"
+    os.environ["ITEMIX_DATA"] = str(stand_ins["write"](folder))
+    html_theme_options["announcement"] = "Built without the real data: the gallery has synthetic stand-ins."
 html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
@@ -63,7 +72,16 @@ def leave_out(app, what, name, member, *rest):  # noqa: ANN001, ANN002, ANN201 -
     return True if getattr(member, "__module__", None) and member.__module__.startswith("sklearn") else None
 
 
+def write_llms_txt(app, failed):  # noqa: ANN001, ANN201 - an event of Sphinx
+    """Write the front page as llms.txt, where assistants look for what there is."""
+    text = (Path(app.srcdir) / f"{root_doc}.md").read_text(encoding="utf-8")
+    text = re.sub(r"^!\[.*\n\n|^```.*?^```\n\n", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"\]\(([\w/-]+)\.(?:md|ipynb)\)", r"](\1.html)", text)
+    (Path(app.outdir) / "llms.txt").write_text(text, encoding="utf-8")
+
+
 def setup(app):  # noqa: ANN001, ANN201 - called by Sphinx
     """Connect the functions above to Sphinx's events."""
     app.connect("source-read", pages_in_order)
     app.connect("autodoc-skip-member", leave_out)
+    app.connect("build-finished", write_llms_txt)

@@ -2,8 +2,8 @@
 
 from itemix.estimators import BayesianMixture, BernoulliMixture, DirichletProcessMixture
 
-CLASSES = [BernoulliMixture, BayesianMixture, DirichletProcessMixture]
-BAYESIAN = CLASSES[1:]
+BAYESIAN = [BayesianMixture, DirichletProcessMixture]
+CLASSES = [BernoulliMixture, *BAYESIAN]
 GIBBS = {"inference": "gibbs", "max_iter": 400, "n_samples": 3, "thin": 2}
 
 

@@ -9,10 +9,10 @@ HERE = Path(__file__).parent
 # All of them pass without Numba, but it takes minutes: these are the quick ones.
 QUICK = (
     "kernels/test_jit_intrinsics.py",
-    "kernels/test_bitsets.py",
-    "kernels/mining/test_projection_rows.py",
-    "kernels/mining/test_projection.py::test_pairs",
-    "kernels/mining/test_projection.py::test_many_rows",
+    "kernels/mining/test_layouts_bitsets.py",
+    "kernels/mining/test_layouts_rows.py",
+    "kernels/mining/test_layouts.py::test_pairs",
+    "kernels/mining/test_layouts.py::test_many_rows",
     "kernels/mining/test_eclat.py::test_equal_to_counting",
     "kernels/mining/test_records.py::test_records_are_placed",
     "kernels/test_lattice_sorting.py",

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from itemix.models.trees import TreeMixture
     from itemix.report import write_report
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BayesianMixture",

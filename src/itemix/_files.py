@@ -23,8 +23,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import numpy as np
-
 from itemix.errors import InvalidInputError, ItemixError, OutputError
 
 if sys.platform != "win32":  # Windows has no such locks: there, what a killed process has left stays
@@ -243,6 +241,8 @@ def room_for_scratch() -> Iterator[None]:
 
 def mapped(file: IO[bytes], start: int, dtype: npt.DTypeLike, n: int) -> npt.NDArray[Any]:
     """Return a file as an array that is read as needed. The system may take its memory back at any time."""
+    import numpy as np
+
     size = n * np.dtype(dtype).itemsize
     if not size:
         return np.empty(0, dtype=dtype)

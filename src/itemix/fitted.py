@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from itemix._arrays import Immutable, protected
-from itemix._checks import as_generator, check_number, check_whole
+from itemix._checks import as_generator, check_flag, check_number, check_whole
+from itemix._runtime import progress_of, still_wanted
 from itemix.core import display
 from itemix.core.itemsets import Itemsets
 from itemix.core.results import ColumnResult
@@ -23,6 +24,7 @@ from itemix.core.transactions import as_transactions
 from itemix.errors import InvalidInputError
 from itemix.inference import METHODS
 from itemix.inference.affinity import learn_affinity
+from itemix.inference.chains import as_arviz
 from itemix.mining import counts as counting
 from itemix.mining import intervals as credible
 from itemix.mining import query
@@ -43,8 +45,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     import numpy.typing as npt
+    import xarray as xr
 
     from itemix._typing import Floats, ModelLike, TransactionsLike
+    from itemix.core.items import Label
     from itemix.core.transactions import Transactions
     from itemix.correction import Choice
     from itemix.inference.chains import Chains
@@ -65,6 +69,7 @@ __all__ = ["Check", "FittedModel", "Training", "learn_recommender"]
 
 # A component of variational inference that is expected to hold less than this of one transaction is not used.
 USED = 0.5
+_CELLS_AT_A_TIME = 1 << 22
 # Chains whose R-hat is above this have not mixed (Vehtari et al. 2021).
 MIXED = 1.01
 _LEVEL = 0.9
@@ -308,7 +313,7 @@ class FittedModel(Immutable):
         A learned prior is stronger, because that predicts whole transactions best. But it draws the items of
         each component towards those of all, and so the supports of itemsets towards independence.
         """
-        if self.training is None or self.training.prior is None or self.training.prior.strength <= 1:
+        if self.training is None or self.training.prior is None or self.training.prior.is_weak:
             return self.value
         if self.training.chains is not None:
             return self.training.chains.mixture_by_weak_priors()
@@ -583,6 +588,51 @@ class FittedModel(Immutable):
         groups, common = self._with_groups()
         return groups.similar(common, label, n)
 
+    def recommend_groups(
+        self, n: int = 5, *, labels: Iterable[Label] | None = None, progress: bool = False
+    ) -> query.ManyOffers:
+        """Return the n most probable items of the next transaction of each group, whatever else is in it.
+
+        Parameters
+        ----------
+        n : int
+            How many items.
+        labels : iterable of str or int, optional
+            The groups; all by default.
+        progress : bool
+            Whether to show how far it is.
+
+        Returns
+        -------
+        ManyOffers
+            Codes and probabilities, shape (n_groups, n) each. ``to_pandas()`` has the column ``group``.
+
+        Raises
+        ------
+        UnknownGroupError
+            If there is no such group.
+        InvalidInputError
+            If the model was fitted without groups.
+        """
+        groups, common = self._with_groups()
+        known = groups.labels
+        codes = (
+            np.arange(len(known)) if labels is None else np.array([groups.code(name) for name in labels], int)
+        )
+        n = min(check_whole("n", n, 5, least=0), common.n_items)
+        found = np.empty((len(codes), n), dtype=np.int32), np.empty((len(codes), n))
+        step = max(1, _CELLS_AT_A_TIME // common.n_items)
+        with progress_of("recommending", shown=check_flag("progress", progress)) as shown:
+            for first in range(0, len(codes), step):
+                still_wanted()
+                if shown is not None:
+                    shown.tell(f"{first:,}/{len(codes):,} groups", first, len(codes))
+                rows = slice(first, first + step)
+                chances = groups.item_probabilities(common, codes[rows])
+                found[0][rows] = query.best_columns(chances, n)
+                found[1][rows] = np.take_along_axis(chances, found[0][rows].astype(np.int64), axis=1)
+        return query.ManyOffers(*found, common.items, {"group": known.labels[codes]})
+
     def _with_groups(self) -> tuple[Groups, Mixture]:
         """Return the groups, and the mixture that is common to them."""
         if self.groups is None or not isinstance(self.value, Mixture):
@@ -799,6 +849,46 @@ class FittedModel(Immutable):
         """Return R-hat and effective sample size of the traces of chains; empty without chains."""
         chains = None if self.training is None else self.training.chains
         return {} if chains is None else chains.diagnostics()
+
+    def to_arviz(
+        self, n_draws: int = 100, *, random_state: int | np.random.Generator | None = 0
+    ) -> xr.DataTree:
+        """Return draws from the posterior, and the traces of a sampler, in the data structure of ArviZ.
+
+        Its group `posterior` has `weights` (the largest first, as components of different draws are numbered
+        differently) and `item_probabilities`, by chain and draw; `sample_stats` has the traces of a sampler:
+        `log_joint`, `n_components` and `alpha` after burn-in. Other fits have one chain and no traces.
+
+        Parameters
+        ----------
+        n_draws : int, default 100
+            How many draws to take for each chain. The samples that the chain has kept take turns.
+        random_state : int, Generator or None, default 0
+            The seed.
+
+        Returns
+        -------
+        xarray.DataTree
+            What `arviz` plots and summarises.
+
+        Raises
+        ------
+        InvalidInputError
+            If the model is no mixture with a posterior.
+        MissingExtraError
+            If ArviZ is not installed: `pip install 'itemix[arviz]'`.
+        """
+        check_whole("n_draws", n_draws, 100, least=1)
+        if not self.posteriors:
+            raise InvalidInputError(
+                f"expected a mixture with a posterior, got {self.kind}; fit BayesianMixture or "
+                "DirichletProcessMixture"
+            )
+        chains = None if self.training is None else self.training.chains
+        if chains is None:
+            return as_arviz([self.posteriors], {}, n_draws, random_state)
+        kept = [[draw.posterior() for draw in chain.draws] for chain in chains.chains]
+        return as_arviz(kept, chains.traces(), n_draws, random_state)
 
 
 def learn_recommender(

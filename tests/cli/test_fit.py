@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from inference.planted import planted_mixture
 
 import itemix
 from itemix.cli.fit import CRITERIA, INITS, METHODS, Fitting
@@ -356,3 +357,17 @@ def read_until(terminal, words, seconds=60):
         except OSError:  # what Linux says when the program has ended
             pytest.fail(f"it ended before it wrote {words!r}, with {text!r}")
     return text
+
+
+def test_the_best_density(run, tmp_path):
+    """Every family is tried, and the best is saved; it takes no options but the seed and the threads."""
+    path = tmp_path / "data.jsonl"
+    itemix.write_transactions(planted_mixture().sample(120, random_state=0), path)
+    done = run("fit", path, "--method", "density", "--seed", "0", "-o", tmp_path / "m.itemix")
+    assert done.code == 0
+    found = load(tmp_path / "m.itemix")
+    assert found.fitted_.n_transactions == 120
+    assert f"{found.fitted_.method}: " in done.err
+    refused = run("fit", path, "--method", "density", "-K", "3", "-o", tmp_path / "m.itemix")
+    assert refused.code == 2
+    assert "expected only --seed and --threads with --method density" in refused.err

@@ -114,3 +114,22 @@ def test_its_exports(finds, tmp_path):
     (tmp_path / "other.csv").write_text("support,itemsets,length\n")
     with pytest.raises(InvalidInputError, match="expected finds, got itemsets"):
         Finds.load(tmp_path / "other.csv")
+
+
+class Sizes(ColumnResult):
+    """A result without sets."""
+
+    __slots__ = ()
+    _kind = "sizes"
+    _types = {"size": "int64", "share": "float64"}  # noqa: RUF012 - as in the library
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "json", "jsonl", "parquet", "xlsx"])
+def test_a_result_without_sets_is_read_back(tmp_path, ending):
+    """Plain files are read by their columns, and refused if they have none of them."""
+    sizes = Sizes(TableColumns("sizes", ITEMS, {"size": np.arange(3), "share": np.full(3, 0.25)}, {}))
+    sizes.save(tmp_path / f"sizes.{ending}")
+    assert Sizes.load(tmp_path / f"sizes.{ending}").to_pandas().equals(sizes.to_pandas())
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InvalidInputError, match="expected sizes written by itemix, with the columns size"):
+        Sizes.load(tmp_path / "other.csv")

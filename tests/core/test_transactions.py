@@ -164,6 +164,17 @@ def test_aligning_needs_all_items_that_occur():
         transactions.align_items(["b"])
 
 
+def test_unknown_items_may_be_left_out():
+    """All transactions stay, with their ids, in the codes of the list; unasked, it is an error."""
+    frame = pd.DataFrame({"id": ["x", "y", "y"], "item": ["new", "b", "new"]})
+    data = Transactions.from_long(frame, "id", "item")
+    known = data.align_items(["a", "b"], drop_unknown=True)
+    assert (list(known.items), known.to_lists()) == (["a", "b"], [[], ["b"]])
+    assert known.ids.to_pylist() == ["x", "y"]
+    with pytest.raises(UnknownItemError, match="expected one of 2 known items, got 'new'"):
+        data.align_items(["a", "b"])
+
+
 @given(values())
 def test_matrices_and_long_frames_come_back(value):
     """A dense matrix gives equal transactions, a long frame those that are not empty."""

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from itemix import Transactions
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators import BayesianMixture, BernoulliMixture, ChowLiuMixture, DirichletProcessMixture
+from itemix.inference.priors import alike_in_frequency
 from itemix.models.mixture import Mixture
 
 
@@ -143,9 +144,18 @@ def test_variational_inference_goes_on_from_a_sampler(data):
 @pytest.mark.parametrize("cls", BAYESIAN)
 @pytest.mark.parametrize("parameters", [{}, GIBBS], ids=["variational", "gibbs"])
 def test_hyperparameters_can_be_learned(cls, parameters, data):
-    """Alpha and the strength of the prior may be "learn", for both inferences."""
+    """Alpha and the strength of the prior may be learned: one, or one for items alike in frequency."""
     model = cls(3, random_state=0, alpha="learn", beta="learn", **parameters).fit(data)
     assert model.score(data) > -4.5
+    strengths = model.prior_.beta + model.prior_.gamma
+    assert strengths == pytest.approx(strengths[0])
+    model.set_params(beta="learn-by-frequency").fit(data)
+    strengths = model.prior_.beta + model.prior_.gamma
+    groups = alike_in_frequency(data.item_counts(), data.n_transactions)
+    assert all(strengths[items] == pytest.approx(strengths[items[0]]) for items in groups)
+    assert len(groups) == len({round(float(strengths[items[0]]), 9) for items in groups}) > 1
+    with pytest.raises(InvalidInputError, match="'learn' or 'learn-by-frequency', got 'x'"):
+        model.set_params(beta="x").fit(data)
 
 
 def test_what_another_fit_does_not_learn_is_forgotten(data):

@@ -60,7 +60,7 @@ def test_the_front_door_takes_parts(data, monkeypatch):
 
 
 def test_large_rows_are_prepared_block_by_block(data, monkeypatch):
-    """The fit is that of rows prepared at once, to rounding, and does not depend on the threads."""
+    """The fit is that of rows prepared at once, to rounding, whatever the threads, and in a part as well."""
     data = data.sample(300, random_state=0)
     model = BernoulliMixture(4, max_iter=6, tol=0, random_state=3)
     bounds = model.fit(data).lower_bounds_
@@ -69,6 +69,15 @@ def test_large_rows_are_prepared_block_by_block(data, monkeypatch):
     found = [model.set_params(n_jobs=n).fit(data).lower_bounds_ for n in (1, 3)]
     np.testing.assert_allclose(found[0], bounds, rtol=1e-9)
     np.testing.assert_array_equal(*found)
+    sizes = []
+    prepare = counts.Rows._prepare
+    monkeypatch.setattr(
+        counts.Rows,
+        "_prepare",
+        lambda rows, own, flipped: sizes.append(own.n_rows) or prepare(rows, own, flipped),
+    )
+    np.testing.assert_array_equal(model.fit(itemix.partitions([data])).lower_bounds_, found[0])
+    assert len(sizes) > 3  # blocks of the only part
 
 
 def test_fits_that_need_all_transactions(data):

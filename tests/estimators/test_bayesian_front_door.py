@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from inference.planted import planted_mixture
 from sklearn.exceptions import ConvergenceWarning
 
 import itemix
@@ -25,7 +26,7 @@ def model(store):
 
 def test_everything_is_chosen(store, model):
     """It is sampled, its prior is learned, it is corrected, it recommends, and knows how sure it is."""
-    assert (model.inference, model.beta) == ("gibbs", "learn")
+    assert (model.inference, model.beta) == ("gibbs", "learn-by-frequency")
     assert model.corrected_.transactions.n_transactions == len(store)
     assert model.correction_choice_.best == model.corrected_.worth
     assert model.fitted_.affinity is not None
@@ -140,3 +141,46 @@ def test_any_shape_of_data_will_do(kind):
     said, counted = model.probabilities(sets), np.array([train.support(found.items) for found in sets])
     errors = [np.abs(answer - sets.support).mean() for answer in (said, counted)]
     assert errors[0] <= 1.05 * errors[1] + 1e-3
+
+
+@pytest.fixture
+def blocks():
+    """Return transactions in which a latent variable or a few kinds say nearly all."""
+    return planted_mixture().sample(400, random_state=0)
+
+
+def test_the_best_density_is_chosen(blocks, capsys):
+    """All families are tried, the held-out transactions decide, and the best is fitted to all."""
+    found = itemix.fit(blocks, method="density")
+    said = capsys.readouterr().err
+    for family in ("latent tree of 16 states", "mixture of trees of 10 components", "mixture of", "causes"):
+        assert f"{family}" in said
+    assert found.fitted_.n_transactions == 400
+    test = planted_mixture().sample(500, random_state=1)
+    assert found.score(test) > itemix.IndependentModel().fit(blocks).score(test)
+    again = itemix.fit(blocks, method="density", n_jobs=1, progress=False)
+    assert again.fitted_.value == found.fitted_.value
+
+
+def test_transactions_of_ones_own_decide(blocks):
+    """They are not learned; the best of what was tried is returned as it is."""
+    learned, judges = blocks.split(0.8, random_state=1)
+    found = itemix.fit(learned, method="density", validation=judges, progress=False)
+    assert found.fitted_.n_transactions == learned.n_transactions
+    alone = itemix.LatentTreeModel(16, random_state=0).fit(learned, validation=judges)
+    assert found.score(judges) >= alone.score(judges) - 0.1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "densest"}, "expected method to be one of|expected method as"),
+        ({"validation": [["a"]]}, "expected validation only with method='density'"),
+        ({"method": "density", "groups": [0, 1] * 10}, "expected groups=None with method='density'"),
+        ({"method": "density"}, "expected at least 50 transactions to choose a family"),
+    ],
+)
+def test_what_a_density_needs(options, message):
+    """One line says it."""
+    with pytest.raises(InvalidInputError, match=message):
+        itemix.fit([["a"], ["b"]] * 10, progress=False, **options)

@@ -474,6 +474,7 @@ def test_golden_files_cover_every_kind():
 
     Another is of a variational method that says how sure its counts are, which files were without at first,
     and one of a sampler whose counts are compressed rows.
+    Two have groups, with numbers and with names.
     """
     folder = GOLDEN / f"format-{container.FORMAT}"
     headers = [container.read(path)._header for path in folder.glob("*.itemix")]
@@ -482,6 +483,8 @@ def test_golden_files_cover_every_kind():
     assert alone == {"CorrectedMixture", *(method.model for method in METHODS.values())}
     assert (folder / "vdpm-unsure.itemix").exists()
     assert (folder / "gsdpm-wide.itemix").exists()
+    assert (folder / "vdpm-groups.itemix").exists()
+    assert (folder / "vdpm-named-groups.itemix").exists()
 
 
 def test_every_array_and_field_is_documented():

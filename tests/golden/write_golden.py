@@ -64,6 +64,10 @@ def golden_models():
         .partial_fit(data),
         "gsfbm": BayesianMixture(2, n_init=2, **GIBBS).fit(numbered),
         "vdpm": DirichletProcessMixture(4, init=np.arange(80) % 4, random_state=0).fit(data),
+        "vdpm-groups": DirichletProcessMixture(3, random_state=0).fit(data, groups=np.arange(80) % 7),
+        "vdpm-named-groups": DirichletProcessMixture(3, random_state=0).fit(
+            data, groups=[f"crème {row % 9}" for row in range(80)]
+        ),
         "vdpm-unsure": DirichletProcessMixture(3, random_state=0).fit(data).partial_fit(data),
         "gsdpm": DirichletProcessMixture(2, alpha="learn", beta="learn", init="one", **GIBBS).fit(data),
         "gsdpm-wide": DirichletProcessMixture(5, **GIBBS).fit(baskets),
@@ -89,6 +93,11 @@ def answers_of(model):
         found["interval"] = list(model.interval(items[:2]))
     if model.fitted_.component_labels is not None:
         found["component_labels"] = model.fitted_.component_labels.tolist()
+    if model.fitted_.groups is not None:
+        labels = list(model.fitted_.groups.labels)
+        found["groups"] = labels
+        found["of_groups"] = [model.probability(items[:2], group=label) for label in labels]
+        found["similar"] = [found.group for found in model.similar_groups(labels[0])]
     if hasattr(model, "chains_"):
         found["n_components"] = model.chains_.traces()["n_components"].tolist()
     return found

@@ -9,7 +9,9 @@ import arviz_stats
 import numpy as np
 import pytest
 
+import itemix
 from itemix import Transactions
+from itemix.errors import InvalidInputError
 from itemix.inference.chains import Schedule, _ChainRun, _Flags, has_settled, sample
 from itemix.inference.gibbs import GibbsSampler
 from itemix.inference.priors import make_prior
@@ -48,7 +50,7 @@ def test_traces_and_draws(sampler):
     assert chains.n_iter == 12
     assert len(chains.draws) == 6
     assert not chains.converged
-    traces = chains.to_arviz()["posterior"]
+    traces = chains.traces()
     assert {name: values.shape for name, values in traces.items()} == dict.fromkeys(
         ("log_joint", "n_components", "alpha"), (3, 6)
     )
@@ -60,9 +62,9 @@ def test_traces_and_draws(sampler):
 
 
 def test_arviz_takes_the_traces(sampler):
-    """ArviZ reads what `to_arviz` returns, by chain and draw, and finds the same R-hat and sample sizes."""
+    """ArviZ reads the traces, by chain and draw, and finds the same R-hat and sample sizes."""
     chains = sample(sampler, Schedule(n_chains=3, max_iter=6, n_samples=4, thin=3), 0)
-    posterior = arviz_base.from_dict(chains.to_arviz())["posterior"]
+    posterior = arviz_base.from_dict({"posterior": chains.traces()})["posterior"]
     assert dict(posterior.sizes) == {"chain": 3, "draw": 12}
     assert set(posterior.data_vars) == {"log_joint", "n_components", "alpha"}
     np.testing.assert_array_equal(posterior["log_joint"][2], chains.chains[2].log_joint[-12:])
@@ -197,3 +199,40 @@ def test_an_error_in_a_chain_is_raised(sampler):
 
 def _interrupted(_):
     raise KeyboardInterrupt
+
+
+@pytest.mark.filterwarnings("ignore:.* did not converge")
+@pytest.mark.parametrize("inference", ["gibbs", "variational"])
+def test_draws_of_a_model_for_arviz(inference):
+    """Draws vary around what the model expects, as its intervals say; a sampler's traces come along."""
+    data = itemix.datasets.load("grocery_store").sample(400, random_state=0)
+    options = {"n_init": 2, "n_samples": 3, "thin": 2, "max_iter": 20} if inference == "gibbs" else {}
+    model = itemix.DirichletProcessMixture(5, inference=inference, random_state=0, **options).fit(data)
+    tree = model.to_arviz(300, random_state=1)
+    posterior = tree["posterior"]
+    n_chains = 2 if inference == "gibbs" else 1
+    assert dict(posterior.sizes)["chain"] == n_chains
+    assert posterior["item_probabilities"].shape == (n_chains, 300, data.n_items)
+    np.testing.assert_allclose(posterior["weights"].sum("rank"), 1)
+    assert (posterior["weights"].diff("rank") <= 0).all()
+    item = data.items[int(data.item_counts().argmax())]
+    draws = posterior["item_probabilities"].sel(item=item).values.ravel()
+    interval = model.interval([item], level=0.9)
+    assert draws.mean() == pytest.approx(interval.probability, abs=4 * draws.std() / np.sqrt(len(draws)))
+    assert np.mean((interval.lower <= draws) & (draws <= interval.upper)) == pytest.approx(0.9, abs=0.06)
+    assert tree.equals(model.fitted_.to_arviz(300, random_state=1))
+    if inference == "gibbs":
+        stats = tree["sample_stats"]
+        np.testing.assert_array_equal(stats["log_joint"], model.fitted_.training.chains.traces()["log_joint"])
+        assert np.isfinite(arviz_stats.rhat(posterior)["weights"].isel(rank=0))
+    else:
+        assert "sample_stats" not in tree.children
+
+
+def test_what_has_no_posterior_has_no_draws():
+    """One line says what to fit instead, and what is wrong."""
+    model = itemix.BernoulliMixture(1).fit([["a"], ["b"]])
+    with pytest.raises(InvalidInputError, match="expected a mixture with a posterior, got BernoulliMixture"):
+        model.to_arviz()
+    with pytest.raises(InvalidInputError, match="expected n_draws as a whole number"):
+        itemix.BayesianMixture(1).fit([["a"], ["b"]]).to_arviz(0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import psi
 
-from itemix.inference.em import best_alpha, best_strength
+from itemix.inference.em import best_alpha, best_strength, best_strengths
 from itemix.inference.priors import make_prior
 from itemix.models.counts import Counts
 
@@ -35,6 +35,21 @@ def test_no_other_alpha_is_better(seed, kind):
 
     best = expected(found.alpha)
     assert all(expected(found.alpha * factor) <= best + 1e-6 * abs(best) for factor in FACTORS)
+
+
+def test_each_group_of_items_has_its_best_strength():
+    """What is found for a group is what is found for a model of these items alone."""
+    rng = np.random.default_rng(3)
+    sizes = np.array([50.0, 80.0, 20.0])
+    held = rng.binomial(sizes.astype(int)[:, None], rng.beta(1, 5, (3, 7))).astype(float)
+    prior = make_prior(held.sum(axis=0).astype(int), 150)
+    groups = np.array([0, 3, 5], dtype=np.int32), np.array([1, 2], dtype=np.int32)
+    found = best_strengths(prior, groups, Counts(sizes, held))
+    for items in groups:
+        own = make_prior(held.sum(axis=0).astype(int)[items], 150)
+        alone = best_strength(own, Counts(sizes, held[:, items]))
+        np.testing.assert_allclose(found.beta[items], alone.beta)
+    np.testing.assert_array_equal(found.gamma[[4, 6]], prior.gamma[[4, 6]])
 
 
 @given(st.integers(0, 300))

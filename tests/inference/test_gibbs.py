@@ -10,7 +10,7 @@ from itemix.inference import gibbs as hyper
 from itemix.inference.chains import Schedule, effective_sample_size, sample
 from itemix.inference.gibbs import GibbsSampler
 from itemix.inference.loop import Settings, run
-from itemix.inference.priors import Prior, make_prior
+from itemix.inference.priors import Prior, alike_in_frequency, make_prior
 from itemix.inference.start import label_starter
 from itemix.kernels.models import gibbs
 from itemix.kernels.models.gibbs import Points
@@ -254,7 +254,7 @@ def test_the_loop_can_drive_a_sampler():
 def test_hyperparameters_are_sampled_when_asked(n_components):
     """Alpha and the strength move, the frequencies that the Beta priors are centred on stay."""
     data, _ = planted()
-    sampler = make_sampler(data, n_components, learn_alpha=True, learn_strength=True)
+    sampler = make_sampler(data, n_components, learn_alpha=True, learned_strengths=(np.arange(data.n_items),))
     states = steps(sampler, 20)
     changed = [n for n in range(1, 21) if states[n].prior.alpha != states[n - 1].prior.alpha]
     assert changed == [*range(1, 11), 15, 20]  # often at first, then now and then
@@ -296,6 +296,36 @@ def test_strength_is_learned(strength):
         prior = hyper.draw_strength(prior, sizes, counts, rng)
         draws.append((prior.beta + prior.gamma)[0])
     assert np.mean(draws[10:]) == pytest.approx(strength, rel=0.15)
+
+
+def test_each_group_of_items_has_a_strength():
+    """Rare items that are the same everywhere and frequent ones that are not lead to two strengths."""
+    rng = np.random.default_rng(1)
+    mean = np.repeat([0.02, 0.4], 40)
+    strength = np.repeat([60.0, 1.0], 40)
+    probs = rng.beta(strength * mean, strength * (1 - mean), (60, 80)).T
+    counts = rng.binomial(300, probs).astype(np.int32)
+    groups = alike_in_frequency(counts.sum(axis=1), 60 * 300)
+    prior, draws = Prior(1.0, mean, 1 - mean), []
+    for _ in range(30):
+        prior = hyper.draw_strengths(prior, groups, np.full(60, 300), counts, rng)
+        draws.append(prior.beta + prior.gamma)
+    rare, frequent = np.mean(draws[10:], axis=0).reshape(2, 40).mean(axis=1)
+    assert rare == pytest.approx(60, rel=0.35)
+    assert frequent == pytest.approx(1, rel=0.15)
+    np.testing.assert_allclose(prior.beta / (prior.beta + prior.gamma), mean)
+
+
+def test_one_group_is_one_strength():
+    """All items in one group draw what all items draw, and groups do not touch what is in none of them."""
+    rng = np.random.default_rng(0)
+    prior = Prior(1.0, np.full(6, 0.3), np.full(6, 0.7))
+    sizes, counts = np.array([20, 30]), rng.integers(0, 20, (6, 2)).astype(np.int32)
+    one = hyper.draw_strength(prior, sizes, counts, np.random.default_rng(4))
+    same = hyper.draw_strengths(prior, (np.arange(6),), sizes, counts, np.random.default_rng(4))
+    np.testing.assert_array_equal(one.beta, same.beta)
+    part = hyper.draw_strengths(prior, (np.array([1, 4]),), sizes, counts, np.random.default_rng(4))
+    assert (part.beta != prior.beta).tolist() == [False, True, False, False, True, False]
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,9 @@ def test_walk_is_its_twin(prior, seed):
     """The log-probability of each transaction, given those before it, is that of the obvious twin."""
     mixture, data, codes = drawn(seed)
     rows = [data.indices[a:b] for a, b in zip(data.indptr[:-1], data.indptr[1:], strict=True)]
-    expected = [value for _, value, _, _ in naive.walk(mixture, rows, codes.tolist(), prior)]
-    found = log_likelihood(mixture, data, codes, prior, Workers(1))
+    loyalty = [None, np.linspace(0, 1, 8)][seed % 2]
+    expected = [value for _, value, _, _ in naive.walk(mixture, rows, codes.tolist(), prior, loyalty)]
+    found = log_likelihood(mixture, data, codes, prior, loyalty=loyalty, workers=Workers(1))
     np.testing.assert_allclose(found, expected, atol=2e-4)
 
 
@@ -66,7 +67,8 @@ def test_walk_is_exact_where_the_curve_is():
     rows = [data.indices[a:b] for a, b in zip(data.indptr[:-1], data.indptr[1:], strict=True)]
     prior = GroupPrior(3.0, 0.0, 1.0, 0.7)
     expected = [value for _, value, _, _ in naive.walk(mixture, rows, codes.tolist(), prior)]
-    np.testing.assert_allclose(log_likelihood(mixture, data, codes, prior, Workers(1)), expected, rtol=1e-11)
+    found = log_likelihood(mixture, data, codes, prior, workers=Workers(1))
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
 
 
 def test_probabilities_of_next_transaction_sum_to_one():
@@ -76,7 +78,7 @@ def test_probabilities_of_next_transaction_sum_to_one():
     for bits in product([0, 1], repeat=5):
         row = Transactions.from_matrix(np.array([bits]), items=range(5))
         data = Transactions.concatenate([past, row])
-        total += np.exp(log_likelihood(mixture, data, np.zeros(5, int), PRIORS[1], Workers(1))[-1])
+        total += np.exp(log_likelihood(mixture, data, np.zeros(5, int), PRIORS[1], workers=Workers(1))[-1])
     assert total == pytest.approx(1, abs=1e-5)
 
 
@@ -88,10 +90,39 @@ def test_group_is_what_the_walk_expects_next(monkeypatch):
     learned = learn_groups(mixture, data, GroupCodes(codes, labels), Workers(1))
     for g in range(6):
         rows = [data.indices[data.indptr[t] : data.indptr[t + 1]] for t in np.flatnonzero(codes == g)]
-        weights, probs = naive.group_mixture(mixture, rows, learned.prior)
+        weights, probs = naive.group_mixture(mixture, rows, learned.prior, learned.loyalty)
         own = learned.mixture(mixture, f"g{g}")
         np.testing.assert_allclose(own.weights, weights, atol=1e-4)
         np.testing.assert_allclose(own.probs, probs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("prior", PRIORS[:2])
+def test_items_that_come_back_are_counted(prior):
+    """How often remembered items came back, and how often they should, are those of the twin."""
+    mixture, data, codes = drawn(6, n=60, G=4)
+    rows = [data.indices[a:b] for a, b in zip(data.indptr[:-1], data.indptr[1:], strict=True)]
+    grouped = inference._grouped(data, codes, np.arange(4))
+    seen, expected = inference._Walker(mixture, Workers(1)).counted(grouped, prior)
+    wanted = naive.counted(mixture, rows, codes.tolist(), prior)
+    np.testing.assert_array_equal(seen, wanted[0])
+    np.testing.assert_allclose(expected, wanted[1], rtol=1e-3, atol=1e-3)
+
+
+def test_items_have_loyalties_of_their_own():
+    """Items that each group always buys again are told from those that it never buys twice."""
+    rng = np.random.default_rng(0)
+    rows, labels = [], []
+    for g in range(150):
+        staple = rng.integers(5)
+        novelties = rng.permutation(np.arange(5, 15))
+        for t in range(6):
+            rows.append([staple, novelties[t]])
+            labels.append(g)
+    data = Transactions.from_lists([[f"{i:02}" for i in row] for row in rows])
+    model = DirichletProcessMixture(2, random_state=0).fit(data, groups=labels)
+    loyalty = model.fitted_.groups.loyalty
+    assert loyalty[:5].min() > 3 * loyalty[5:].max()
+    assert loyalty.max() <= 0.99
 
 
 def test_small_sizes_may_be_left_out_only():
@@ -101,7 +132,7 @@ def test_small_sizes_may_be_left_out_only():
     learned = learn_groups(mixture, data, GroupCodes(codes, labels), Workers(1))
     for g in range(6):
         rows = [data.indices[data.indptr[t] : data.indptr[t + 1]] for t in np.flatnonzero(codes == g)]
-        weights, _ = naive.group_mixture(mixture, rows, learned.prior)
+        weights, _ = naive.group_mixture(mixture, rows, learned.prior, learned.loyalty)
         np.testing.assert_allclose(learned.mixture(mixture, g).weights, weights, atol=5e-3)
 
 
@@ -143,9 +174,9 @@ def test_order_across_groups_changes_nothing():
     """Only the order within a group counts: rows may come sorted by group, or as they came."""
     mixture, data, codes = drawn(5)
     order = np.argsort(codes, kind="stable")
-    one = log_likelihood(mixture, data, codes, PRIORS[1], Workers(1))
+    one = log_likelihood(mixture, data, codes, PRIORS[1], workers=Workers(1))
     np.testing.assert_array_equal(
-        one, log_likelihood(mixture, data.of_rows(order), codes[order], PRIORS[1], Workers(1))
+        one, log_likelihood(mixture, data.of_rows(order), codes[order], PRIORS[1], workers=Workers(1))
     )
 
 
@@ -166,10 +197,36 @@ def test_merged_rows_stand_for_several():
     repeats = np.arange(12) % 3 + 1
     spread = data.of_rows(np.repeat(np.arange(12), repeats))
     merged = Transactions(data.indptr, data.indices, data.items, repeats)
-    one = log_likelihood(mixture, merged, codes, PRIORS[1], Workers(1))
+    one = log_likelihood(mixture, merged, codes, PRIORS[1], workers=Workers(1))
     np.testing.assert_array_equal(
-        one, log_likelihood(mixture, spread, np.repeat(codes, repeats), PRIORS[1], Workers(1))
+        one, log_likelihood(mixture, spread, np.repeat(codes, repeats), PRIORS[1], workers=Workers(1))
     )
+
+
+def test_groups_are_learned_anew(fitted):
+    """`fit_groups` learns what `fit` learns, of the same mixture, and takes in what has come since."""
+    model, data, labels = fitted
+    other = DirichletProcessMixture(4, random_state=0).fit(data)
+    assert other.fit_groups(data, labels).fitted_.groups == model.fitted_.groups
+    assert other.mixture_ == model.mixture_
+    more = Transactions.concatenate([data, Transactions.from_lists([["item 7"]]).align_items(data.items)])
+    before = other.probability(["item 7"], group="customer 3")
+    other.fit_groups(more, [*labels, "customer 3"])
+    assert other.probability(["item 7"], group="customer 3") > before + 0.05
+    assert other.fitted_.groups.n_transactions.sum() == len(data) + 1
+    with pytest.raises(InvalidInputError, match="expected a model without a correction"):
+        DirichletProcessMixture(4, correction=5.0, random_state=0).fit(data).fit_groups(data, labels)
+
+
+def test_only_the_last_transactions_of_large_groups_count(monkeypatch):
+    """Of a group with more transactions than are looked at, it is as if the last ones were all."""
+    mixture, data, codes = drawn(7, n=60, G=3)
+    kept = np.sort(np.concatenate([np.flatnonzero(codes == g)[-9:] for g in range(3)]))
+    monkeypatch.setattr(inference, "_best_prior", lambda *_: PRIORS[1])
+    few = learn_groups(mixture, data.of_rows(kept), GroupCodes(codes[kept], Items(range(3))), Workers(1))
+    monkeypatch.setattr(inference, "_MOST_OF_A_GROUP", 9)
+    assert learn_groups(mixture, data, GroupCodes(codes, Items(range(3))), Workers(1)) == few
+    assert few.n_transactions.tolist() == [9, 9, 9]
 
 
 def test_prior_is_learned():
@@ -179,8 +236,8 @@ def test_prior_is_learned():
     alike = [f"customer {g}" for g in np.random.default_rng(0).integers(40, size=len(data))]
     other = DirichletProcessMixture(4, random_state=0).fit(data, groups=alike)
     strong, weak = model.fitted_.groups.prior, other.fitted_.groups.prior
-    assert strong.memory(4) > 0.3
-    assert weak.memory(4) < 0.1
+    assert strong.loyalty * strong.progress(4) > 0.3
+    assert weak.loyalty * weak.progress(4) < 0.1
 
 
 def test_groups_predict_better():
@@ -206,6 +263,9 @@ def test_group_none_and_missing_labels():
     assert model.fitted_.groups.n_groups == 39
     assert model.fitted_.groups.n_transactions.sum() == len(data) - labels.count("customer 5")
     assert model.group(None) is model.fitted_
+    kept = [t for t, label in enumerate(some) if label is not None]
+    grouped = group_codes([some[t] for t in kept], data[kept])
+    assert learn_groups(model.mixture_, data[kept], grouped, Workers(1)) == model.fitted_.groups
     with pytest.raises(UnknownGroupError, match="expected one of 39 known groups, got 'customer 5'; did you"):
         model.probability(["item 1"], group="customer 5")
 

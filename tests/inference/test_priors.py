@@ -9,7 +9,7 @@ from scipy import stats
 
 from itemix.core.items import Items
 from itemix.errors import InvalidInputError
-from itemix.inference.priors import make_prior
+from itemix.inference.priors import alike_in_frequency, make_prior
 from itemix.models.counts import Counts
 
 TOTALS = np.array([5, 0, 10])
@@ -72,6 +72,13 @@ def test_where_all_is_sure_all_is_known():
     np.testing.assert_array_equal(prior.posterior(counts.with_squares(counts), items).known, 1)
     halved = prior.posterior(counts.with_squares(counts.scaled(0.5)), items)
     np.testing.assert_allclose(halved.known, [[0.6, 0.6], [4 / 6, 4 / 6]])
+
+
+def test_items_are_alike_in_octaves_of_their_rarer_side():
+    """An item in all but five of a hundred transactions is as rare as one in five; each is in one group."""
+    totals = np.array([0, 1, 5, 95, 7, 8, 50, 100, 99])
+    groups = alike_in_frequency(totals, 100)
+    assert [totals[items].tolist() for items in groups] == [[0, 1, 100, 99], [5, 95, 7], [8], [50]]
 
 
 def test_a_dirichlet_prior_is_its_sticks():

@@ -78,11 +78,27 @@ def test_higher_scores_are_more_probable(seed, n_present, n_absent, alike):
 
 
 def test_few_cases_stay_near_the_logistic_regression():
-    """Of thirty cases there is one line for small and one for large baskets, without a bend."""
+    """Of thirty cases there is one line for small and one for large baskets, without a bend.
+
+    It ends where the scores of the cases do.
+    """
     rng = np.random.default_rng(0)
     present = Examples(rng.normal(1, 1, 30), rng.integers(1, 9, 30), np.ones(30))
     absent = Examples(rng.normal(0, 1, 500), rng.integers(1, 9, 500), np.ones(500))
-    assert calibrate(present, absent).log_odds.shape == (2, 2)
+    found = calibrate(present, absent)
+    both = np.concatenate([present.scores, absent.scores])
+    assert found.scores[[1, -2]] == pytest.approx([both.min(), both.max()], abs=0.5)
+    slopes = np.diff(found.log_odds, axis=1) / np.diff(found.scores)
+    np.testing.assert_allclose(slopes[:, 1:-1], slopes[:, 1:2] * np.ones((1, len(found.scores) - 3)))
+    assert len(found.sizes) == 2
+
+
+def test_beyond_all_examples_nothing_is_surer():
+    """A score ten times as far out as any that was seen is as probable as the farthest of them."""
+    found = learned(lambda scores, sizes: 2.0 * scores - 0.2 * sizes, n=5_000)
+    farthest = found_at(found, [3.4, -3.4], [9, 9])
+    np.testing.assert_allclose(found_at(found, [40.0, -40.0], [9, 9]), farthest, atol=1.5)
+    assert (np.abs(farthest) < 9).all()
 
 
 def test_between_knots_it_is_straight():

@@ -19,15 +19,19 @@ def model():
     return DirichletProcessMixture(4, random_state=0).fit(data, groups=labels)
 
 
+LOYALTY = np.array([0.4, 0.0, 0.8, 1.0])
+
+
 def nobody(common):
     """Groups of which one has had no transactions, and one has had two."""
     none, two = np.array([0, 0, 1]), np.array([0, 0, 2])
     return Groups(
         Items(["new", "old"]),
         GroupPrior(),
-        [0, 2],
-        (none, [0], [2.0]),
-        (two, [0, 2], [1.9, 0.9]),
+        LOYALTY,
+        n_transactions=[0, 2],
+        sizes=(none, [0], [2.0]),
+        memory=(two, [0, 2], [1.9, 0.9]),
     )
 
 
@@ -46,7 +50,7 @@ def test_group_without_transactions_is_everybody():
 def test_probabilities_are_enumerated(event):
     """Every probability of a group's mixture is that of all its transactions, enumerated."""
     own = nobody(COMMON).mixture(COMMON, "old")
-    r = 0.4 * 2 / 4.5
+    r = LOYALTY * 2 / 4.5
     shares = np.array([1, 0, 0.9 / 1.9, 0])
     weights = (10 * COMMON.weights + [2, 0]) / 12
     probs = (1 - r) * COMMON.probs + r * shares
@@ -110,6 +114,20 @@ def test_favourites_come_first(model):
     assert favourite in best
 
 
+def test_next_items_of_many_groups(model):
+    """All groups at once have the items that each has on its own, also in another order, and in a frame."""
+    labels = ["customer 7", "customer 3", "customer 7"]
+    offers = model.recommend_groups(4, labels=labels)
+    for row, label in enumerate(labels):
+        own = model.group(label).value.item_probabilities
+        assert offers[1][row] == pytest.approx(np.sort(own)[::-1][:4], rel=1e-9)
+        assert own[offers[0][row]] == pytest.approx(offers[1][row], rel=1e-9)
+    frame = model.recommend_groups(2).to_pandas()
+    assert list(frame["group"].unique()) == list(model.fitted_.groups.labels)
+    with pytest.raises(UnknownGroupError, match="got 'customer 99'"):
+        model.recommend_groups(labels=["customer 99"])
+
+
 def test_similar_groups_are_the_cosine(model):
     """Similarity is the cosine between what item probabilities have beyond the common ones."""
     groups, common = model.fitted_.groups, model.mixture_.item_probabilities
@@ -169,9 +187,12 @@ def test_bad_values():
         UnknownGroupError, match=r"expected one of 2 known groups, got 'x'; the first are \['new', 'old'\]"
     ):
         groups.mixture(COMMON, "x")
-    with pytest.raises(InvalidInputError, match="expected a positive concentration"):
-        Groups(groups.labels, GroupPrior(loyalty=2.0), [0, 2], groups.sizes, groups.memory)
-    with pytest.raises(InvalidInputError, match="expected memory as compressed rows"):
-        Groups(groups.labels, GroupPrior(), [0, 2], groups.sizes, (*groups.sizes[:2], np.array([-1.0])))
-    with pytest.raises(InvalidInputError, match="expected a number of transactions"):
-        Groups(groups.labels, GroupPrior(), [0], groups.sizes, groups.memory)
+    own = {"n_transactions": [0, 2], "sizes": groups.sizes, "memory": groups.memory}
+    for changes, words in (
+        ({"prior": GroupPrior(loyalty=2.0)}, "expected a positive concentration"),
+        ({"loyalty": [0.1, 2.0]}, "expected the loyalty of each item"),
+        ({"memory": (*groups.sizes[:2], np.array([-1.0]))}, "expected memory as compressed rows"),
+        ({"n_transactions": [0]}, "expected a number of transactions"),
+    ):
+        with pytest.raises(InvalidInputError, match=words):
+            Groups(**{"labels": groups.labels, "prior": GroupPrior(), "loyalty": LOYALTY, **own, **changes})

@@ -10,6 +10,7 @@ from itemix.core.itemsets import Itemsets
 from itemix.core.sets import Sets
 from itemix.mining.surprise import SetsToTest
 from itemix.mining.surprise import tested as surprises_of
+from itemix.plot.patterns import exact_supports
 
 
 def test_counts_by_threshold(scene, ax):
@@ -124,8 +125,6 @@ def test_no_more_itemsets_than_can_be_read(scene, ax):
 
 def test_exact_supports_are_matched_by_name(scene):
     """Data with other codes, more items and fewer items gives the supports by name."""
-    from itemix.plot.patterns import exact_supports
-
     data = itemix.Transactions.from_lists([["zzz", "salsa"], ["salsa", "tortillas"], ["zzz"], ["milk!"]])
     found = exact_supports(scene.itemsets, data)
     position = scene.itemsets.find(["salsa"])
@@ -134,10 +133,17 @@ def test_exact_supports_are_matched_by_name(scene):
 
 
 def test_agreement_counts_every_itemset(scene, ax):
-    """The cells hold all itemsets, and the line is the diagonal."""
+    """Sets that share a cell give it a colour, those that are alone are dots; the line is the diagonal."""
     plot.support_agreement(scene.itemsets, scene.data, ax=ax)
-    (diagonal,) = ax.get_lines()
+    diagonal, alone = ax.get_lines()
     assert np.array_equal(*diagonal.get_data())
     assert ax.get_xlim() == ax.get_ylim()
-    alpha = ax.collections[0].get_alpha()
-    assert 0.29 < alpha.min() <= alpha.max() <= 1
+    exact = exact_supports(scene.itemsets, scene.data)
+    every = set(zip(exact.tolist(), scene.itemsets.support.tolist(), strict=True))
+    assert set(zip(*(values.tolist() for values in alone.get_data()), strict=True)) <= every
+    alpha = np.array(ax.collections[0].get_alpha())
+    assert (alpha == 0).sum() == len(alone.get_xdata())
+    assert 0.25 < alpha[alpha > 0].min() <= alpha.max() <= 1
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels[0] == "1 itemset"
+    assert 2 <= int(labels[-1]) <= len(scene.itemsets) - len(alone.get_xdata())

@@ -58,7 +58,7 @@ _PARAMETER_OF = {
 }
 # What --components is called where it is not n_components.
 _SIZES = ("n_causes", "n_states")
-_METHODS = ("auto", *METHODS)
+_METHODS = ("auto", "density", *METHODS)
 _ONLY_SAMPLING = ("samples", "thin", "max_components")
 # Defaults for all methods; a method that has no such parameter does without it.
 _DEFAULTS = {"correction": "auto", "threads": -1}
@@ -79,7 +79,8 @@ class Fitting:
             autocompletion=one_of(_METHODS),
             help="Gibbs sampling (gs) or variational inference (v) for the Dirichlet process (dpm), which "
             "finds the number of components, or for a finite Bayesian mixture (fbm); or EM (nbm); or a model "
-            "of another kind. By default auto: gsdpm, and if no other option says how, everything is chosen "
+            "of another kind; density takes the kind that predicts best. By default auto: gsdpm, and if no "
+            "other option says how, everything is chosen "
             "as itemix.fit chooses it.",
         ),
     ] = "auto"
@@ -116,7 +117,7 @@ class Fitting:
         option(
             "--beta",
             panel=_MODEL,
-            metavar="X|learn",
+            metavar="X|learn|learn-by-frequency",
             help="Prior of the presence of an item, its frequency by default; learn: also its strength.",
         ),
     ] = None
@@ -258,6 +259,16 @@ class Fitting:
                     f"got it with {self.name}; leave it out"
                 )
         self._given()
+        if self.wants_density and not dataclasses.replace(self, method="auto").leaves_the_choice:
+            raise InvalidInputError(
+                "expected only --seed and --threads with --method density, which chooses all else, got other "
+                "options; leave them out"
+            )
+
+    @property
+    def wants_density(self) -> bool:
+        """Whether the family is to be chosen that predicts best."""
+        return self.method == "density"
 
     @property
     def leaves_the_choice(self) -> bool:
@@ -266,8 +277,8 @@ class Fitting:
 
     @property
     def name(self) -> str:
-        """The short name of the method."""
-        return "gsdpm" if self.method == "auto" else self.method
+        """The short name of the method; that of a density is not known yet."""
+        return "gsdpm" if self.method in ("auto", "density") else self.method
 
     def _given(self) -> dict[str, Any]:
         """Return the value of each option by its name, None where it was not given."""
@@ -276,7 +287,7 @@ class Fitting:
         return {
             "components": None if is_process and components == "auto" else components,
             "alpha": _number_or("--alpha", self.alpha, "learn", float),
-            "beta": _number_or("--beta", self.beta, "learn", float),
+            "beta": _number_or("--beta", self.beta, "learn", float, "learn-by-frequency"),
             "correction": _correction(self.correction),
             "pooling": _number_or("--pooling", self.pooling, "auto", float),
             "itemset_support": as_support(self.itemset_support, "--itemset-support"),
@@ -343,10 +354,10 @@ def _correction(text: str) -> float | str | None:
 
 
 def _number_or(
-    option_name: str, text: str | None, word: str, number: type[int | float]
+    option_name: str, text: str | None, word: str, number: type[int | float], *more: str
 ) -> float | str | None:
-    """Return the value of an option that takes a number or one word; None if it was not given."""
-    if text is None or text == word:
+    """Return the value of an option that takes a number or one of some words; None if it was not given."""
+    if text is None or text in (word, *more):
         return text
     try:
         return number(text)
@@ -408,10 +419,15 @@ def _with_groups(fitting: Fitting, reading: Reading, groups: str) -> Reading:
     InvalidInputError
         If the method has no groups, or no option names the transactions of a long table.
     """
-    if METHODS[fitting.name].model != "Mixture" or METHODS[fitting.name].keeps == "nothing":
+    if (
+        fitting.wants_density
+        or METHODS[fitting.name].model != "Mixture"
+        or METHODS[fitting.name].keeps == "nothing"
+    ):
         able = [name for name, method in METHODS.items() if method.keeps in ("draws", "counts")]
         raise InvalidInputError(
-            f"expected one of {', '.join(able)} with --groups, got {fitting.name}; leave --groups out"
+            f"expected one of {', '.join(able)} with --groups, got "
+            f"{'density' if fitting.wants_density else fitting.name}; leave --groups out"
         )
     if not reading.transaction:
         raise InvalidInputError(
@@ -432,8 +448,16 @@ def fitted(
     from sklearn.exceptions import ConvergenceWarning
 
     from itemix.estimators.bayesian import fit_as_recommended, recommendation
+    from itemix.estimators.front_door import fit_density
     from itemix.inference.loop import shown_progress
 
+    if fitting.wants_density:
+        with stopwatch(quiet=quiet) as watch:
+            found = fit_density(
+                transactions, random_state=fitting.seed or 0, n_jobs=fitting.threads, quiet=quiet
+            )
+            note(_summary(found, watch.seconds()), quiet=quiet)
+        return found
     model = fitting.estimator()
     fit: Callable[..., object] = model.fit
     if fitting.leaves_the_choice:

@@ -232,6 +232,14 @@ def _default() -> None:
     itemix.fit(_baskets(30, 0.2), progress=False)
 
 
+def _groups() -> None:
+    import itemix
+
+    tx = _baskets(30, 0.2)
+    labels = [row % 40 for row in range(len(tx))]
+    itemix.BernoulliMixture(2, random_state=0, max_iter=3).fit(tx, groups=labels).group(1)
+
+
 def _max_entropy() -> None:
     import itemix
 
@@ -262,6 +270,7 @@ PATHS: dict[str, dict[str, Callable[[], None]]] = {
         "trees": _fit_by("ChowLiuMixture", n_components=2),
         "a latent tree": _fit_by("LatentTreeModel", n_states=2, max_iter=2),
         "maximum entropy": _max_entropy,
+        "groups": _groups,
     },
 }
 """The small jobs of each part, by name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
 
@@ -566,7 +567,8 @@ class Itemsets(Tabular):
             check_whole("n_transactions", n_transactions, 1000, least=0)
         columns = tables.from_mlxtend(frame, None if items is None else Items(items))
         if n_transactions is not None and "count" not in columns.values:
-            columns.values["count"] = np.rint(columns.numbers("support") * n_transactions).astype(np.int64)
+            count = np.rint(columns.numbers("support") * n_transactions).astype(np.int64)
+            columns = replace(columns, values={**columns.values, "count": count})
         columns.facts["n_transactions"] = n_transactions
         return cls._from_columns(columns)
 

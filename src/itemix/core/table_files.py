@@ -469,7 +469,8 @@ def _of_cells(
     """
     known = {name: of for name, of in types.items() if name in cells}
     refuse_other_kind(_kind_by_columns(names) or kind, kind)
-    if not any(of == "sets" for of in known.values()):
+    needed = [name for name, of in types.items() if of == "sets"] or types
+    if not any(name in known for name in needed):
         wanted = ", ".join(FIRST_COLUMNS.get(kind, tuple(types)))
         got = ", ".join(repr(name)[:40] for name in names[:5]) or "none"
         raise InvalidInputError(

@@ -21,7 +21,7 @@ from itemix.core.sets import Sets
 from itemix.errors import InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import pandas as pd
     import polars as pl
@@ -56,7 +56,7 @@ class TableColumns(Immutable):
 
     kind: str
     items: Items
-    values: dict[str, Column]
+    values: Mapping[str, Column]
     facts: dict[str, Any]
     percents: frozenset[str] = frozenset()
 

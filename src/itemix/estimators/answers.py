@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import pandas as pd
+    import xarray as xr
     from sklearn.base import BaseEstimator
 
     from itemix._typing import Floats, MatrixLike, TransactionsLike
@@ -301,6 +302,16 @@ class Answers(Saved, ABC):
         """Return a row for each group, those with most transactions first; see `FittedModel.groups_table`."""
         return self._fitted().groups_table()
 
+    def recommend_groups(
+        self, n: int = 5, *, labels: Iterable[Label] | None = None, progress: bool = False
+    ) -> query.ManyOffers:
+        """Return the n most probable items of the next transaction of each group, as codes and probabilities.
+
+        `labels` names groups, all by default; `progress` says whether to show how far it is. See
+        `FittedModel.recommend_groups`.
+        """
+        return self._fitted().recommend_groups(n, labels=labels, progress=progress)
+
     def similar_groups(self, label: Label, n: int = 5) -> list[SimilarGroup]:
         """Return the groups that depart from what is common most as one does; see `Groups.similar`."""
         return self._fitted().similar_groups(label, n)
@@ -560,6 +571,20 @@ class MixtureAnswers(Climb, ErrorAnswers, ComponentAnswers):
     counts_: Learned[Counts] = Learned("training.counts")
     n_components_: Learned[int] = Learned("components.n_components")
     n_batches_: Learned[int] = Learned("training.n_batches")
+
+    def to_arviz(
+        self, n_draws: int = 100, *, random_state: int | np.random.Generator | None = 0
+    ) -> xr.DataTree:
+        """Return draws from the posterior as ArviZ has them; see `FittedModel.to_arviz`.
+
+        Parameters
+        ----------
+        n_draws : int, default 100
+            How many draws to take for each chain.
+        random_state : int, Generator or None, default 0
+            The seed.
+        """
+        return self._fitted().to_arviz(n_draws, random_state=random_state)
 
     def predict_proba(self, X: TransactionsLike) -> Floats:
         """Return the probability of each component given each transaction, shape (n_transactions, K).

@@ -22,7 +22,6 @@ from sklearn.exceptions import ConvergenceWarning
 from itemix._checks import check_flag, check_whole
 from itemix._runtime import Workers, count_threads, interruptible, require_memory
 from itemix.core.display import plural
-from itemix.core.transactions import row_blocks
 from itemix.correction import Choice, check_correction, choose, correct
 from itemix.errors import InvalidInputError, UnknownItemError
 from itemix.estimators.answers import Answers, Learned, MixtureAnswers, counted, read_input
@@ -266,13 +265,9 @@ _FORGETTING = 0.7
 def _rows_of(data: Any, workers: Workers) -> Rows | SplitRows:  # noqa: ANN401 - Transactions or Partitions
     if isinstance(data, Partitions):
         return SplitRows(data, workers)
-    n_blocks = blocks_to_prepare(data)
-    if n_blocks == 1:
+    if blocks_to_prepare(data) == 1:
         return Rows(data, workers)
-    blocks = list(row_blocks(data, -(-data.n_rows // n_blocks)))
-    return SplitRows(
-        Partitions.known(Listed(blocks), data.items, [block.n_transactions for block in blocks]), workers
-    )
+    return SplitRows(Partitions.known(Listed([data]), data.items, [data.n_transactions]), workers)
 
 
 class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ignore[misc]
@@ -370,6 +365,42 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
                 self.fitted_ = with_correction(self, self.fitted_, transactions, self._refitted, observers)
         return self
 
+    def fit_groups(self, X: TransactionsLike, groups: GroupsLike, *, progress: bool = False) -> Self:
+        """Learn anew what groups have of their own; the mixture, which was fitted before, stays as it is.
+
+        That takes seconds. So it is the way to take in what groups have done since, or to learn other groups,
+        and to learn groups of a mixture that was fitted to a part of the transactions, or to parts.
+
+        Parameters
+        ----------
+        X : transactions in any form
+            All transactions of the groups, those of a group in the order in which they came, of the model's
+            items.
+        groups : array of labels, shape (n_rows,), or str
+            As in `fit`.
+        progress : bool, default False
+            Whether to show that it is at work.
+
+        Raises
+        ------
+        InvalidInputError
+            If the model has a correction, or the labels do not fit.
+        """
+        if self._fitted().corrected is not None:
+            raise InvalidInputError(
+                "expected a model without a correction, got one with it; fit it with correction=None"
+            )
+        transactions = self._transactions(X)
+        grouped = group_codes(groups, transactions)
+        quiet = not check_flag("progress", progress)
+        with (
+            interruptible(),
+            Workers(count_threads(self.n_jobs)) as workers,
+            shown_progress("fit", transactions.n_transactions, quiet=quiet) as shown,
+        ):
+            self._learn_groups(transactions, grouped, workers, shown)
+        return self
+
     def _refuse_beside_groups(self, X: object, sample_weight: object) -> None:
         """Raise InvalidInputError for what a fit with groups cannot have."""
         if isinstance(X, Chunks | Partitions):
@@ -390,7 +421,7 @@ class MixtureEstimator(MixtureAnswers, DensityMixin, BaseEstimator):  # type: ig
         try:
             found = learn_groups(self.mixture_, transactions, grouped, workers)
         except KeyboardInterrupt:
-            warn(f"the groups of {type(self).__name__} were interrupted; the model is kept without them")
+            warn(f"the groups of {type(self).__name__} were interrupted; the model is kept as it was")
             return
         self.fitted_ = replace(self.fitted_, groups=found)
 

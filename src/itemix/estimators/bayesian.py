@@ -13,12 +13,12 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from itemix._checks import check_choice, check_flag
+from itemix._checks import check_choice
 from itemix._runtime import count_threads, interruptible
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.estimators import base
-from itemix.estimators.answers import Learned, counted
+from itemix.estimators.answers import Learned
 from itemix.estimators.base import MixtureEstimator
 from itemix.fitted import FittedModel, Training, learn_recommender
 from itemix.inference import METHODS, bayesian_method
@@ -26,20 +26,16 @@ from itemix.inference.chains import Chains, Schedule, sample
 from itemix.inference.em import Variational
 from itemix.inference.gibbs import GibbsSampler, default_max_components
 from itemix.inference.loop import shown_progress, tell_stage
-from itemix.inference.priors import DataTotals, Prior, Weights, make_prior
+from itemix.inference.priors import DataTotals, Prior, Weights, alike_in_frequency, make_prior
 from itemix.inference.start import PROCESS_LABELS, label_starter
-from itemix.io.chunks import Chunks
-from itemix.io.partitions import Partitions, partitions
+from itemix.io.partitions import Partitions
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Sequence
 
-    import numpy.typing as npt
-
     from itemix._runtime import Workers
-    from itemix._typing import TransactionsLike
+    from itemix._typing import Codes, TransactionsLike
     from itemix.inference.groups import GroupsLike
     from itemix.inference.loop import Callback, Run, Seed
     from itemix.inference.priors import Hyperparameter
@@ -57,7 +53,8 @@ alpha : float or "learn"
     Concentration of the weights, 1.5 in the paper; or learned from the data.
 beta, gamma : float, array of float, shape (n_items,), or None
     The Beta prior of the item probabilities. By default beta is the item's frequency and gamma is one minus
-    that, as in the paper; beta="learn" also learns the strength of that prior.
+    that, as in the paper; beta="learn" also learns the strength of that prior, one for all items, and
+    beta="learn-by-frequency" one for items that are about as frequent.
 n_init : int
     How many starts; the best is kept. For sampling, how many chains; all are averaged.
 init : {"sampled", "k-means++", "random", "one"}, Mixture, array of int, shape (n_transactions,), or None
@@ -135,6 +132,7 @@ def with_shared_words(cls: T) -> T:
 
 
 _INFERENCES = "variational", "gibbs"
+LEARNED_STRENGTHS = "learn", "learn-by-frequency"
 # By sampling: for the run, and for each draw that is kept.
 _BYTES_A_CELL, _BYTES_A_CELL_AND_DRAW = 15, 50
 _TOLERANCE = {"variational": 1e-4, "gibbs": 0.01}
@@ -212,7 +210,7 @@ class _Bayesian(MixtureEstimator):
     def _algorithm(
         self, rows: Rows, start: Callable[[np.random.Generator], Counts], totals: DataTotals
     ) -> Variational:
-        return Variational(rows, self._prior(totals), start, *self._learned())
+        return Variational(rows, self._prior(totals), start, *self._learned(totals))
 
     def _expected(self, rows: Rows, tables: ScoreTables) -> tuple[Counts, float]:
         counts, bound = super()._expected(rows, tables)
@@ -260,15 +258,16 @@ class _Bayesian(MixtureEstimator):
         # The process may start from a mixture of any number of components.
         is_any_number = isinstance(start, Mixture) and self._weights == "sticks"
         labels = label_starter(start, transactions, None if is_any_number else n_components)
-        prior = self._prior(DataTotals(transactions.item_counts(), transactions.n_transactions))
-        learn_alpha, learn_strength = self._learned()
+        totals = DataTotals(transactions.item_counts(), transactions.n_transactions)
+        prior = self._prior(totals)
+        learn_alpha, learned_strengths = self._learned(totals)
         return GibbsSampler(
             transactions,
             prior,
             labels,
             n_components,
             learn_alpha=learn_alpha,
-            learn_strength=learn_strength,
+            learned_strengths=learned_strengths,
             max_components=self._max_components(transactions.n_items),
         )
 
@@ -289,23 +288,31 @@ class _Bayesian(MixtureEstimator):
             totals.item_totals,
             totals.n_transactions,
             alpha=1.5 if _is_learn("alpha", self.alpha) else self.alpha,
-            beta=None if _is_learn("beta", self.beta) else self.beta,
+            beta=None if _is_learn("beta", self.beta, LEARNED_STRENGTHS) else self.beta,
             gamma=self.gamma,
             weights=self._weights,
         )
 
-    def _learned(self) -> tuple[bool, bool]:
-        return _is_learn("alpha", self.alpha), _is_learn("beta", self.beta)
+    def _learned(self, totals: DataTotals) -> tuple[bool, tuple[Codes, ...]]:
+        """Return whether alpha is learned, and of which items a common strength of their prior is."""
+        groups: tuple[Codes, ...] = ()
+        if _is_learn("beta", self.beta, LEARNED_STRENGTHS):
+            if self.beta == "learn":
+                groups = (np.arange(len(totals.item_totals), dtype=np.int32),)
+            else:
+                groups = alike_in_frequency(totals.item_totals, totals.n_transactions)
+        return _is_learn("alpha", self.alpha), groups
 
     def _tolerance(self) -> float:
         return _TOLERANCE[self.inference] if self.tol is None else base.check_tol(self.tol)
 
 
-def _is_learn(name: str, value: object) -> bool:
+def _is_learn(name: str, value: object, words: tuple[str, ...] = ("learn",)) -> bool:
     if not isinstance(value, str):
         return False
-    if value != "learn":
-        raise InvalidInputError(f"expected {name} as a number or 'learn', got {value!r}; try 1.0")
+    if value not in words:
+        allowed = " or ".join(repr(word) for word in words)
+        raise InvalidInputError(f"expected {name} as a number or {allowed}, got {value!r}; try 1.0")
     return True
 
 
@@ -449,7 +456,7 @@ class DirichletProcessMixture(_Bayesian):
         most = self._max_components(fitted.value.n_items)
         if chains is None or max(float(chain.n_components[-1]) for chain in chains.chains) < most:
             return
-        learn = "" if _is_learn("beta", self.beta) else "try beta='learn', or "
+        learn = "" if _is_learn("beta", self.beta, LEARNED_STRENGTHS) else "try beta='learn', or "
         base.warn(
             f"{type(self).__name__} met its bound of max_components={most}; {learn}raise max_components, or "
             "use the model as it is"
@@ -468,7 +475,8 @@ _MOST_SAMPLED = 600_000
 _FIRST_SAMPLED = 25_000
 # Samples of several chains average better than several of one. Learned strengths of the prior predict better.
 _RECOMMENDED = {
-    "inference": "gibbs", "beta": "learn", "n_init": 4, "n_samples": 1, "thin": 1, "tol": 0.1, "max_iter": 100
+    "inference": "gibbs", "beta": "learn-by-frequency", "n_init": 4, "n_samples": 1, "thin": 1, "tol": 0.1,
+    "max_iter": 100,
 }  # fmt: skip
 # From a mixture of a part, two iterations over all transactions are enough.
 _GOING_ON = {"n_init": 2, "max_iter": 2}
@@ -476,88 +484,26 @@ _IN_PARTS = {"inference": "variational", "n_init": 1, "tol": 1e-4, "max_iter": 2
 _FROM_WHICH_TO_LEARN = 200_000
 
 
-def fit(
-    data: TransactionsLike | str | os.PathLike[str],
+def fit_recommended(
+    data: Transactions | Partitions,
     *,
-    random_state: Seed | np.random.RandomState = 0,
-    n_jobs: int | None = -1,
-    progress: bool = True,
-    sample_weight: npt.ArrayLike | None = None,
-    groups: GroupsLike | None = None,
+    random_state: Seed | np.random.RandomState,
+    n_jobs: int | None,
+    groups: GroupsLike | None,
+    quiet: bool,
 ) -> DirichletProcessMixture:
-    """Fit the recommended model, with everything chosen well: the front door.
-
-    A Dirichlet process mixture finds the number of its components and learns its prior, by Gibbs sampling. It
-    is corrected by the transactions as far as held-out data says that they know better, and learns to
-    recommend. If the data is large, a part of it is sampled first, and all of it goes on from there. `itemix
-    fit` does the same on the command line. The classes have the models and priors of the paper by default.
-
-    Parameters
-    ----------
-    data : Transactions, list of lists of str, array, sparse matrix, data frame, path, Chunks or Partitions
-        The transactions, or the file to read them from. Those in parts (`read_chunks`, `itemix.partitions`)
-        are brought here if they are few. Of many, a part is sampled, and variational inference goes on from
-        there where they lie; there is no correction then, which would keep all of them.
-    random_state : int, Generator or None, default 0
-        The seed: the same one gives the same model.
-    n_jobs : int, default -1
-        The number of threads; -1 uses all processors. The result does not depend on it.
-    progress : bool, default True
-        Whether to show what is chosen and why, and how far the fit is: a bar on a terminal or in a notebook,
-        lines elsewhere if it takes long.
-    sample_weight : array of int, optional
-        How many transactions each one stands for: whole numbers; fractions are refused. Those of 0 are left
-        out.
-    groups : array of labels, or str, optional
-        The customer, store or month of each transaction, or the column of ids that says so: see
-        `DirichletProcessMixture.fit`. Such a model has no correction.
-
-    Returns
-    -------
-    DirichletProcessMixture
-        Fitted. It answers, is mined, shown and saved as any model.
-
-    Raises
-    ------
-    InvalidInputError
-        If this is no data, or there are no transactions.
-
-    Examples
-    --------
-    >>> import itemix
-    >>> store = itemix.datasets.load("grocery_store")
-    >>> model = itemix.fit(store, progress=False)
-    >>> [entry.item for entry in model.recommend(["salsa"], n=1)]
-    ['tortillas']
-    """
-    from itemix.io.read import transactions_of
-
-    quiet = not check_flag("progress", progress)
+    """Fit the recommended model; see `itemix.fit`."""
     correction = "auto" if groups is None else None
     model = DirichletProcessMixture(correction=correction, random_state=random_state, n_jobs=n_jobs)
-    if isinstance(data, Chunks | Partitions):
-        if groups is not None:
-            raise InvalidInputError(
-                "expected transactions in memory for a fit with groups, got some in parts; leave groups out"
-            )
-        if sample_weight is not None:
-            raise InvalidInputError(
-                "expected sample_weight=None for transactions in parts, got weights; give the parts counts"
-            )
-        parts = partitions(data)
-        if parts.item_counts().sum() > _MOST_SAMPLED and parts.n_transactions > _FIRST_SAMPLED:
-            with shown_progress("fit", parts.n_transactions, quiet=quiet) as callbacks:
-                return _fit_where_it_lies(model, parts, callbacks)
-        data = Transactions.concatenate(list(parts))
-    if groups is not None and sample_weight is not None:
-        raise InvalidInputError(
-            "expected sample_weight=None for a fit with groups, got weights; leave one out"
-        )
-    transactions = counted(transactions_of(data), sample_weight)
+    if isinstance(data, Partitions):
+        if data.item_counts().sum() > _MOST_SAMPLED and data.n_transactions > _FIRST_SAMPLED:
+            with shown_progress("fit", data.n_transactions, quiet=quiet) as callbacks:
+                return _fit_where_it_lies(model, data, callbacks)
+        data = Transactions.concatenate(list(data))
     if not quiet:
-        sys.stderr.write(f"itemix.fit: {recommendation(transactions, groups)}\n")
-    with shown_progress("fit", transactions.n_transactions, quiet=quiet) as callbacks:
-        return fit_as_recommended(model, transactions, callbacks, groups)
+        sys.stderr.write(f"itemix.fit: {recommendation(data, groups)}\n")
+    with shown_progress("fit", data.n_transactions, quiet=quiet) as callbacks:
+        return fit_as_recommended(model, data, callbacks, groups)
 
 
 def recommendation(transactions: Transactions, groups: GroupsLike | None = None) -> str:

@@ -38,7 +38,7 @@ _MOST_STATES = 256
 # Fewer held-out transactions tell nothing.
 _FEWEST_HELD_OUT = 20
 # A fit ends when so many passes together gain less than the tolerance.
-_PATIENCE = 5
+_PATIENCE = 10
 
 
 class LatentTreeModel(Climb, ModelEstimator):
@@ -65,7 +65,7 @@ class LatentTreeModel(Climb, ModelEstimator):
     max_iter : int
         The most passes over the data of a start.
     tol : float
-        It has converged when five passes together raise the mean log-likelihood of what was held out by less.
+        It has converged when ten passes together raise the mean log-likelihood of what was held out by less.
     random_state : int, Generator, RandomState or None
         The seed.
     verbose : int
@@ -83,7 +83,7 @@ class LatentTreeModel(Climb, ModelEstimator):
         Whether it converged.
     lower_bound_ : float
         The best mean log-likelihood of held-out transactions before the last pass.
-    lower_bounds_ : array, shape (n_iter_,)
+    lower_bounds_ : array, shape (n_iter,)
         The same for each pass.
     n_transactions_ : int
         The number of transactions it was fitted to.
@@ -108,8 +108,8 @@ class LatentTreeModel(Climb, ModelEstimator):
         smoothing: float | Literal["auto"] = "auto",
         held_out: float = 0.1,
         n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-3,
+        max_iter: int = 200,
+        tol: float = 2e-3,
         random_state: Seed | np.random.RandomState = None,
         verbose: int = 0,
         n_jobs: int | None = None,

@@ -155,8 +155,8 @@ def names_path(path: str | os.PathLike[str]) -> Path:
 def save_names(fitted: FittedModel, path: str | os.PathLike[str]) -> None:
     """Write the names of components beside a model file."""
     target = names_path(path)
-    told = {"kind": _KIND_OF_NAMES, "components": _fingerprint(fitted)}
-    told["names"] = {str(k): name for k, name in sorted(fitted.names.items())}
+    names = {str(k): name for k, name in sorted(fitted.names.items())}
+    told = {"kind": _KIND_OF_NAMES, "components": _fingerprint(fitted), "names": names}
     with replacing(target) as temporary:
         temporary.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

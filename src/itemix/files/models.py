@@ -351,7 +351,7 @@ def encode_groups(groups: Groups | None) -> Parts:
     if groups is None:
         return {}, {}
     arrays = encode_items(groups.labels, "groups.labels")
-    arrays["groups.n_transactions"] = groups.n_transactions
+    arrays["groups.n_transactions"], arrays["groups.loyalty"] = groups.n_transactions, groups.loyalty
     for name in _ROWS_OF_GROUPS:
         parts = zip(("offsets", "codes", "values"), getattr(groups, name), strict=True)
         arrays |= {f"groups.{name}.{part}": array for part, array in parts}
@@ -375,7 +375,8 @@ def decode_groups(content: Content, value: Model) -> Groups | None:
     prior = GroupPrior(*(content.field(float, "groups", name) for name in GroupPrior._fields))
     labels = _decode_names(content, n_groups, "groups.labels")
     n_transactions = content.take("groups.n_transactions", np.int64, n_groups)
-    return Groups(labels, prior, n_transactions, **rows)
+    loyalty = content.take("groups.loyalty", np.float64, value.n_items)
+    return Groups(labels, prior, loyalty, n_transactions=n_transactions, **rows)
 
 
 def encode_choice(choice: Choice | None) -> Parts:

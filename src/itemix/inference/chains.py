@@ -28,14 +28,19 @@ import numpy as np
 import numpy.typing as npt
 
 from itemix import _runtime
+from itemix._checks import as_generator
+from itemix.errors import MissingExtraError
 from itemix.inference.loop import Callback, Fitted, Report, Seed, spawn_generators
 from itemix.models.mixture import Mixture
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import xarray as xr
 
     from itemix._typing import Floats
     from itemix.inference.gibbs import Draw, GibbsSampler, GibbsState
+    from itemix.models.posterior import Posterior
 
 _FEWEST_DRAWS = 4
 _FEWEST = 40
@@ -203,10 +208,6 @@ class Chains:
             for name, values in self.traces().items()
             if values.size and np.ptp(values) > 0
         }
-
-    def to_arviz(self) -> dict[str, dict[str, Floats]]:
-        """Return the traces in the form of ArviZ's ``from_dict``, under the group "posterior"."""
-        return {"posterior": self.traces()}
 
     def finish(self) -> Fitted:
         """Return the average of the posterior samples, which is their mixtures stacked.
@@ -427,3 +428,54 @@ class _ChainRun:
             len(self.log_joint) if self.n_burn is None else self.n_burn,
             self.converged,
         )
+
+
+def as_arviz(
+    posteriors: Sequence[Sequence[Posterior]],
+    traces: Mapping[str, Floats],
+    n_draws: int,
+    random_state: Seed,
+) -> xr.DataTree:
+    """Draw from the posteriors of chains, and return draws and traces as ArviZ has them.
+
+    Parameters
+    ----------
+    posteriors : sequence of sequences of Posterior
+        For each chain those of its samples, as many for each.
+    traces : mapping of str to array, shape (n_chains, n_iter)
+        What was traced.
+    n_draws : int
+        How many draws a chain has; its samples take turns.
+    random_state : int, Generator or None
+        The seed.
+
+    Raises
+    ------
+    MissingExtraError
+        If ArviZ is not installed.
+    """
+    try:
+        from arviz_base import from_dict
+    except ImportError:
+        raise MissingExtraError(
+            "expected arviz-base to be installed, got no such package; try pip install 'itemix[arviz]'"
+        ) from None
+    rng = as_generator(random_state)
+    items = posteriors[0][0].items
+    most = max(posterior.n_components for chain in posteriors for posterior in chain)
+    weights = np.zeros((len(posteriors), n_draws, most))
+    probabilities = np.empty((len(posteriors), n_draws, len(items)))
+    for c, chain in enumerate(posteriors):
+        for d in range(n_draws):
+            drawn = chain[d * len(chain) // n_draws].sample(random_state=rng)
+            # Components have no order that all draws would share but that of their sizes.
+            weights[c, d, : drawn.n_components] = -np.sort(-drawn.weights)
+            probabilities[c, d] = drawn.item_probabilities
+    groups = {"posterior": {"weights": weights, "item_probabilities": probabilities}}
+    if traces:
+        groups["sample_stats"] = dict(traces)
+    return from_dict(
+        groups,
+        coords={"rank": np.arange(1, most + 1), "item": list(items)},
+        dims={"weights": ["rank"], "item_probabilities": ["item"]},
+    )

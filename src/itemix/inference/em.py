@@ -31,16 +31,15 @@ import numpy.typing as npt
 from itemix.inference.loop import Fitted, Info
 from itemix.kernels.models import estep
 from itemix.kernels.models.estep import ScoreTables
-from itemix.models.counts import Rows, item_blocks, tables_of_mixture
+from itemix.models.counts import Counts, Rows, item_blocks, tables_of_mixture
 from itemix.models.mixture import Mixture
 from itemix.models.posterior import sums_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix._typing import Floats
+    from itemix._typing import Codes, Floats
     from itemix.inference.priors import Prior
-    from itemix.models.counts import Counts
 
 
 @dataclass(frozen=True)
@@ -139,6 +138,16 @@ def best_strength(prior: Prior, counts: Counts) -> Prior:
     return replace(prior, beta=factor * prior.beta, gamma=factor * prior.gamma)
 
 
+def best_strengths(prior: Prior, groups: tuple[Codes, ...], counts: Counts) -> Prior:
+    """Return the prior with the best factor for each group of items."""
+    beta, gamma = prior.beta.copy(), prior.gamma.copy()
+    for items in groups:
+        own = replace(prior, beta=beta[items], gamma=gamma[items])
+        best = best_strength(own, Counts(counts.sizes, counts.item_counts[:, items]))
+        beta[items], gamma[items] = best.beta, best.gamma
+    return replace(prior, beta=beta, gamma=gamma)
+
+
 def _climb(value: Callable[[float], float], start: float) -> float:
     """Return where a function of a positive number is highest near the start, or the start itself."""
     from scipy.optimize import minimize_scalar
@@ -179,15 +188,17 @@ class Variational:
         Hyperparameters; its `weights` choose between the finite model and the Dirichlet process.
     start : callable
         Returns the first Counts from a random generator.
-    learn_alpha, learn_strength : bool
-        Whether to learn alpha, and a common factor of beta and gamma.
+    learn_alpha : bool
+        Whether to learn alpha.
+    learned_strengths : tuple of arrays of int
+        Items of which to learn a common factor of beta and gamma, for each array one.
     """
 
     rows: Rows
     prior: Prior
     start: Callable[[np.random.Generator], Counts]
     learn_alpha: bool = False
-    learn_strength: bool = False
+    learned_strengths: tuple[Codes, ...] = ()
 
     def init(self, rng: np.random.Generator) -> VariationalState:
         """Return the first counts, with the prior as it was given."""
@@ -200,8 +211,8 @@ class Variational:
         prior = state.prior
         if self.learn_alpha:
             prior = best_alpha(prior, state.counts.sizes)
-        if self.learn_strength:
-            prior = best_strength(prior, state.counts)
+        if self.learned_strengths:
+            prior = best_strengths(prior, self.learned_strengths, state.counts)
         n_components = int((state.counts.sizes > _HOLDS_TRANSACTIONS).sum())
         return VariationalState(_ordered(counts, prior), prior), Info(value - divergence, n_components)
 

@@ -231,6 +231,22 @@ def draw_strength(
     return replace(prior, beta=factor * prior.beta, gamma=factor * prior.gamma)
 
 
+def draw_strengths(
+    prior: Prior,
+    groups: tuple[Codes, ...],
+    sizes: npt.NDArray[np.int64],
+    item_counts: npt.NDArray[np.int32],
+    rng: np.random.Generator,
+) -> Prior:
+    """Return the prior with a new factor for each group of items."""
+    beta, gamma = prior.beta.copy(), prior.gamma.copy()
+    for items in groups:
+        own = replace(prior, beta=beta[items], gamma=gamma[items])
+        drawn = draw_strength(own, sizes, item_counts[items], rng)
+        beta[items], gamma[items] = drawn.beta, drawn.gamma
+    return replace(prior, beta=beta, gamma=gamma)
+
+
 def _counts_of_pairs(
     rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], n_rows: int, n_columns: int
 ) -> npt.NDArray[np.int64]:
@@ -388,8 +404,10 @@ class GibbsSampler:
         The number of components K of the finite model; the process finds its own.
     moves_every : int
         Split and merge moves are tried in the first step and then in every n-th; 0 is never.
-    learn_alpha, learn_strength : bool
-        Whether alpha, and a common factor of beta and gamma, are sampled too.
+    learn_alpha : bool
+        Whether alpha is sampled too.
+    learned_strengths : tuple of arrays of int
+        Items of which a common factor of beta and gamma is sampled too, for each array one.
     max_components : int
         How many components the process may have at once, rounded up to a multiple of 8; see
         `default_max_components`.
@@ -403,7 +421,7 @@ class GibbsSampler:
     n_components: int = 1
     moves_every: int = 1
     learn_alpha: bool = False
-    learn_strength: bool = False
+    learned_strengths: tuple[Codes, ...] = ()
     max_components: int = 0
     rows: RowArrays = field(init=False, repr=False)
     flipped: npt.NDArray[np.bool_] = field(init=False, repr=False)
@@ -542,15 +560,15 @@ class GibbsSampler:
 
     def _with_new_prior(self, state: GibbsState, rng: np.random.Generator) -> GibbsState:
         is_due = state.iteration <= _DRAWN_AT_FIRST or state.iteration % _DRAWN_EVERY == 0
-        if not is_due or not (self.learn_alpha or self.learn_strength):
+        if not is_due or not (self.learn_alpha or self.learned_strengths):
             return state
         used = np.flatnonzero(state.tables.sizes)
         sizes = state.tables.sizes[used]
         prior = state.prior
         if self.learn_alpha:
             prior = draw_alpha(prior, sizes, None if self._is_process else self.n_components, rng)
-        if self.learn_strength:
-            prior = draw_strength(prior, sizes, self._item_counts(state, used), rng)
+        if self.learned_strengths:
+            prior = draw_strengths(prior, self.learned_strengths, sizes, self._item_counts(state, used), rng)
         prior_tables = self._prior_tables(prior)
         labels, tables = self._make_tables(state.labels, prior_tables)
         value = log_joint(prior_tables, prior.alpha, tables)

@@ -36,15 +36,19 @@ GroupsLike = Sequence[Any] | npt.NDArray[Any] | str
 _POINTS = 70
 _CELLS_AT_A_TIME = 1 << 20
 _NEAREST_TO_CERTAIN = 1e-12
-# The prior is learned from so many transactions, of at most so many of a group.
+# The prior is learned from about this many transactions, and at most this many of each group.
 _LEARNED_FROM = 4_000
 _LEARNED_FROM_A_GROUP = 300
 _MOST_TRIED = 80
+_MOST_OF_A_GROUP = 10_000
 # How far the logarithms and log-odds of the prior are expected to be from those of its default.
 _SPREAD = 2.0
 _RANGE = 6.0
 _TRANSACTIONS_IN_A_BLOCK = 1_000
+_TRANSACTIONS_COUNTED = 50_000  # each block has counts of all items
 _BYTES_OF_SIZES = 1 << 24
+_MOST_LOYAL = 0.99
+_LOG_SHAPES = -2.0, 14.0
 # A component that holds less of a group's transactions than this is left out.
 _NEGLIGIBLE = 1e-3
 
@@ -71,19 +75,25 @@ def learn_groups(
     Notes
     -----
     One group alone is everybody, and groups of one transaction each do not tell whether groups differ. Then
-    nothing is remembered, and the weights stay the common ones.
+    nothing is remembered, and the weights stay the common ones. Of a group with more than 10,000
+    transactions, the last ones count: it remembers nearly all items, and each transaction is compared with
+    what is remembered.
     """
     codes, labels = grouped
     sizes = np.bincount(codes[codes >= 0], _weights(transactions)[codes >= 0], minlength=len(labels))
     n_transactions = sizes.astype(np.int64)
     if len(labels) < 2 or n_transactions.max(initial=0) < 2:
         nothing = np.zeros(len(labels) + 1, dtype=np.int64), np.empty(0, np.int32), np.empty(0)
-        return Groups(labels, GroupPrior(loyalty=0.0), n_transactions, nothing, nothing)
+        loyalty = np.zeros(mixture.n_items)
+        own: Any = {"n_transactions": n_transactions, "sizes": nothing, "memory": nothing}
+        return Groups(labels, GroupPrior(loyalty=0.0), loyalty, **own)
     walker = _Walker(mixture, workers)
     prior = _best_prior(walker, transactions, codes, n_transactions)
-    rows = _grouped(transactions, codes, np.arange(len(labels)))
-    _, of_sizes, memory = walker.walk(rows, prior, keep=True)
-    return Groups(labels, prior, n_transactions, of_sizes, memory)
+    rows = _grouped(transactions, codes, np.arange(len(labels)), last=_MOST_OF_A_GROUP)
+    n_transactions = np.minimum(n_transactions, _MOST_OF_A_GROUP)
+    loyalty = _loyalty_of_items(prior, *walker.counted(rows, prior))
+    of_sizes, memory = _Walker(mixture, workers, loyalty).walk(rows, prior, keep=True)[1:]
+    return Groups(labels, prior, loyalty, n_transactions=n_transactions, sizes=of_sizes, memory=memory)
 
 
 class GroupCodes(NamedTuple):
@@ -148,18 +158,32 @@ def _column_of_ids(column: str, transactions: Transactions) -> Any:  # noqa: ANN
 
 
 def log_likelihood(
-    mixture: Mixture, transactions: Transactions, codes: Ints, prior: GroupPrior, workers: Workers
+    mixture: Mixture,
+    transactions: Transactions,
+    codes: Ints,
+    prior: GroupPrior,
+    *,
+    loyalty: Floats | None = None,
+    workers: Workers,
 ) -> Floats:
     """Return the log-probability of each transaction of a group given those before it.
 
-    They come sorted by group, in their order within a group; those of no group are left out.
+    They come sorted by group, in their order within a group; those of no group are left out. Without the
+    loyalty of each item, it is the same for all.
     """
     rows = _grouped(transactions, codes, np.arange(int(codes.max(initial=-1)) + 1))
-    return _Walker(mixture, workers).walk(rows, prior, keep=False)[0]
+    return _Walker(mixture, workers, loyalty).walk(rows, prior, keep=False)[0]
 
 
-def _grouped(transactions: Transactions, codes: Ints, chosen: Ints, most: int | None = None) -> GroupedRows:
-    """Return the transactions of some groups, at most so many of each."""
+def _grouped(
+    transactions: Transactions,
+    codes: Ints,
+    chosen: Ints,
+    *,
+    first: int | None = None,
+    last: int | None = None,
+) -> GroupedRows:
+    """Return the transactions of some groups, of each at most so many: the first or the last."""
     place = np.full(max(int(codes.max(initial=-1)), int(chosen.max(initial=-1))) + 2, -1)
     place[chosen] = np.arange(len(chosen))
     own = place[codes]  # of no group, -1, is the last place, which is -1
@@ -167,14 +191,15 @@ def _grouped(transactions: Transactions, codes: Ints, chosen: Ints, most: int | 
     order = order[np.searchsorted(own[order], 0) :]
     order = np.repeat(order, _weights(transactions)[order])
     starts = np.searchsorted(own[order], np.arange(len(chosen) + 1))
-    if most is not None:
+    if first is not None or last is not None:
         within = np.arange(len(order)) - np.repeat(starts[:-1], np.diff(starts))
-        order = order[within < most]
+        size = np.repeat(np.diff(starts), np.diff(starts))
+        order = order[within < first if first is not None else within >= size - (last or 0)]
         starts = np.searchsorted(own[order], np.arange(len(chosen) + 1))
     lengths = np.concatenate([[0], np.cumsum(np.diff(transactions.indptr)[order])])
-    first, rows, places = (array.astype(np.int64) for array in (starts, order, lengths[starts]))
+    begins, rows, places = (array.astype(np.int64) for array in (starts, order, lengths[starts]))
     return GroupedRows(
-        protected(first), protected(rows), protected(places), transactions.indptr, transactions.indices
+        protected(begins), protected(rows), protected(places), transactions.indptr, transactions.indices
     )
 
 
@@ -185,10 +210,12 @@ def _weights(transactions: Transactions) -> Ints:
 
 
 class _Walker:
-    """Walks through groups with the tables of one mixture."""
+    """Walks through groups with the tables of one mixture, and the loyalty of each item if it is known."""
 
-    def __init__(self, mixture: Mixture, workers: Workers) -> None:
+    def __init__(self, mixture: Mixture, workers: Workers, loyalty: Floats | None = None) -> None:
         least = _NEAREST_TO_CERTAIN
+        self._has_loyalty = loyalty is not None
+        self._ties = protected(np.ones(mixture.n_items) if loyalty is None else loyalty.copy())
         self._probs = protected(np.ascontiguousarray(np.clip(mixture.probs.T, least, 1 - least)))
         self._weights = mixture.weights
         self._workers = workers
@@ -206,22 +233,47 @@ class _Walker:
             value, slope = np.zeros(K), np.zeros(K)
             for first in range(0, D, step):
                 probs = self._probs[first : first + step]
-                rest = 1 - (1 - own) * probs
+                ties = self._ties[first : first + step, None]
+                rest = 1 - (1 - own * ties) * probs
                 value += np.log(rest).sum(axis=0)
-                slope += (probs / rest).sum(axis=0) * (own + offset)
+                slope += (ties * probs / rest).sum(axis=0) * (own + offset)
             return value, slope
 
         values, slopes = zip(*self._workers.map(at, _POINTS), strict=True)
         return protected(np.array(values)), protected(np.array(slopes))
 
+    def _tables(self, prior: GroupPrior) -> GroupTables:
+        if self._has_loyalty:
+            prior = prior._replace(loyalty=1.0)
+        return GroupTables(self._probs, self._weights, self._ties, self._absent, self._slopes, *prior)
+
+    def counted(self, rows: GroupedRows, prior: GroupPrior) -> tuple[Floats, Floats]:
+        """Return how many transactions hold each item that their group remembers, and how many should."""
+        tables = self._tables(prior)
+        D, K = self._probs.shape
+        ends = _block_ends(rows.starts, max(1, _BYTES_OF_SIZES // (8 * K)), _TRANSACTIONS_COUNTED)
+
+        def block(b: int) -> Floats:
+            first, last = int(ends[b]), int(ends[b + 1])
+            found, nothing = np.zeros((2, D)), np.empty(0)
+            sizes, n_items = np.empty((last - first, K)), np.empty(last - first, dtype=np.int64)
+            log_likelihood = np.empty(len(rows.rows))
+            out = Walked(log_likelihood, sizes, np.empty(0, np.int32), nothing, n_items, found[0], found[1])
+            kernels.walk(_part(rows, first, last), tables, 0, last - first, np.zeros(D), out)
+            return found
+
+        seen, expected = sum(self._workers.map(block, len(ends) - 1), np.zeros((2, D)))
+        return seen, expected
+
     def walk(
         self, rows: GroupedRows, prior: GroupPrior, *, keep: bool
     ) -> tuple[Floats, ValuedRows, ValuedRows]:
         """Return the log-probability of each transaction, and sizes and memories of the groups if kept."""
-        tables = GroupTables(self._probs, self._weights, self._absent, self._slopes, *prior)
+        tables = self._tables(prior)
         D, K = self._probs.shape
         G = len(rows.starts) - 1
-        ends = _block_ends(rows.starts, max(1, _BYTES_OF_SIZES // (8 * K)))
+        uncounted = np.empty(0)
+        ends = _block_ends(rows.starts, max(1, _BYTES_OF_SIZES // (8 * K)), _TRANSACTIONS_IN_A_BLOCK)
         log_likelihood = np.empty(len(rows.rows))
         n_items = np.zeros(G, dtype=np.int64)
         room = int(rows.places[-1]) if keep else 0
@@ -230,12 +282,8 @@ class _Walker:
         def block(b: int) -> ValuedRows:
             first, last = int(ends[b]), int(ends[b + 1])
             sizes = np.empty((last - first, K))
-            part = GroupedRows(
-                rows.starts[first : last + 1], rows.rows, rows.places[first : last + 1], rows.indptr,
-                rows.indices,
-            )  # fmt: skip
-            out = Walked(log_likelihood, sizes, items, counts, n_items[first:last])
-            kernels.walk(part, tables, 0, last - first, np.zeros(D), out)
+            out = Walked(log_likelihood, sizes, items, counts, n_items[first:last], uncounted, uncounted)
+            kernels.walk(_part(rows, first, last), tables, 0, last - first, np.zeros(D), out)
             if not keep:
                 return np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
             return _compressed(sizes)
@@ -253,10 +301,16 @@ class _Walker:
         return log_likelihood, sizes, _remembered(rows.places, n_items, items, counts)
 
 
-def _block_ends(starts: Ints, most: int) -> Ints:
-    """Return where blocks of groups begin and end: of about as many transactions, and of at most so many."""
+def _part(rows: GroupedRows, first: int, last: int) -> GroupedRows:
+    """Return some of the groups, one after the other."""
+    groups = slice(first, last + 1)
+    return rows._replace(starts=rows.starts[groups], places=rows.places[groups])
+
+
+def _block_ends(starts: Ints, most: int, n_transactions: int) -> Ints:
+    """Return where blocks of groups begin and end: of about n_transactions, and of at most `most` groups."""
     G = len(starts) - 1
-    wanted = np.arange(0, int(starts[-1]), _TRANSACTIONS_IN_A_BLOCK)
+    wanted = np.arange(0, int(starts[-1]), n_transactions)
     return np.unique(np.concatenate([np.searchsorted(starts[:-1], wanted), np.arange(0, G, most), [0, G]]))
 
 
@@ -288,7 +342,7 @@ def _best_prior(walker: _Walker, transactions: Transactions, codes: Ints, n_tran
     several = several[np.random.default_rng(0).permutation(len(several))]
     ends = np.cumsum(np.minimum(n_transactions[several], _LEARNED_FROM_A_GROUP))
     chosen = several[: max(int(np.searchsorted(ends, _LEARNED_FROM)) + 1, 1)]
-    rows = _grouped(transactions, codes, np.sort(chosen), _LEARNED_FROM_A_GROUP)
+    rows = _grouped(transactions, codes, np.sort(chosen), first=_LEARNED_FROM_A_GROUP)
 
     def loss(values: Floats) -> float:
         penalty = 0.5 * float(((values / _SPREAD) ** 2).sum())
@@ -298,6 +352,26 @@ def _best_prior(walker: _Walker, transactions: Transactions, codes: Ints, n_tran
     options: Any = {"initial_simplex": start, "maxfev": _MOST_TRIED, "xatol": 0.05, "fatol": 0.5}
     found = minimize(loss, start[0], method="Nelder-Mead", options=options)
     return _prior_at(found.x)
+
+
+def _loyalty_of_items(prior: GroupPrior, seen: Floats, expected: Floats) -> Floats:
+    """Return the loyalty of each item, from how often remembered items came back and how often they should.
+
+    If groups stay with an item t times as much as with others, it comes back as a Poisson number around t
+    times what is expected. The t of items are drawn from a Gamma distribution with mean 1 and shape s. That
+    shape explains best what was seen, and t is (seen + s) / (expected + s).
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import gammaln
+
+    def loss(log_shape: float) -> float:
+        s = np.exp(log_shape)
+        log_marginal = gammaln(seen + s) - gammaln(s) + s * np.log(s) - (seen + s) * np.log(expected + s)
+        return -float(log_marginal.sum())
+
+    shape = np.exp(minimize_scalar(loss, bounds=_LOG_SHAPES, method="bounded").x)
+    loyalty: Floats = np.minimum(prior.loyalty * (seen + shape) / (expected + shape), _MOST_LOYAL)
+    return loyalty
 
 
 def _prior_at(values: Floats) -> GroupPrior:

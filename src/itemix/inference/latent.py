@@ -44,14 +44,15 @@ _FEWEST_ROWS, _MOST_ROWS = 512, 8192
 _ROWS_OF_A_BLOCK = 256
 _BLOCKS = 8
 _CELLS_OF_A_BLOCK = 1 << 24
-# The weight of the t-th batch is t to this power, but no less than its share of the data.
+# The weight of the t-th batch is t to this power, but no less than this part of its share of the data.
 _FORGETTING = -0.5
+_LEAST_SHARE = 0.5
 # SubtreePatterns that take more are made again for each pass.
 _BYTES_OF_PATTERNS = 512_000_000
 # How much of a start is the mixture; the rest is what all rows have in common.
 _OF_START = 0.9
 # The smoothing changes by this factor from pass to pass, where held-out rows ask for it, within these bounds.
-_FACTOR = 1.5
+_FACTOR = 1.05
 LEAST_SMOOTHING, MOST_SMOOTHING = 0.01, 1000.0
 # So many passes over all rows, with those that were held out, end a fit.
 _LAST_PASSES = 3
@@ -283,7 +284,7 @@ class LatentTreeEM:
             tables = self._tables(statistics, state.smoothing)
             counts, value, n = part.expect(batch, tables)
             n_steps += 1
-            weight = max(n_steps**_FORGETTING, n / n_all) if n_steps > 1 else 1.0
+            weight = max(n_steps**_FORGETTING, _LEAST_SHARE * n / n_all) if len(batches) > 1 else 1.0
             scaled = Statistics(*(self.rows.n_transactions / n * own for own in counts))
             statistics = statistics.blended(weight, scaled)
             total += value

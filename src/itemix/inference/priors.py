@@ -18,7 +18,7 @@ from itemix.errors import InvalidInputError
 from itemix.models.posterior import Posterior, sums_after
 
 if TYPE_CHECKING:
-    from itemix._typing import Floats
+    from itemix._typing import Codes, Floats
     from itemix.core.items import Items
     from itemix.models.counts import Counts, Rows
 
@@ -27,6 +27,7 @@ Hyperparameter = float | npt.ArrayLike | None
 
 # Rounding must not make a known share zero or negative.
 _LEAST_SHARE = 1e-9
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,18 @@ class Prior:
         """How many transactions the prior of an item's probability is worth: the mean of beta + gamma."""
         return float((self.beta + self.gamma).mean())
 
+    @property
+    def is_weak(self) -> bool:
+        """Whether it is worth at most one transaction for every item."""
+        return bool((self.beta + self.gamma).max(initial=0.0) <= 1 + _ROUNDING)
+
     def in_words(self) -> str:
         """Say what it assumes, given or learned."""
-        transactions = "transaction" if self.strength == 1 else "transactions"
-        weight = f"{self.strength:.3g} {transactions}"
+        strengths = self.beta + self.gamma
+        least, most = (f"{end:.3g}" for end in (strengths.min(), strengths.max()))
+        weight = f"{most} {'transaction' if most == '1' else 'transactions'}"
+        if least != most:
+            weight = f"{least} to {weight}"
         return f"alpha {self.alpha:.3g}, and the weight of {weight} in each component"
 
     def sticks(self, n_components: int) -> tuple[Floats, Floats]:
@@ -83,6 +92,17 @@ class Prior:
         """Return eta and nu of the item probabilities given counts, shape (K, D) each (eqs. etan, nun)."""
         absent = np.maximum(counts.sizes[:, None] - counts.item_counts, 0.0)
         return self.beta + counts.item_counts, self.gamma + absent
+
+
+def alike_in_frequency(item_totals: npt.NDArray[np.int64], n_transactions: int) -> tuple[Codes, ...]:
+    """Divide items by how often they occur, or are absent if that is less often: from each 2^b to twice that.
+
+    In each component a rare item is nearly as frequent as in all of the data, for all that is known. What is
+    frequent tells components apart. So items that are alike in this share the strength of their prior.
+    """
+    rarer = np.minimum(item_totals, n_transactions - item_totals)
+    octave = np.log2(np.maximum(rarer, 1)).astype(np.int64)
+    return tuple(np.flatnonzero(octave == b).astype(np.int32) for b in np.unique(octave))
 
 
 def known_shares(counts: Counts, eta: Floats, nu: Floats) -> Floats | None:

@@ -96,7 +96,8 @@ def read_chunks(
     chunk_bytes : int
         How much memory a chunk may take, in bytes: 8 for each transaction and 4 for each item in it. A chunk
         has at least one transaction. Reading takes another 100 MB or so, and work on a chunk may take several
-        times its size. The first reading of a long table also takes 8 bytes for each transaction.
+        times its size. `mine` puts small chunks together, up to 16 MiB. The first reading of a long table
+        also takes 8 bytes for each transaction.
     format, encoding, delimiter, header, transaction, item, names
         As in `read_transactions`.
     where, drop_missing, upper, strip

@@ -42,7 +42,7 @@ _BYTES_PER_CANDIDATE = 200
 _TOGETHER_BYTES = 1 << 24
 # Parts that propose too much, as those of sorted data do, are put together to this many times the size.
 _LARGER = 8
-# Between so many rows Ctrl-C is looked for.
+# After this many rows we look for Ctrl-C.
 _ROWS_AT_ONCE = 1 << 16
 # This share of the threshold may be spent on parts that are too small to be mined.
 _SPENT_ON_SMALL = 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 _MOST_TERMS = 8_000_000
 _FEWEST_ITEMS = 30
 _IN_A_LABEL = 3
+_LEAST_APART = 0.1
+
+MOST_MAPPED = 1_000
+"""The most components that are compared with each other."""
 
 
 class Segments:
@@ -131,30 +136,38 @@ class Segments:
     @cached_property
     def labels(self) -> list[str]:
         """A few words for each component, no two the same: what tells it from all and from the nearest."""
-        return labels_of(self.mixture, self.distances)
+        few = self.mixture.n_components <= MOST_MAPPED
+        return labels_of(self.mixture, self.distances if few else None)
 
 
-def labels_of(mixture: AnyComponents, distances: Floats) -> list[str]:
+def labels_of(mixture: AnyComponents, distances: Floats | None) -> list[str]:
     """Return a few words for each component, no two the same.
 
     An item counts for what its presence tells against the whole mixture or against the nearest component,
     whichever is less. Where nothing stands out, the words say how the component differs from its nearest one.
+    Without distances, components are compared with the whole only.
     """
     K, overall = mixture.n_components, mixture.item_probabilities
-    apart = distances + np.diag(np.full(K, np.inf))
-    nearest = apart.argmin(axis=1) if K > 1 else np.zeros(K, dtype=np.int64)
+    nearest = None if distances is None or K < 2 else nearest_ones(distances)
     found: list[str] = []
     for k in range(K):
-        p, near = mixture.probs[k], mixture.probs[nearest[k]]
-        both = np.minimum(evidence(p, overall), evidence(p, near)) if K > 1 else evidence(p, overall)
-        stands_out = evidence(p, overall).sum() > 0 and both.sum() > 0.1 * evidence(p, overall).sum()
-        told = both if stands_out else evidence(p, overall)
-        names = _named(mixture, told)
+        p = mixture.probs[k]
+        of_all = evidence(p, overall)
+        of_near = of_all if nearest is None else evidence(p, mixture.probs[nearest[k]])
+        both = np.minimum(of_all, of_near)
+        # Of two that are nearly the same, little is left to tell them apart: then what tells them from all.
+        names = _named(mixture, both if both.sum() > _LEAST_APART * of_all.sum() else of_all)
         if not names:
-            more = _named(mixture, evidence(p, near))[:1] if K > 1 else []
+            more = [] if nearest is None else _named(mixture, of_near)[:1]
             names = [in_general(mixture, k), *(f"but {name}" for name in more)]
         found.append(", ".join(names))
     return _all_different(found, mixture)
+
+
+def nearest_ones(distances: Floats) -> Ints:
+    """Return the nearest other component of each, shape (K,); there are two or more."""
+    apart: Ints = (distances + np.diag(np.full(len(distances), np.inf))).argmin(axis=1)
+    return apart
 
 
 def _named(mixture: AnyComponents, told: Floats) -> list[str]:
@@ -164,14 +177,17 @@ def _named(mixture: AnyComponents, told: Floats) -> list[str]:
 
 def _all_different(labels: list[str], mixture: AnyComponents) -> list[str]:
     """Add the mean length to labels that are the same, and a number where that is the same, too."""
-    found = list(labels)
-    for k, label in enumerate(labels):
-        if labels.count(label) > 1:
-            found[k] = f"{label} ({mixture.probs[k].sum():.1f} items)"
-    return [
-        label if found.count(label) == 1 else f"{label} no. {found[: k + 1].count(label)}"
-        for k, label in enumerate(found)
+    often = Counter(labels)
+    found = [
+        f"{label} ({mixture.probs[k].sum():.1f} items)" if often[label] > 1 else label
+        for k, label in enumerate(labels)
     ]
+    often, seen = Counter(found), Counter[str]()
+    told = []
+    for label in found:
+        seen[label] += 1
+        told.append(f"{label} no. {seen[label]}" if often[label] > 1 else label)
+    return told
 
 
 def _lost(probs: Floats, weights: Floats, own: Floats, k: int, others: Ints) -> Floats:

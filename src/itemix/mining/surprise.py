@@ -46,14 +46,16 @@ _WEAKEST = 1e-9
 # Sets are looked for below the threshold, as far as this many standard deviations of their count.
 _DEVIATIONS = 3.0
 _DISPERSION = 1.5
-# So many of them are looked at, and stand for all.
+# This many of them are looked at, and stand for all.
 _MOST_NEARLY = 20_000
 _FEW = 200_000
-# So many items are compared, each in and not in so many transactions, to see whether data is what was fitted.
+# To see whether data is what was fitted, up to this many items are compared: those that are in enough
+# transactions, and lack in enough.
 _ITEMS_COMPARED = 300
 _OFTEN_ENOUGH = 10
 _TOO_WELL = 1e-6
-# An unusual transaction has so many items that are told: those less probable, or missing ones more probable.
+# Up to this many items of an unusual transaction are named: those less probable than this, or missing ones
+# more probable than that.
 _ITEMS_TOLD = 3
 _UNEXPECTED = 0.05
 _MISSING = 0.5

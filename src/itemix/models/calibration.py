@@ -4,6 +4,7 @@ A logistic regression on score and size of the basket is a straight line in log-
 it: a high one says less in a large basket, and low ones are all alike. So the line may bend at a few knots,
 between which it is straight, and bends in another way in small baskets than in large ones. It always rises
 with the score, so that no order changes. Where there are few cases, it stays near the logistic regression.
+Scores that are farther out than all of these cases are no surer than the farthest of them.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _MOST_SORTED = 100_000
 _LEAST_SLOPE = 1e-3
 # How much the log-odds usually bend away from the straight line from one knot to the next.
 _USUAL_BEND = 0.5
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +130,27 @@ def calibrate(present: Examples, absent: Examples) -> Calibration:
         scores = scores[0] + np.array([0.0, 1.0])
     sizes = cells.quantiles(cells.sizes, 2 if n_knots < _MOST_KNOTS else 3)
     straight = _logistic(cells)
-    return Calibration(scores, sizes, _bent(cells, scores, sizes, straight))
+    return Calibration(*_levelled(scores, sizes, _bent(cells, scores, sizes, straight), cells, straight[1]))
+
+
+def _levelled(
+    scores: Floats, sizes: Floats, log_odds: Floats, cells: _Cells, slope: float
+) -> tuple[Floats, Floats, Floats]:
+    """Return the knots and log-odds of a calibration that hardly rises beyond the scores of the examples.
+
+    Nothing is known from there on. A basket of one item scores like no other where all have forty.
+    """
+    farthest = np.array([cells.scores.min(), cells.scores.max()])
+    away = np.maximum(scores[0] - farthest, farthest - scores[-1]) > _ROUNDING * (scores[-1] - scores[0])
+    known = np.unique(np.concatenate([scores, farthest[away]]))
+    segment, along = _between(scores, known)
+    odds = log_odds[:, segment] + along * np.diff(log_odds, axis=1)[:, segment]
+    step = _LEAST_SLOPE * slope
+    return (
+        np.concatenate([[known[0] - 1], known, [known[-1] + 1]]),
+        sizes,
+        np.hstack([odds[:, :1] - step, odds, odds[:, -1:] + step]),
+    )
 
 
 def _counted(present: Examples, absent: Examples) -> _Cells:

@@ -17,13 +17,15 @@ import numpy.typing as npt
 
 from itemix._arrays import Immutable, owned, protected
 from itemix._runtime import Workers
-from itemix.core.transactions import each_transaction, weights_of
+from itemix.core.transactions import each_transaction, row_blocks, weights_of
 from itemix.errors import InvalidInputError
 from itemix.kernels import csr, lattice
 from itemix.kernels.models import estep
 from itemix.kernels.models.estep import PrefixRows, ScoreTables, log_tables, mark_required
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from itemix._typing import Floats
     from itemix.core.transactions import Transactions
 
@@ -240,7 +242,7 @@ class Rows:
         self._indptr, self._indices = transactions.indptr, transactions.indices
         self._weights = weights_of(transactions)
         self._shared = protected(np.empty(0, dtype=np.int32))
-        if blocks_to_prepare(transactions) == 1 or (flipped is not None and flipped.any()):
+        if flipped is not None or blocks_to_prepare(transactions) == 1:
             often = 2 * self.item_totals > self.n_transactions
             self._prepare(transactions, often if flipped is None else flipped)
 
@@ -342,7 +344,7 @@ class SplitRows:
         self.item_totals: npt.NDArray[np.int64] = data.item_counts()
         self.flipped = 2 * self.item_totals > self.n_transactions
         own = workers if data.parts.is_here else Workers()
-        self._parts = data.keep(partial(Rows, workers=own, flipped=self.flipped))
+        self._parts = data.keep(partial(_prepared, workers=own, flipped=self.flipped))
 
     @property
     def n_items(self) -> int:
@@ -351,11 +353,24 @@ class SplitRows:
 
     def expected_counts(self, tables: ScoreTables, *, squared: bool = False) -> tuple[Counts, float]:
         """Return the expected counts and the sum of the rows' log-sum-exps: see `Rows.expected_counts`."""
-        found = self._parts.map(partial(Rows.expected_counts, tables=tables, squared=squared))
-        counts, value = next(found)
-        for more, more_value in found:
-            counts, value = counts + more, value + more_value
-        return counts, value
+        return _total(self._parts.map(partial(_counts_of_part, tables=tables, squared=squared)))
+
+
+def _prepared(part: Transactions, workers: Workers, flipped: npt.NDArray[np.bool_]) -> list[Rows]:
+    """Make a part ready, in blocks if it is large."""
+    n_rows = max(-(-part.n_rows // blocks_to_prepare(part)), 1)
+    return [Rows(block, workers, flipped) for block in row_blocks(part, n_rows)]
+
+
+def _counts_of_part(part: list[Rows], tables: ScoreTables, *, squared: bool) -> tuple[Counts, float]:
+    return _total(rows.expected_counts(tables, squared=squared) for rows in part)
+
+
+def _total(found: Iterator[tuple[Counts, float]]) -> tuple[Counts, float]:
+    counts, value = next(found)
+    for more, more_value in found:
+        counts, value = counts + more, value + more_value
+    return counts, value
 
 
 def merged_if_worth_it(transactions: Transactions) -> Transactions:

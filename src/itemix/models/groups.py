@@ -29,6 +29,8 @@ ValuedRows: TypeAlias = "tuple[Ints, Codes, Floats]"
 
 _GROUPS_AT_A_TIME = 1 << 14
 _SMALLEST = 1e-12
+# Less than this tells a posterior nothing.
+_LEAST_LOYALTY = 1e-6
 _FIRST_NAMES = 3
 
 
@@ -40,9 +42,10 @@ class GroupPrior(NamedTuple):
     concentration : float
         How many transactions the common weights are worth beside a group's own (the alpha of its process).
     loyalty : float
-        The probability that an item of a group with a long past is taken from memory, from 0 to 1.
+        The probability that an item of a group with a long past is taken from memory, from 0 to 1. Each item
+        has a loyalty of its own, drawn around this one: see `Groups`.
     half : float
-        After so many transactions this probability has reached half of that.
+        The number of transactions after which this probability has reached half of that.
     fading : float
         How much each transaction counts in the memory for what the next one counts, above 0 and up to 1.
     """
@@ -52,10 +55,10 @@ class GroupPrior(NamedTuple):
     half: float = 2.5
     fading: float = 0.9
 
-    def memory(self, n: Ints) -> Floats:
-        """Return the probability that an item is taken from memory after n transactions each."""
-        chance: Floats = self.loyalty * n / (n + self.half)
-        return chance
+    def progress(self, n: Ints) -> Floats:
+        """Return how near the chance of memory is to the loyalty after n transactions, from 0 to 1."""
+        share: Floats = np.asarray(n / (n + self.half))
+        return share
 
     def weight(self, n: Ints) -> Floats:
         """Return what n transactions count in the memory, the last of them 1."""
@@ -114,8 +117,10 @@ class Groups(Immutable):
         The name of each group.
     prior : GroupPrior
         How much groups differ.
+    loyalty : array, shape (n_items,)
+        The loyalty of each item: see `GroupPrior`.
     n_transactions : array of int, shape (G,)
-        How many transactions each group has had.
+        How many transactions each group has had; of large groups the last 10,000 count.
     sizes, memory : triple of arrays
         Compressed rows (offsets, codes, values), one for each group: how many of its transactions each
         component holds, and how often it remembers each item.
@@ -125,12 +130,17 @@ class Groups(Immutable):
         self,
         labels: Items,
         prior: GroupPrior,
+        loyalty: npt.ArrayLike,
+        *,
         n_transactions: npt.ArrayLike,
         sizes: tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike],
         memory: tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike],
     ) -> None:
         self._labels = labels
         self._prior = _checked_prior(prior)
+        self._loyalty: Floats = owned(loyalty, np.float64)
+        if self._loyalty.ndim != 1 or not ((self._loyalty >= 0) & (self._loyalty <= 1)).all():
+            raise InvalidInputError("expected the loyalty of each item, from 0 to 1, got others; try zeros")
         self._n_transactions: Ints = owned(n_transactions, np.int64)
         if self._n_transactions.shape != (len(labels),) or self._n_transactions.min(initial=0) < 0:
             raise InvalidInputError(
@@ -149,6 +159,11 @@ class Groups(Immutable):
     def prior(self) -> GroupPrior:
         """How much groups differ from each other."""
         return self._prior
+
+    @property
+    def loyalty(self) -> Floats:
+        """The loyalty of each item, shape (n_items,), read-only."""
+        return self._loyalty
 
     @property
     def n_groups(self) -> int:
@@ -179,6 +194,7 @@ class Groups(Immutable):
         return (
             self._labels == other._labels
             and self._prior == other._prior
+            and np.array_equal(self._loyalty, other._loyalty)
             and np.array_equal(self._n_transactions, other._n_transactions)
             and _are_equal(self._sizes, other._sizes)
             and _are_equal(self._memory, other._memory)
@@ -229,9 +245,9 @@ class Groups(Immutable):
         n, (items, counts) = self._n_transactions[g], _row(self._memory, g)
         if len(items) == len(_row(self._sizes, g)[0]) == 0:  # it has nothing of its own
             return common
-        own = float(self._prior.memory(n))
+        own = self._loyalty * self._prior.progress(n)
         probs = (1 - own) * common.probs
-        probs[:, items] += own * counts / self._prior.weight(n)
+        probs[:, items] += own[items] * counts / self._prior.weight(n)
         rho = self._rho(common, g)
         return Mixture(rho / rho.sum(), np.clip(probs, 0.0, 1.0), common.items)
 
@@ -244,14 +260,13 @@ class Groups(Immutable):
         g = self.code(label)
         items, counts = _row(self._memory, g)
         n, prior = self._n_transactions[g], self._prior
-        own, seen = float(prior.memory(n)), float(prior.weight(n))
-        worth = seen * (1 - own) / own if own > 0 else max(prior.half / max(prior.loyalty, _SMALLEST), 1.0)
+        loyalty = np.maximum(self._loyalty, _LEAST_LOYALTY)
+        own, seen = loyalty * prior.progress(n), float(prior.weight(n))
+        worth = seen * (1 - own) / own if n > 0 else prior.half / loyalty
         eta = worth * np.maximum(common.probs, _SMALLEST)
-        nu = worth * np.maximum(1 - common.probs, _SMALLEST)
-        if own > 0:
-            nu += seen
-            eta[:, items] += counts
-            nu[:, items] -= counts
+        nu = worth * np.maximum(1 - common.probs, _SMALLEST) + seen
+        eta[:, items] += counts
+        nu[:, items] -= counts
         rho = np.maximum(self._rho(common, g), _SMALLEST)
         return Posterior.dirichlet(rho, eta, np.maximum(nu, _SMALLEST), common.items)
 
@@ -261,6 +276,38 @@ class Groups(Immutable):
         components, sizes = _row(self._sizes, g)
         rho[components] += sizes
         return rho
+
+    def item_probabilities(self, common: Mixture, codes: Ints) -> Floats:
+        """Return the probability of each item in the next transaction of some groups, (len(codes), n_items).
+
+        Parameters
+        ----------
+        common : Mixture
+            The mixture that the groups were learned with.
+        codes : array of int
+            The positions of the groups.
+        """
+        weights, memory = self._expected(common, codes)
+        found: Floats = weights @ self._basis(common)
+        groups = np.repeat(np.arange(len(codes)), np.diff(memory.indptr))
+        found[groups, memory.indices] += memory.data
+        return np.clip(found, 0.0, 1.0, out=found)
+
+    def _expected(self, common: Mixture, codes: Ints) -> tuple[Floats, sparse.csr_array]:
+        """Return dense weights of `_basis` and sparse memories: item probabilities are the sum of both."""
+        n = self._n_transactions[codes]
+        near = self._prior.progress(n)
+        weights = _matrix(self._sizes, codes, common.n_components).toarray()
+        weights += self._prior.concentration * common.weights
+        weights /= weights.sum(axis=1)[:, None]
+        memory = _matrix(self._memory, codes, common.n_items)
+        seen = np.maximum(self._prior.weight(n), 1.0)
+        memory.data *= np.repeat(near / seen, np.diff(memory.indptr)) * self._loyalty[memory.indices]
+        return np.hstack([weights, -near[:, None] * weights]), memory
+
+    def _basis(self, common: Mixture) -> Floats:
+        """Return the item probabilities of components, and what memory takes of them at most, (2K, D)."""
+        return np.vstack([common.probs, common.probs * self._loyalty])
 
     def similar(self, common: Mixture, label: object, n: int = 5) -> list[SimilarGroup]:
         """Return the groups that depart most alike from what is common, the most similar first.
@@ -289,25 +336,19 @@ class Groups(Immutable):
     def _cosines(self, common: Mixture, of_group: Floats, g: int) -> Floats:
         """Return the cosine of each group's departure with one of them, without a groups x items table.
 
-        The departure of h is d_h = (1 - r_h) pi_h Phi + r_h m_h - p, where p is common.
+        The departure of h is a row of weights times the basis, plus its memory, less what is common.
         """
         p = common.item_probabilities
         d = of_group - p
         products, norms = np.empty(self.n_groups), np.empty(self.n_groups)
-        gram, phi_p, phi_d = common.probs @ common.probs.T, common.probs @ p, common.probs @ d
+        basis = self._basis(common)
+        gram, phi_p, phi_d = basis @ basis.T, basis @ p, basis @ d
         for first in range(0, self.n_groups, _GROUPS_AT_A_TIME):
-            rows = slice(first, min(first + _GROUPS_AT_A_TIME, self.n_groups))
-            n = self._n_transactions[rows]
-            own = self._prior.memory(n)
-            weights = _matrix(self._sizes, rows, common.n_components).toarray()
-            weights += self._prior.concentration * common.weights
-            weights *= ((1 - own) / weights.sum(axis=1))[:, None]
-            memory = _matrix(self._memory, rows, common.n_items)
-            seen = np.maximum(self._prior.weight(n), 1.0)
-            memory.data *= np.repeat(own / seen, np.diff(memory.indptr))
+            rows = np.arange(first, min(first + _GROUPS_AT_A_TIME, self.n_groups))
+            weights, memory = self._expected(common, rows)
             products[rows] = weights @ phi_d + memory @ d - p @ d
             squares = ((weights @ gram) * weights).sum(axis=1)
-            squares += 2 * ((memory @ common.probs.T) * weights).sum(axis=1) + memory.power(2).sum(axis=1)
+            squares += 2 * ((memory @ basis.T) * weights).sum(axis=1) + memory.power(2).sum(axis=1)
             norms[rows] = squares - 2 * (weights @ phi_p + memory @ p) + p @ p
         scale = np.sqrt(np.maximum(norms, 0) * max(norms[g], 0))
         cosines: Floats = np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
@@ -327,7 +368,7 @@ class Groups(Immutable):
 
         n = self._n_transactions
         component, share = np.full(self.n_groups, -1), np.zeros(self.n_groups)
-        matrix = _matrix(self._sizes, slice(0, self.n_groups), common.n_components).tocoo()
+        matrix = _matrix(self._sizes, np.arange(self.n_groups), common.n_components).tocoo()
         labels = np.arange(common.n_components) if component_labels is None else component_labels
         merged = (matrix.data, (matrix.row, labels[matrix.col]))
         own = sparse.csr_array(merged, (self.n_groups, int(labels.max()) + 1))
@@ -344,7 +385,7 @@ class Groups(Immutable):
             "group": names[first],
             "transactions": n[first],
             "items": np.diff(self._memory[0])[first],
-            "memory": self._prior.memory(n)[first],
+            "memory": (self._prior.loyalty * self._prior.progress(n))[first],
             "component": component[first],
             "share": np.minimum(share, 1.0)[first],
         }
@@ -361,14 +402,15 @@ def _row(rows: ValuedRows, g: int) -> tuple[Codes, Floats]:
     return codes[offsets[g] : offsets[g + 1]], values[offsets[g] : offsets[g + 1]]
 
 
-def _matrix(rows: ValuedRows, chosen: slice, n_columns: int) -> sparse.csr_array:
+def _matrix(rows: ValuedRows, chosen: Ints, n_columns: int) -> sparse.csr_array:
     """Return some compressed rows as a matrix with values of its own."""
     from scipy import sparse
 
     offsets, codes, values = rows
-    ends = offsets[chosen.start : chosen.stop + 1]
-    part = slice(int(ends[0]), int(ends[-1]))
-    return sparse.csr_array((values[part].copy(), codes[part], ends - ends[0]), (len(ends) - 1, n_columns))
+    lengths = np.diff(offsets)[chosen]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.arange(ends[-1]) + np.repeat(offsets[chosen] - ends[:-1], lengths)
+    return sparse.csr_array((values[places], codes[places], ends), (len(chosen), n_columns))
 
 
 def _checked_prior(prior: GroupPrior) -> GroupPrior:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from itemix._typing import Array, Codes, Floats
 
-# The patterns of so many cells of rows and items are held at a time.
+# The patterns of this many cells of rows and items are held at a time.
 _CELLS_AT_A_TIME = 1 << 21
 _MOST_ROWS_AT_A_TIME = 4096
 _ROUNDING = 1e-6

@@ -4,6 +4,7 @@ Every function takes ``ax=None`` and returns the axes. Pictures look right on li
 be printed. matplotlib is imported when the first picture is drawn: ``pip install itemix[plots]`` brings it.
 """
 
+from itemix.plot.canvas import save
 from itemix.plot.dependencies import dependency_matrix, dependency_network
 from itemix.plot.models import component_heatmap, component_sizes, evaluation_by_length, trace
 from itemix.plot.patterns import (
@@ -25,6 +26,7 @@ __all__ = [
     "evaluation_by_length",
     "length_distribution",
     "rules_scatter",
+    "save",
     "support_agreement",
     "support_distribution",
     "surprises",

@@ -138,20 +138,20 @@ def dependency_matrix(
     n = len(chosen)
     ax = canvas.axes_of(ax, 2.0 + 0.28 * n, 1.9 + 0.28 * n)
     palette = canvas.palette_of(ax)
-    strongest = _whole_octaves(log_lift)
+    weaker, stronger = _whole_octaves(-log_lift), _whole_octaves(log_lift)
     shown = np.where(np.tri(n - 1, n - 1, dtype=bool), log_lift[1:, :-1], 0.0)
     canvas.entitle(ax, palette, "Pairs of items against chance")
     canvas.frame(ax, palette)
     colours = np.where(shown > 0, palette.positive, palette.negative)
-    canvas.cells(ax, np.minimum(np.abs(shown) / strongest, 1.0), colours)
-    for row, column in zip(*np.nonzero(shown < -0.15 * strongest), strict=True):
-        is_strong = -shown[row, column] > canvas.OPAQUE * strongest
+    canvas.cells(ax, np.clip(np.where(shown > 0, shown / stronger, -shown / weaker), 0.0, 1.0), colours)
+    for row, column in zip(*np.nonzero(shown < -0.15 * weaker), strict=True):
+        is_strong = -shown[row, column] > canvas.OPAQUE * weaker
         canvas.in_cell(ax, row, column, _MINUS, palette.paper if is_strong else palette.ink)
     names = canvas.short(asked.items.names(chosen), canvas.name_width(ax))
     canvas.name_ticks(ax, "y", range(n - 1), names[1:])
     canvas.name_ticks(ax, "x", range(n - 1), names[:-1], rotation=45, ha="right", rotation_mode="anchor")
     ax.set_aspect("equal")
-    _explain_squares(ax, palette, strongest)
+    _explain_squares(ax, palette, weaker, stronger)
     return ax
 
 
@@ -171,31 +171,28 @@ def _log_lift(model: Model, codes: Codes) -> Floats:
     expected = np.outer(p, p)
     joint = model.pair_probabilities(codes)[:, codes]
     lift = np.divide(joint, expected, out=np.ones_like(joint), where=expected > 0)
-    bounded: Floats = np.log2(np.clip(lift, 2.0**-4, 2.0**4))
+    bounded: Floats = np.log2(np.clip(lift, 2.0**-4, 2.0**8))
     np.fill_diagonal(bounded, 0.0)
     return bounded
 
 
 def _whole_octaves(log_lift: Floats) -> int:
-    """Return the strongest lift that colours tell apart, as a power of two.
-
-    Nearly all pairs of one sign are below it. That is the sign whose lifts are nearer to 1, so that its
-    colours are not too weak beside the other.
-    """
-    sides = [side for side in (log_lift[log_lift > 0], -log_lift[log_lift < 0]) if len(side)]
-    return max(1, round(min((float(np.quantile(side, 0.97)) for side in sides), default=1.0)))
+    """Return the strongest lift above 1 that colours tell apart, as a power of two; most are below."""
+    above = log_lift[log_lift > 0]
+    return max(1, round(float(np.quantile(above, 0.97)))) if len(above) else 1
 
 
-def _explain_squares(ax: Axes, palette: Palette, strongest: int) -> None:
+def _explain_squares(ax: Axes, palette: Palette, weaker: int, stronger: int) -> None:
     from matplotlib.patches import Patch
 
-    steps = [-strongest, -strongest / 2, strongest / 2, strongest]
+    # Each side has a scale of its own: lifts above 1 have no bound, and those below it have.
+    steps = [-weaker, -weaker / 2, stronger / 2, stronger]
     labels = [f"{2.0**step:.{1 if step > -3 else 2}f}".removesuffix(".0") + _TIMES for step in steps]
     labels[0], labels[-1] = f"{labels[0]} or less", f"{labels[-1]} or more"
     handles = [
         Patch(
             facecolor=palette.positive if step > 0 else palette.negative,
-            alpha=abs(step) / strongest,
+            alpha=abs(step) / (stronger if step > 0 else weaker),
             label=label,
         )
         for step, label in zip(steps, labels, strict=True)

@@ -32,7 +32,8 @@ def support_agreement(
 ) -> Axes:
     """Draw the supports of a model's itemsets against their exact supports in the data.
 
-    On the diagonal both are the same. Sets that lie close together share a cell, the darker the more.
+    On the diagonal both are the same. Sets that lie close together share a cell, the darker the more; a set
+    that is alone is a dot.
 
     Parameters
     ----------
@@ -67,20 +68,52 @@ def support_agreement(
     canvas.entitle(ax, palette, "The model against the data")
     canvas.frame(ax, palette, grid="xy")
     ax.plot(bounds, bounds, color=palette.muted, linewidth=1, zorder=1)
+    places = np.maximum(exact, bounds[0])
     cells = ax.hexbin(
-        np.maximum(exact, bounds[0]), itemsets.support, gridsize=34, xscale="log", yscale="log", mincnt=1,
-        extent=(*np.log10(bounds), *np.log10(bounds)), linewidths=0.2, zorder=2,
+        places, itemsets.support, np.arange(len(itemsets)), reduce_C_function=_size_or_only, gridsize=34,
+        xscale="log", yscale="log", extent=(*np.log10(bounds), *np.log10(bounds)), linewidths=0.2, zorder=2,
     )  # fmt: skip
-    counts = np.asarray(cells.get_array(), dtype=np.float64)
+    found = np.asarray(cells.get_array(), dtype=np.float64)
+    alone = (-1 - found[found < 0]).astype(np.int64)
+    most = float(found.max(initial=2.0))
     cells.set_array(None)
     cells.set(facecolor=palette.positive, edgecolor=palette.positive)
-    cells.set_alpha(0.3 + 0.7 * np.log(counts) / max(np.log(counts.max()), 1e-9))
+    cells.set_alpha([_opacity(count, most) for count in found.tolist()])
+    ax.plot(places[alone], itemsets.support[alone], "o", color=palette.positive, markersize=2.2, zorder=3)
+    _explain_cells(ax, palette, most if (found > 0).any() else 1.0)
     for axis in "xy":
         canvas.log_shares(ax, axis, *bounds)
     ax.set_aspect("equal")
     ax.set_xlabel("support in the data")
     ax.set_ylabel("support in the model")
     return ax
+
+
+def _size_or_only(positions: npt.NDArray[Any] | list[float]) -> float:
+    """Return how many sets share a cell; of one that is alone, minus 1 minus its position."""
+    return len(positions) if len(positions) > 1 else -1.0 - positions[0]
+
+
+def _opacity(count: float, most: float) -> float:
+    """Return how strong the colour of a cell is: by order of magnitude, and none for a single set."""
+    return 0.25 + 0.75 * float(np.log(count) / np.log(most)) if count > 1 else 0.0
+
+
+def _explain_cells(ax: Axes, palette: Palette, most: float) -> None:
+    """Say what a dot is, and how many sets the colours of cells stand for."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Line2D | Patch] = [
+        Line2D([], [], marker="o", linestyle="", color=palette.positive, markersize=2.5, label="1 itemset")
+    ]
+    handles += [
+        Patch(facecolor=palette.positive, alpha=_opacity(n, most), label=f"{n:,}")
+        for n in sorted({2, round(most**0.5), round(most)} if most > 1 else ())
+    ]
+    canvas.legend(
+        ax, palette, columns=1, handles=handles, handleheight=1.0, loc="lower right", bbox_to_anchor=(1, 0)
+    )
 
 
 def exact_supports(itemsets: Itemsets, data: TransactionsLike) -> Floats:

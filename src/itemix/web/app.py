@@ -348,6 +348,7 @@ VIEWS = (
     View("/components", segments.ComponentsQuestion, segments.components, segments.Components),
     View("/components/{number:int}", segments.ComponentQuestion, segments.component, segments.Component),
     View("/map", segments.MapQuestion, segments.segment_map, segments.SegmentMap),
+    View("/what-if", ask.WhatIfQuestion, ask.what_if, ask.WhatIf),
     View("/evidence", ask.EvidenceQuestion, ask.evidence, ask.Evidence),
     View("/dependencies", model.DependenciesQuestion, model.dependencies, model.Dependencies),
     View("/rules", patterns.RulesQuestion, patterns.rules, patterns.RulesAnswer),

@@ -291,7 +291,7 @@ def _depth(family: Family | None) -> float:
 
 T = TypeVar("T")
 
-_REMEMBERED = 6
+_REMEMBERED = 4
 _SETS_AT_FIRST = 500
 
 
@@ -344,6 +344,7 @@ class Served:
         self.limits = limits or Limits()
         self.searches = Searches(model, self.limits)
         self._remembered: OrderedDict[Hashable, Any] = OrderedDict()
+        self._kept: dict[Hashable, Any] = {}
         self._lock = Lock()
         self._making = Lock()
 
@@ -455,6 +456,15 @@ class Served:
                     while len(self._remembered) > _REMEMBERED:
                         self._remembered.popitem(last=False)
         return known
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made for a key the first time; it is kept."""
+        if key not in self._kept:
+            made = make()
+            with self._lock:
+                self._kept.setdefault(key, made)
+        kept: T = self._kept[key]
+        return kept
 
     def _recalled(self, key: Hashable) -> Any:  # noqa: ANN401 - what was made for the key
         with self._lock:

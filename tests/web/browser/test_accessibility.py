@@ -13,6 +13,7 @@ VIEWS = {
     "rules": "rules&min_support=0.05",
     "surprises": "surprises&min_support=0.02",
     "compare": "compare&min_support=0.01",
+    "whatif": "whatif&items=salsa&other=beer",
     "ask": "ask&present=whole+milk&given=salsa",
 }
 

@@ -16,6 +16,7 @@ VIEWS_WITH_A_NAME = {
     "surprises": {"items": "NAME"},
     "compare": {},
     "ask": {"items": "NAME"},
+    "whatif": {"items": "NAME"},
 }
 
 
@@ -204,7 +205,7 @@ def test_rules_are_sorted_by_any_measure(open_page, address, model):
     sides = zip(best.antecedents, best.consequents, strict=True)
     assert texts == [f"{', '.join(left)} → {', '.join(right)}" for left, right in sides]
     assert page.locator(".scatter .finds circle").count() == min(len(rules), 1000)
-    page.get_by_role("button", name="Confidence").click()
+    page.get_by_role("columnheader", name="Confidence").get_by_role("button").click()
     expect(page.locator("th[aria-sort=descending]")).to_have_text(re.compile("Confidence"))
     assert percentages(page, 3) == pytest.approx(rules.top(50, by="confidence").confidence.tolist(), abs=1e-3)
 
@@ -277,3 +278,20 @@ def test_training_data_is_called_so(open_page, address, data, unseen):
     expect(page.locator("thead")).to_contain_text("In test data")
     page.get_by_role("link", name="Dependencies").click()
     expect(page.locator("thead").last).to_contain_text("Training data")
+
+
+def test_two_baskets_stand_side_by_side(open_page, address, model):
+    """Each has the posterior of the mixture, says which item moves it, and takes what may come next."""
+    page = open_page(
+        f"{address}?view=whatif&items=charcoal&items=milk&other=beer".replace("milk", "whole+milk")
+    )
+    left, right = (page.get_by_role("region", name=f"Basket {side}") for side in "AB")
+    for place, basket in ((left, ["charcoal", "whole milk"]), (right, ["beer"])):
+        most = model.mixture_.condition(basket).weights.max()
+        expect(place.locator(".segment-list .number").first).to_have_text(f"{100 * most:.1f}%")
+    expect(left.locator(".moves li").first).to_contain_text("charcoal raises")
+    best = model.recommend(["beer"], 1, complete=False)[0].item
+    right.get_by_role("button", name=f"Add {best}", exact=True).click()
+    expect(page).to_have_url(re.compile("other=beer&other="))
+    page.get_by_role("button", name="Copy A to B").click()
+    expect(right.locator(".moves li")).to_have_count(2)

@@ -52,3 +52,26 @@ def test_the_map_joins_and_names(open_page, start_server, model, data, tmp_path,
     assert sum("Barbecue" in line for line in lines) == int(np.sum(labels == k))
     told = json.loads((tmp_path / "shop.itemix.names.json").read_text())
     assert told["names"] == {str(k): "Barbecue"}
+
+
+def test_what_is_chosen_is_in_sight(open_page, address):
+    """On a phone the details come into sight below the head; beside the map they are always there."""
+    for width in (1440, 1024, 390):
+        page = open_page(f"{address}?view=components", width=width, height=800)
+        page.locator(".segment-row").nth(2).click()
+        detail = page.get_by_role("region", name="The chosen component")
+        expect(detail).to_contain_text("Component 3:")
+        heading = detail.get_by_role("heading", level=2)
+        page.wait_for_function("scrollY >= 0")
+        expect(heading).to_be_in_viewport()
+        head = page.locator("header.top").bounding_box()
+        assert heading.bounding_box()["y"] >= head["y"] + head["height"]
+        page.close()
+
+
+def test_rows_are_above_the_fold(open_page, address):
+    """At 1440 x 900, eleven rows or more are seen without scrolling, though some names take two lines."""
+    page = open_page(f"{address}?view=itemsets&min_support=0.02", width=1440)
+    rows = "[...document.querySelectorAll('tbody tr')]"
+    bottoms = page.evaluate(f"{rows}.map(it => it.getBoundingClientRect().bottom)")
+    assert sum(bottom <= 900 for bottom in bottoms) >= 11

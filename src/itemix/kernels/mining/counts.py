@@ -79,7 +79,7 @@ def count_sets(
                 r = row_of[indices[j]]
                 if r >= 0:
                     bits[r, word] |= bit
-        known = 0  # so many intersections of the set before are there; beyond the last one nothing is left
+        known = 0  # how many intersections of the set before are there; beyond the last one nothing is left
         is_empty = False
         for s in range(n_sets):
             length = offsets[s + 1] - offsets[s]

@@ -1,20 +1,20 @@
 """A walk through the transactions of groups, in their order: each is scored by those before it (eq. groups).
 
 The n-th transaction after the first of a group comes from a component of the group's own weights, as far as
-these are known by then. An item is taken from the group's memory with probability r, and else from the
+these are known by then. An item is taken from the group's memory with probability r_i, and else from the
 component k:
 
-    p_ik = r m_i + (1 - r) phi_ik,    r = loyalty n / (n + half),    m_i = c_i / w.
+    p_ik = r_i m_i + (1 - r_i) phi_ik,    r_i = ties_i u,    u = loyalty n / (n + half),    m_i = c_i / w.
 
 Here c_i is the number of earlier transactions of the group with item i, and w the number of all of them, in
 which each counts `fading` times as much as the next one. The log-probability of a transaction x is
 
-    sum_i log(1 - (1 - r) phi_ik)                       if it and all before it were empty: its absent term,
-    + sum_{c_i > 0} log(1 - r m_i / (1 - (1 - r) phi_ik))                 the items that the group remembers,
+    sum_i log(1 - (1 - r_i) phi_ik)                     if it and all before it were empty: its absent term,
+    + sum_{c_i > 0} log(1 - r_i m_i / (1 - (1 - r_i) phi_ik))             the items that the group remembers,
     + sum_{i in x} log(p_ik / (1 - p_ik))                                 the items of the transaction.
 
-The absent term sums over all items, but depends on r only. It is read from a curve: its values and slopes at
-points that are evenly spaced in log(r + `OFFSET`), with a cubic between two of them.
+The absent term sums over all items, but depends on u only. It is read from a curve: its values and slopes at
+points that are evenly spaced in log(u + `OFFSET`), with a cubic between two of them.
 """
 
 from __future__ import annotations
@@ -62,14 +62,17 @@ class GroupTables(NamedTuple):
         Item probabilities, above 0 and below 1.
     weights : array, shape (K,)
         The common weights.
+    ties : array, shape (D,)
+        How much groups stay with each item: at most 1 / loyalty.
     absent, slopes : array, shape (V, K)
-        The curve of the absent term: its values, and its derivatives by log(r + OFFSET).
+        The curve of the absent term: its values, and its derivatives by log(u + OFFSET).
     concentration, loyalty, half, fading : float
         See `itemix.models.groups.GroupPrior`.
     """
 
     probs: np.ndarray
     weights: np.ndarray
+    ties: np.ndarray
     absent: np.ndarray
     slopes: np.ndarray
     concentration: float
@@ -91,6 +94,9 @@ class Walked(NamedTuple):
         The items that each group remembers, and how often it had them. Not written if they are empty.
     n_items : array of int64, shape (G,)
         How many items each group remembers.
+    seen, expected : array, shape (D,)
+        How many transactions hold each item that their group remembers, and how many should: both are added
+        up. Not written if they are empty.
     """
 
     log_likelihood: np.ndarray
@@ -98,6 +104,8 @@ class Walked(NamedTuple):
     items: np.ndarray
     counts: np.ndarray
     n_items: np.ndarray
+    seen: np.ndarray
+    expected: np.ndarray
 
 
 @kernel
@@ -109,9 +117,9 @@ def walk(
     `counts` (D,) are zeros; they are zeros again afterwards. `tests/naive/groups.py` has the obvious twin.
     """
     starts, rows, places, indptr, indices = groups
-    probs, weights, absent, slopes, concentration, loyalty, half, fading = tables
-    K = len(weights)
-    log_joint, factors = np.empty(K), np.empty(K)
+    probs, weights, ties, absent, slopes, concentration, loyalty, half, fading = tables
+    K, is_counted = len(weights), len(out.seen) > 0
+    log_joint, factors, shares = np.empty(K), np.empty(K), np.empty(K)
     longest = 0
     for g in range(first, last):
         longest = max(longest, places[g + 1] - places[g])
@@ -125,22 +133,29 @@ def walk(
             own = loyalty * n / (n + half)
             _absent_term(absent, slopes, own, log_joint)
             for k in range(K):
-                share = (concentration * weights[k] + out.sizes[g, k]) / (concentration + n)
-                log_joint[k] += math.log(share) if share > 0 else -np.inf
+                shares[k] = (concentration * weights[k] + out.sizes[g, k]) / (concentration + n)
+                log_joint[k] += math.log(shares[k]) if shares[k] > 0 else -np.inf
                 factors[k] = 1.0
             n_factors = 0
             if own > 0:
                 for j in range(n_remembered):
                     i = remembered[j]
-                    memory = own * counts[i] / total
+                    rest = 1.0 - own * ties[i]
+                    memory = own * ties[i] * counts[i] / total
                     for k in range(K):
-                        factors[k] *= 1.0 - memory / (1.0 - (1.0 - own) * probs[i, k])
+                        factors[k] *= 1.0 - memory / (1.0 - rest * probs[i, k])
                     n_factors = _next_factor(n_factors, factors, log_joint)
+                    if is_counted:
+                        for k in range(K):
+                            out.expected[i] += shares[k] * (memory + rest * probs[i, k])
             for j in range(indptr[row], indptr[row + 1]):
                 i = indices[j]
-                memory = own * counts[i] / total if own > 0 else 0.0
+                rest = 1.0 - own * ties[i]
+                memory = own * ties[i] * counts[i] / total if own > 0 else 0.0
+                if is_counted and counts[i] > 0:
+                    out.seen[i] += 1.0
                 for k in range(K):
-                    p = memory + (1.0 - own) * probs[i, k]
+                    p = memory + rest * probs[i, k]
                     factors[k] *= p / (1.0 - p)
                 n_factors = _next_factor(n_factors, factors, log_joint)
             for k in range(K):

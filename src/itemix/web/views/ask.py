@@ -301,7 +301,7 @@ class EvidenceQuestion(Question):
         return self
 
 
-class Counted(Answer):
+class CountedSet(Answer):
     """A set, or a rule, in one data set."""
 
     count: Annotated[int, Field(description="The transactions that hold all of it.")]
@@ -353,8 +353,8 @@ class Evidence(Answer):
     upper: NotRequired[Probability]
     support: Annotated[Probability, Field(description="Of all items together.")]
     independent: Annotated[Probability, Field(description="If all items were independent.")]
-    data: NotRequired[Counted]
-    test: NotRequired[Counted]
+    data: NotRequired[CountedSet]
+    test: NotRequired[CountedSet]
     segments: list[SegmentShare]
     n_holding: Annotated[int | None, Field(description="How many transactions of the data hold all items.")]
     transactions: list[HoldingTransaction]
@@ -411,10 +411,9 @@ def _segments(served: Served, codes: Codes) -> list[dict[str, Any]]:
     if mixture is None or served.fitted.called != "component":
         return []
     inside = mixture.probs[:, codes].prod(axis=1)
-    joint = mixture.weights * inside
-    if joint.sum() == 0:
+    share = _posterior(mixture.weights, mixture.probs, codes.tolist())
+    if share is None:
         return []
-    share = joint / joint.sum()
     order = largest_first(mixture)
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(1, len(order) + 1)
@@ -500,3 +499,69 @@ def _ways(served: Served, wanted: tuple[Label, ...], given: tuple[Label, ...]) -
     if served.has_intervals:
         query.append(("level", _LEVEL))
     return {"python": python, "command_line": command, "path": f"query?{urlencode(query)}"}
+
+
+class WhatIfQuestion(Question):
+    """A basket, of which more may be in it."""
+
+    basket: ItemNames = Field(default=(), description="The items that the basket holds.")
+    limit: int = Field(default=8, ge=1, le=1_000, description="The most rows to return.")
+
+
+class Move(Answer):
+    """What one item of a basket does to the segments."""
+
+    item: ItemName
+    number: Annotated[int, Field(description="The component that it moves most.")]
+    name: str
+    without: Annotated[Probability, Field(description="Of the component, without the item.")]
+    probability: Annotated[Probability, Field(description="Of the component, with it.")]
+
+
+class WhatIf(Answer):
+    """What a basket tells."""
+
+    support: Annotated[Probability, Field(description="How many transactions hold all of it.")]
+    segments: list[SegmentShare]
+    moves: list[Move]
+    recommendations: list[RecommendationRow]
+
+
+def what_if(served: Served, asked: WhatIfQuestion) -> dict[str, Any]:
+    """Return which segments a basket may come from, which item moves that most, and what may come next."""
+    codes = served.model.items.codes(asked.basket)
+    names = tuple(dict.fromkeys(asked.basket))
+    found = served.fitted.recommend(asked.basket, asked.limit, complete=False)
+    return {
+        "support": served.model.probability(asked.basket) if asked.basket else 1.0,
+        "segments": _segments(served, codes),
+        "moves": [move for name in names if (move := _move(served, names, name)) is not None],
+        "recommendations": [entry._asdict() for entry in found],
+    }
+
+
+def _move(served: Served, names: tuple[Label, ...], name: Label) -> dict[str, Any] | None:
+    """Return the component whose probability one item of a basket changes most."""
+    mixture = served.components
+    if mixture is None or served.fitted.called != "component":
+        return None
+    code = served.model.items.code
+    without = _posterior(mixture.weights, mixture.probs, [code(other) for other in names if other != name])
+    with_it = _posterior(mixture.weights, mixture.probs, [code(other) for other in names])
+    if without is None or with_it is None:
+        return None
+    k = int(np.argmax(np.abs(with_it - without)))
+    number = int(np.flatnonzero(largest_first(mixture) == k)[0]) + 1
+    return {
+        "item": name,
+        "number": number,
+        "name": served.fitted.name_of(k),
+        "without": float(without[k]),
+        "probability": float(with_it[k]),
+    }
+
+
+def _posterior(weights: Floats, probs: Floats, codes: list[int]) -> Floats | None:
+    """Return how probable each component is given some items; None if no component allows them."""
+    joint = weights * probs[:, codes].prod(axis=1)
+    return joint / joint.sum() if joint.sum() > 0 else None

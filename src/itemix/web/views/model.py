@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 import numpy as np
 from pydantic import Field
 
+from itemix._runtime import deadline, still_wanted
 from itemix.core.sets import Sets
 from itemix.errors import ItemixError
 from itemix.mining import query
+from itemix.web.served import Deadline, TooSlowError
 from itemix.web.views import Answer, ItemName, ItemNames, Probability, Question, Text
 from itemix.web.views.differences import SurprisesQuestion, choose_surprises
 from itemix.web.views.patterns import RulesQuestion, choose_rules, matching_items, ranked
 from itemix.web.views.segments import largest_first
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from itemix.web.served import Served
 
 _LOWEST_THRESHOLD = 1e-4
@@ -210,6 +215,7 @@ def _pair_rows(served: Served, pairs: list[query.Dependency]) -> list[dict[str, 
 
 _LEVEL = 0.9
 _LEAST_CONFIDENCE = 0.2
+_SECONDS = 1.6
 
 
 class OverviewQuestion(Question):
@@ -248,12 +254,22 @@ def overview(served: Served, asked: OverviewQuestion) -> dict[str, Any]:
     data = served.data
     n = served.fitted.n_transactions if data is None else data.n_transactions
     makers = (_largest_segment, _strongest_pair, _best_rule, _first_surprise, _least_sure)
-    found = served.remember("overview", lambda: [make(served) for make in makers])
+    found = [_in_time(served, make) for make in makers]
     return {
         "n_transactions": n,
         "mean_length": float(served.model.item_probabilities.sum()),
         "findings": [finding for finding in found if finding is not None],
     }
+
+
+def _in_time(served: Served, make: Callable[[Served], dict[str, Any] | None]) -> dict[str, Any] | None:
+    """Return a finding; one that takes long is left out, so that the page has the others, and tried again."""
+    try:
+        with deadline(Deadline(min(_SECONDS, served.limits.seconds / 6))):
+            return served.once(make, partial(make, served))
+    except TooSlowError:
+        still_wanted()
+        return None
 
 
 def _largest_segment(served: Served) -> dict[str, Any] | None:
@@ -304,6 +320,8 @@ def _first_surprise(served: Served) -> dict[str, Any] | None:
     try:
         asked = SurprisesQuestion(min_support=served.first_threshold)
         tested, positions = choose_surprises(served, asked)
+    except TooSlowError:
+        raise
     except ItemixError:  # a model without a posterior, or data that it was fitted to
         return None
     if not len(positions):

@@ -200,7 +200,7 @@ def _by_support(support: npt.NDArray[np.float64], lowest: float) -> list[dict[st
 class AgreementQuestion(ItemsetsChosen):
     """Itemsets as points: what the model says against what is counted."""
 
-    points: int = Field(default=1_000, ge=1, le=MAX_POINTS, description="The most itemsets to count.")
+    most: int = Field(default=1_000, ge=1, le=MAX_POINTS, description="The most itemsets to count.")
     worst: int = Field(default=8, ge=0, le=100, description="How many of the worst misses to name.")
 
 
@@ -242,7 +242,7 @@ def agreement(served: Served, asked: AgreementQuestion) -> dict[str, Any]:
         )
     found = choose_itemsets(served, asked)
     order = page_of(found, asked, 0, len(found.positions))
-    taken = order[np.unique(np.linspace(0, len(order) - 1, min(asked.points, len(order))).astype(np.int64))]
+    taken = order[np.unique(np.linspace(0, len(order) - 1, min(asked.most, len(order))).astype(np.int64))]
     chosen = found.family.itemsets.take(taken)
     counted = counting.count(chosen.sets, data) / max(data.n_transactions, 1)
     support = chosen.support

@@ -12,7 +12,7 @@ from pydantic import Field
 from itemix._runtime import still_wanted
 from itemix.errors import InvalidInputError
 from itemix.mining.characteristics import characteristic_items, in_general
-from itemix.mining.segments import Segments, relevance
+from itemix.mining.segments import MOST_MAPPED, Segments, nearest_ones, relevance
 from itemix.models.causes import Causes
 from itemix.models.mixture import Mixture
 from itemix.models.trees import TreeMixture
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from itemix._typing import Floats
     from itemix.core.items import Label
     from itemix.models.base import Model
     from itemix.models.causes import AnyComponents
@@ -239,6 +238,10 @@ def segment_map(served: Served, asked: MapQuestion) -> dict[str, Any]:
         raise InvalidInputError(
             f"expected a mixture, got {served.name!r}, whose causes may act together; try /components"
         )
+    if mixture.n_components > MOST_MAPPED:
+        raise InvalidInputError(
+            f"expected at most {MOST_MAPPED:,} components, got {mixture.n_components:,}; try /components"
+        )
     groups = apart.joined(mixture.n_components if asked.kinds is None else asked.kinds)
     merged = Segments(apart.merged(groups))
     number_of = np.empty(mixture.n_components, dtype=np.int64)
@@ -266,19 +269,13 @@ def segment_map(served: Served, asked: MapQuestion) -> dict[str, Any]:
                 "items": _items_at(merged.mixture, g, np.argsort(-ranked, kind="stable")[: asked.items]),
             }
         )
-    nearest = _nearest(merged.distances)
+    nearest = nearest_ones(merged.distances) if len(found) > 1 else None
     for g, one in enumerate(found):
         one["nearest"] = None if nearest is None else found[int(nearest[g])]["name"]
     return {"n_components": mixture.n_components, "segments": found}
 
 
-def _nearest(distances: Floats) -> npt.NDArray[np.int64] | None:
-    if len(distances) < 2:
-        return None
-    return (distances + np.diag(np.full(len(distances), np.inf))).argmin(axis=1)
-
-
-def _items_at(mixture: Mixture, g: int, codes: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+def _items_at(mixture: AnyComponents, g: int, codes: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
     overall = mixture.item_probabilities
     return [
         {

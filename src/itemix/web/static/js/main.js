@@ -14,8 +14,9 @@ import * as itemsets from "./views/itemsets.js";
 import * as overview from "./views/overview.js";
 import * as rules from "./views/rules.js";
 import * as surprises from "./views/surprises.js";
+import * as whatif from "./views/whatif.js";
 
-const VIEWS = { overview, itemsets, components, dependencies, rules, surprises, compare, ask: askView };
+const VIEWS = { overview, itemsets, components, dependencies, rules, surprises, compare, ask: askView, whatif };
 const NAMES = Object.keys(VIEWS);
 const FIRST = NAMES[0];
 // Views that are left out where they would have nothing to show.
@@ -110,7 +111,7 @@ function drawFrame(state, model, about) {
     h("a", { href: pageFor(name, model, about).href(name), "aria-current": name === state.view ? "page" : null }, VIEWS[name].title),
   );
   refill(nav, links);
-  if (focused !== null) links.find((link) => link.textContent === focused)?.focus();
+  if (focused !== null) links.find((link) => link.textContent === focused)?.focus({ preventScroll: true });
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   drawModels(state, model);
 }

@@ -61,6 +61,8 @@ export function points({ name, noun, onChoose, onBox = null, height = HEIGHT }) 
     const [xs, ys] = [what.points.map(({ x }) => x), what.points.map(({ y }) => y)];
     const domain = what.domain ?? [...spanned(xs, what.x), ...spanned(ys, what.y)];
     last = { box: null, diagonal: false, ...what, domain: what.diagonal ? common(domain) : domain };
+    // The room is there before the picture is, so that nothing moves when it comes.
+    place.style.minHeight = what.points.length ? `${height}px` : "";
     if (place.clientWidth) paint(place.clientWidth);
     drawBox();
   }
@@ -187,7 +189,7 @@ export function points({ name, noun, onChoose, onBox = null, height = HEIGHT }) 
       ),
       h("details", { open }, h("summary", { class: "small soft" }, "Box in numbers"), h("div", { class: "box-fields" }, row(x, 0), row(y, 2))),
     );
-    if (focused >= 0) boxed.querySelectorAll("input")[focused]?.focus();
+    if (focused >= 0) boxed.querySelectorAll("input")[focused]?.focus({ preventScroll: true });
   }
 
   fitted(place, paint);

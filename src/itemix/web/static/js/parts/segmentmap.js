@@ -3,7 +3,8 @@ import { h, refill } from "../dom.js";
 import { cropped, share } from "../format.js";
 import { points } from "./points.js";
 
-const NAMED = 14; // more labels would cover each other
+const PHONE = matchMedia("(max-width: 760px)");
+const [NAMED, NAMED_ON_PHONES] = [14, 5]; // more labels would cover each other
 const LARGEST = 34;
 
 /** Make the map; `draw` gets the segments, and the number of the component that is chosen. */
@@ -22,7 +23,7 @@ export function segmentMap(page, { onChoose }) {
           y: one.y,
           numbers: one.numbers,
           r: Math.max(LARGEST * Math.sqrt(one.weight / most), 3),
-          label: at < NAMED || isChosen ? cropped(one.name.split(", ").slice(0, 2).join(", "), 30) : null,
+          label: at < (PHONE.matches ? NAMED_ON_PHONES : NAMED) || isChosen ? cropped(one.name.split(", ").slice(0, 2).join(", "), 30) : null,
           isChosen,
           text: `${one.name}\n${share(one.weight)} of transactions, ${one.mean_length.toFixed(1)} items each${joined}${one.nearest ? `\nmost like: ${one.nearest}` : ""}`,
         };

@@ -52,7 +52,7 @@ export function selectionBar() {
         h("li", { class: "chip" }, h("span", {}, shown), h("button", { type: "button", "aria-label": `Remove ${text} from the selection`, click: () => page.change(changes) }, "×")),
       ),
     );
-    if (at >= 0) (chips.querySelectorAll("button")[at] ?? copy).focus();
+    if (at >= 0) (chips.querySelectorAll("button")[at] ?? copy).focus({ preventScroll: true });
     none.hidden = kinds.length > 0;
     reset.hidden = !isChosen(state);
     clear = () => page.clear();

@@ -41,7 +41,7 @@ export function table({ caption, columns, onSort = null, empty: usual = "Nothing
   /** A header that was pressed is drawn anew; give it the focus back. */
   function refocus(text) {
     const label = text.replace(/[↑↓]/, "");
-    [...head.querySelectorAll("button")].find((button) => button.textContent.startsWith(label))?.focus();
+    [...head.querySelectorAll("button")].find((button) => button.textContent.startsWith(label))?.focus({ preventScroll: true });
   }
 
   function drawRow(row, at) {

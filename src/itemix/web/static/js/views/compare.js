@@ -4,6 +4,7 @@ import { columnDecimals, count, percent, plural, thresholdText, times } from "..
 import { contrast } from "../parts/contrast.js";
 import { downloads } from "../parts/downloads.js";
 import { segments } from "../parts/fields.js";
+import { filters } from "../parts/filters.js";
 import { head } from "../parts/head.js";
 import { noticePlace, worker } from "../parts/notice.js";
 import { itemset } from "../parts/sets.js";
@@ -83,7 +84,7 @@ export function create(page) {
       "section",
       { class: "card controls", "aria-label": "Which differences" },
       h("div", { class: "threshold" }, h("div", {}, total, tested), controls.threshold.element),
-      h("div", { class: "filters" }, controls.side.element, controls.explained.element),
+      filters(controls.side.element, controls.explained.element),
     ),
     notice.element,
     results,

@@ -15,14 +15,20 @@ import { table } from "../parts/table.js";
 export const title = "Components";
 
 const LISTED = 12;
+const MOST_MAPPED = 1000;
 const ITEMS = 12;
 const RELEVANCE = 0.6;
+const HEAD = 70; // the height of what stays on top of the page
 
 export function create(page) {
   const { about } = page;
   if (about.n_components === null) return withoutComponents(page);
-  const isMapped = about.called === "component" && about.n_components > 1;
-  const choose = (number) => page.change({ component: number });
+  const isMapped = about.called === "component" && about.n_components > 1 && about.n_components <= MOST_MAPPED;
+  let isChosenNow = false;
+  const choose = (number) => {
+    isChosenNow = true;
+    page.change({ component: number });
+  };
   const notice = noticePlace();
   const list = h("ol", { class: "segment-rows" });
   const more = h("button", { type: "button", class: "small", click: () => page.change({ all: "1" }) });
@@ -91,6 +97,8 @@ export function create(page) {
       const chosen = await page.ask(`components/${number}`, { items: ITEMS });
       const group = segments.find((one) => one.numbers.includes(number)) ?? null;
       detail.draw(chosen, group, isMapped);
+      if (isChosenNow) bringIntoSight(detail.element);
+      isChosenNow = false;
       page.announce(`${group?.name ?? chosen.name}, ${share(group?.weight ?? chosen.weight)} of transactions`);
     },
   });
@@ -101,7 +109,7 @@ export function create(page) {
     const largest = segments[0]?.weight ?? 1;
     const at = [...list.querySelectorAll("button")].indexOf(document.activeElement);
     refill(list, shown.map((one) => row(one, largest, one.numbers.includes(number), choose)));
-    if (at >= 0) list.querySelectorAll("button")[at]?.focus();
+    if (at >= 0) list.querySelectorAll("button")[at]?.focus({ preventScroll: true });
     more.hidden = shown.length === segments.length;
     more.textContent = `Show all ${count(segments.length)}`;
   }
@@ -120,6 +128,12 @@ function withoutComponents(page) {
     h("p", {}, h("a", { href: page.href("dependencies", {}) }, "Dependencies"), " shows what it knows of its items."),
   );
   return { element, update: () => page.announce("This model has no components") };
+}
+
+/** What was chosen may stand below the list, or above what is seen of a long page. */
+function bringIntoSight(element) {
+  const { top } = element.getBoundingClientRect();
+  if (top < HEAD || top > innerHeight - 2 * HEAD) element.scrollIntoView({ block: "start" });
 }
 
 function heatText(called, drawn, total) {

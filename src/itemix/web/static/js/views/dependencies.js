@@ -5,6 +5,7 @@ import { supportColumns } from "../parts/doubts.js";
 import { segments } from "../parts/fields.js";
 import { matrix } from "../parts/matrix.js";
 import { network } from "../parts/network.js";
+import { filters } from "../parts/filters.js";
 import { head } from "../parts/head.js";
 import { noticePlace, worker } from "../parts/notice.js";
 import { itemPicker } from "../parts/picker.js";
@@ -78,7 +79,7 @@ export function create(page) {
       "section",
       { class: "card controls", "aria-label": "Which pairs" },
       h("div", { class: "threshold" }, summary, controls.strength.element),
-      h("div", { class: "filters" }, controls.sign.element, controls.picture.element, controls.item.element),
+      filters(controls.sign.element, controls.picture.element, controls.item.element),
     ),
     notice.element,
     results,

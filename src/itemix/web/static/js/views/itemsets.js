@@ -6,6 +6,7 @@ import { rangeBar } from "../parts/bars.js";
 import { dataName, doubts, supportColumns } from "../parts/doubts.js";
 import { downloads } from "../parts/downloads.js";
 import { rangeFields, segments, textField } from "../parts/fields.js";
+import { filters } from "../parts/filters.js";
 import { head } from "../parts/head.js";
 import { histogram } from "../parts/histogram.js";
 import { noticePlace, worker } from "../parts/notice.js";
@@ -94,11 +95,7 @@ export function create(page) {
       "section",
       { class: "card controls", "aria-label": "Which itemsets" },
       h("div", { class: "threshold" }, h("div", {}, total, at), controls.threshold.element),
-      h(
-        "div",
-        { class: "filters" },
-        ["search", "include", "exclude", "lengths", "target", ...(canAgree ? ["show"] : [])].map((name) => controls[name].element),
-      ),
+      filters(["search", "include", "exclude", "lengths", "target", ...(canAgree ? ["show"] : [])].map((name) => controls[name].element)),
     ),
     about.has_intervals ? doubts(about) : null,
     notice.element,

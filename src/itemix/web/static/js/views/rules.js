@@ -3,6 +3,7 @@ import { h } from "../dom.js";
 import { columnDecimals, measure, percent, plural, thresholdText, times } from "../format.js";
 import { downloads } from "../parts/downloads.js";
 import { numberField, segments, selectField } from "../parts/fields.js";
+import { filters } from "../parts/filters.js";
 import { head } from "../parts/head.js";
 import { noticePlace, worker } from "../parts/notice.js";
 import { itemPicker } from "../parts/picker.js";
@@ -106,11 +107,7 @@ export function create(page) {
       "section",
       { class: "card controls", "aria-label": "Which rules" },
       h("div", { class: "threshold" }, h("div", {}, total, at), controls.threshold.element),
-      h(
-        "div",
-        { class: "filters" },
-        ["items", "left", "right", "metric", "least", "maxRight", "sort"].map((name) => controls[name].element),
-      ),
+      filters(["items", "left", "right", "metric", "least", "maxRight", "sort"].map((name) => controls[name].element)),
     ),
     notice.element,
     results,
