@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from itemix.errors import InvalidInputError
 from itemix.files import read_fitted
 from itemix.fitted import FittedModel
 from itemix.inference import METHODS
+from itemix.mining import intervals
 
 MAKERS = {
     "nbm": lambda: BernoulliMixture(3, random_state=0),
@@ -232,3 +234,52 @@ def test_it_cannot_be_changed(estimators):
     assert copy.model == fitted.model
     assert not copy.training.bounds.flags.writeable
     assert not fitted.training.bounds.flags.writeable
+
+
+@pytest.fixture(scope="module")
+def halves():
+    """Baskets of one store: some to fit, others to test."""
+    store = itemix.datasets.load("grocery_store").sample(2_000, random_state=0)
+    return store.split(0.5, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def sampled(halves):
+    """A sampled model with a correction."""
+    options = {"n_init": 2, **GIBBS, "n_samples": 10, "correction": 100.0}
+    return BayesianMixture(n_components=8, random_state=0, **options).fit(halves[0]).fitted_
+
+
+def checks_of(fitted, test=None):
+    """Return the checks of a model by their names."""
+    return {check.name: check for check in fitted.checks(test)}
+
+
+def test_calibration_is_the_share_of_held_out_supports_in_the_intervals(sampled, halves):
+    """It is what counting one set after the other gives; a model that is too sure is found out."""
+    found = checks_of(sampled, halves[1])["calibrated"]
+    inside = []
+    for one in itemix.mine(sampled.model, top_k=500):
+        ends = intervals.interval(sampled.corrected, one.items, n_transactions=halves[1].n_transactions)
+        inside.append(ends.lower <= halves[1].support(one.items) <= ends.upper)
+    assert found.figure == pytest.approx(np.mean(inside))
+    assert found.verdict == "good"
+    shuffled = halves[1].rename_items([*halves[1].items[1:], halves[1].items[0]])
+    assert checks_of(sampled, shuffled)["calibrated"].verdict == "poor"
+
+
+def test_training_data_is_no_test(sampled, halves):
+    """Agreement with what the model was fitted to says nothing about it, and neither does no data."""
+    assert sampled.was_fitted_to(halves[0])
+    assert not sampled.was_fitted_to(halves[1])
+    for test in (None, halves[0]):
+        assert checks_of(sampled, test)["calibrated"].verdict == "unknown"
+
+
+def test_chains_matter_to_the_intervals_that_rest_on_them(sampled):
+    """The intervals of a corrected model come from counts, and are not said to suffer from its chains."""
+    plain = replace(sampled, corrected=None)
+    assert checks_of(sampled)["mixed"].verdict == checks_of(plain)["mixed"].verdict != "good"
+    assert "intervals come from counts" in checks_of(sampled)["mixed"].sentence
+    assert "Intervals may be too narrow." in checks_of(plain)["mixed"].sentence
+    assert checks_of(FittedModel(sampled.value)) == {}

@@ -32,11 +32,12 @@ def for_types_only(tree):
 
 
 def test_rooms():
-    """At most 155 modules, ten of them in the root, and few that only one other module asks for."""
+    """At most 157 modules, ten of them in the root, and few that only one other module asks for."""
     # Groups are a family of their own: a kernel, a model and an inference beside every mixture.
     # Assistants need what no other module may import: the SDK of their protocol.
     # The front door stands before all families, and so in no file of one of them.
-    assert len(MODULES) <= 155
+    # Segments are asked for by fitted models and by the explorer, which has views of them.
+    assert len(MODULES) <= 157
     assert len(list((SOURCE / "itemix").glob("*.py"))) <= 10
     asked_by = defaultdict(set)
     for name, tree in MODULES.items():

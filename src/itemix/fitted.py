@@ -6,9 +6,9 @@ Estimators hold it, files store it, and the explorer, reports, pictures and the 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,13 @@ from itemix.errors import InvalidInputError
 from itemix.inference import METHODS
 from itemix.inference.affinity import learn_affinity
 from itemix.inference.chains import as_arviz
+from itemix.mining import counts as counting
 from itemix.mining import intervals as credible
 from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items, in_words, values_by_column
-from itemix.mining.surprise import unusual
+from itemix.mining.mine import mine
+from itemix.mining.segments import Segments
+from itemix.mining.surprise import aligned, unusual
 from itemix.models.base import Model, as_model
 from itemix.models.causes import CauseMixture
 from itemix.models.corrected import CorrectedMixture
@@ -39,7 +42,7 @@ from itemix.models.posterior import matched_labels, nearest_labels
 from itemix.models.trees import TreeMixture
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     import numpy.typing as npt
     import xarray as xr
@@ -62,11 +65,43 @@ if TYPE_CHECKING:
     from itemix.models.mixture import Labels
     from itemix.models.posterior import Posterior
 
-__all__ = ["FittedModel", "Training", "learn_recommender"]
+__all__ = ["Check", "FittedModel", "Training", "learn_recommender"]
 
 # A component of variational inference that is expected to hold less than this of one transaction is not used.
 USED = 0.5
 _CELLS_AT_A_TIME = 1 << 22
+# Chains whose R-hat is above this have not mixed (Vehtari et al. 2021).
+MIXED = 1.01
+_LEVEL = 0.9
+# Intervals that hold less of what they should hold than this are too narrow.
+_LEAST_HELD = 0.85
+_CHECKED_SETS = 500
+_TRACED = {
+    "log_joint": "the joint log-probability",
+    "n_components": "the number of components",
+    "alpha": "the concentration of the weights",
+}
+
+
+class Check(NamedTuple):
+    """One thing that can be wrong with a fitted model, and whether it is.
+
+    Attributes
+    ----------
+    name : str
+        What was checked: converged, mixed or calibrated.
+    verdict : str
+        good, poor, or unknown where nothing tells.
+    sentence : str
+        What was found, and what it means.
+    figure : float or None
+        The number behind it: the largest R-hat, or the share of supports that lie in their intervals.
+    """
+
+    name: Literal["converged", "mixed", "calibrated"]
+    verdict: Literal["good", "poor", "unknown"]
+    sentence: str
+    figure: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +165,9 @@ class Training(Immutable):
 class ComponentsTable(ColumnResult):
     """The components of a model, the largest first: how large each is, and what sets it apart from others.
 
-    Columns are component (as `predict` numbers them), share (of the transactions), size (how many of those
-    that the model was fitted to are expected in it), mean_basket (the mean number of items), items (the
-    typical ones, see `itemix.mining.characteristics`), and mostly (these with their probabilities there).
+    Columns are component (as `predict` numbers them), name (where people gave some), share, size (how many
+    of those that the model was fitted to are expected in it), mean_basket (the mean number of items), items
+    (the typical ones, see `itemix.mining.characteristics`), and mostly (these with their probabilities).
 
     Where the items come from a table of categories, each of its columns follows, with its most probable value
     there. The columns that say most about the components come first, and are shown instead of `mostly`.
@@ -142,6 +177,7 @@ class ComponentsTable(ColumnResult):
     _kind = "components"
     _types: ClassVar = {
         "component": "int64",
+        "name": "object",
         "share": "float64",
         "size": "int64",
         "mean_basket": "float64",
@@ -149,11 +185,17 @@ class ComponentsTable(ColumnResult):
         "mostly": "object",
     }
     _percents = frozenset({"share"})
-    _in_table = ("component", "share", "size", "mean_basket", "mostly")
+    _in_table = ("component", "name", "share", "size", "mean_basket", "mostly")
 
     @classmethod
-    def of(cls, components: AnyComponents, n_transactions: int | None, n_items: int) -> ComponentsTable:
-        """Make the table of a mixture."""
+    def of(
+        cls,
+        components: AnyComponents,
+        n_transactions: int | None,
+        n_items: int,
+        names: Mapping[int, str] | None = None,
+    ) -> ComponentsTable:
+        """Make the table of a mixture; `names` are those that people gave."""
         check_whole("n_items", n_items, 6, least=0)
         order = np.argsort(-components.weights, kind="stable")
         order = order[components.weights[order] > 0]
@@ -161,6 +203,8 @@ class ComponentsTable(ColumnResult):
         typical = [characteristic_items(components, int(k), n_items) for k in order]
         sets = Sets.from_names([[found.item for found in row] for row in typical], components.items)
         values: dict[str, Sets | npt.NDArray[Any]] = {"component": order.astype(np.int64), "share": share}
+        if names:
+            values["name"] = np.array([names.get(int(k), "") for k in order], dtype=object)
         if n_transactions is not None:
             values["size"] = np.rint(share * n_transactions).astype(np.int64)
         values["mean_basket"] = components.probs[order].sum(axis=1)
@@ -215,6 +259,8 @@ class FittedModel(Immutable):
         What was learned to recommend items for complete baskets; see `itemix.learn_recommender`.
     groups : Groups or None
         What each group has of its own, if it was fitted with groups.
+    names : dict of int to str
+        What people call components, by their place in `components`; kept in a file beside that of the model.
     """
 
     value: Model
@@ -226,6 +272,7 @@ class FittedModel(Immutable):
     kept_labels: Labels | None = None
     affinity: Affinity | None = None
     groups: Groups | None = None
+    names: dict[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, source: object) -> FittedModel:
@@ -376,6 +423,16 @@ class FittedModel(Immutable):
             return None
         return self.value if self.component_labels is None else self.value.merge(self.component_labels)
 
+    @cached_property
+    def segments(self) -> Segments | None:
+        """The components beside each other: distances, places, groups, labels. None if it has none."""
+        return None if self.components is None else Segments(self.components)
+
+    def name_of(self, component: int) -> str:
+        """Return what a component is called: by people, or by the items that tell it from all others."""
+        assert self.segments is not None  # noqa: S101 - asked only of a model that has some
+        return self.names.get(component) or self.segments.labels[component]
+
     @property
     def called(self) -> str:
         """What one of its components is called: a component, or a cause."""
@@ -470,7 +527,7 @@ class FittedModel(Immutable):
             raise InvalidInputError(
                 f"expected a model with components, got {self.kind}, which has none; try dependencies()"
             )
-        return ComponentsTable.of(self.components, self.n_transactions, n_items)
+        return ComponentsTable.of(self.components, self.n_transactions, n_items, self.names)
 
     def _repr_html_(self) -> str:
         shown = self.summary().as_html()
@@ -699,6 +756,94 @@ class FittedModel(Immutable):
             raise InvalidInputError(f"expected a level from 0 to 1, got {level!r}; try 0.05")
         options: Any = {"level": share, "n_simulated": n_simulated, "random_state": random_state}
         return unusual(self.model, data, **options)
+
+    def was_fitted_to(self, data: Transactions) -> bool:
+        """Whether data has the number of transactions that were fitted, and each item as often."""
+        if self.n_transactions != data.n_transactions:
+            return False
+        if data.items != self.value.items:
+            if not all(name in self.value.items for name in data.items):
+                return False
+            data = data.align_items(self.value.items)
+        counts = None if self.training is None else self.training.counts
+        if counts is not None:
+            return np.allclose(counts.item_counts.sum(axis=0), data.item_counts(), rtol=1e-6, atol=1e-3)
+        if self.corrected is None:
+            return False
+        return np.array_equal(self.corrected.transactions.item_counts(), data.item_counts())
+
+    def checks(self, test: TransactionsLike | None = None) -> tuple[Check, ...]:
+        """Say whether the fit can be relied on: whether it converged, its chains mixed, its intervals hold.
+
+        What does not apply is left out: only a sampler has chains, and only a model that knows its error has
+        intervals.
+
+        Parameters
+        ----------
+        test : transactions in any form, optional
+            Transactions that the model was not fitted to, to see whether its intervals hold.
+        """
+        found = (self._convergence(), self._mixing(), self._calibration(test))
+        return tuple(check for check in found if check is not None)
+
+    def _convergence(self) -> Check | None:
+        training = self.training
+        if training is None or training.converged is None:
+            return None
+        n_iter = display.plural(training.n_iter or 0, "iteration")
+        if training.converged:
+            return Check("converged", "good", f"The fit converged within {n_iter}.")
+        ended = "was ended" if training.interrupted or training.stopped else "had not converged"
+        return Check("converged", "poor", f"The fit {ended} after {n_iter}; a longer one may differ.")
+
+    def _mixing(self) -> Check | None:
+        chains = None if self.training is None else self.training.chains
+        if chains is None:
+            return None
+        known = {name: found["r_hat"] for name, found in self.diagnostics().items()}
+        known = {name: value for name, value in known.items() if not np.isnan(value)}
+        if not known:
+            few = "Too few samples were drawn to tell whether the chains mixed."
+            return Check("mixed", "unknown", f"{few} {self._rests_on_chains()}")
+        worst = max(known, key=known.__getitem__)
+        value = known[worst]
+        whose = "the chain has" if len(chains.chains) == 1 else "the chains have"
+        told = f"R-hat is largest for {_TRACED[worst]}: {value:.3f}"
+        if value <= MIXED:
+            return Check("mixed", "good", f"{told}, no sign that {whose} not mixed.", value)
+        meaning = f"above {MIXED:g}: {whose} not mixed well. {self._rests_on_chains()}"
+        return Check("mixed", "poor", f"{told}, {meaning}", value)
+
+    def _rests_on_chains(self) -> str:
+        """Say what it means if chains have not mixed.
+
+        The intervals of a corrected model are those of counts; chains add what the model is worth.
+        """
+        if self.corrected is None:
+            return "Intervals may be too narrow."
+        divided = "Another fit may divide the components otherwise"
+        return f"{divided}; the intervals come from counts, not from the chains."
+
+    def _calibration(self, test: TransactionsLike | None) -> Check | None:
+        if not self.knows_error:
+            return None
+        data = None if test is None else aligned(test, self.value.items)[0]
+        if data is None or data.n_transactions == 0 or self.was_fitted_to(data):
+            untested = "The intervals were not tested on data that the model has not seen."
+            return Check("calibrated", "unknown", untested)
+        found = mine(self.model, top_k=_CHECKED_SETS)
+        _, lower, upper = credible.intervals(
+            self.error_source, found, level=_LEVEL, n_transactions=data.n_transactions
+        )
+        support = counting.count(found.sets, data) / data.n_transactions
+        held = float(((support >= lower) & (support <= upper)).mean())
+        told = (
+            f"Of the supports of {display.plural(len(found), 'itemset')} in {data.n_transactions:,} "
+            f"transactions that the model has not seen, {held:.0%} lie in its 90% intervals"
+        )
+        if held >= _LEAST_HELD:
+            return Check("calibrated", "good", f"{told}.", held)
+        return Check("calibrated", "poor", f"{told}: it is too sure, or that data is of another kind.", held)
 
     def diagnostics(self) -> dict[str, dict[str, float]]:
         """Return R-hat and effective sample size of the traces of chains; empty without chains."""

@@ -224,7 +224,7 @@ def test_warnings_are_notes(run, baskets, tmp_path):
         (["-o", "nowhere/m.itemix"], "expected an existing folder to write to, got "),
         (
             ["-o", "m", "--method", "em"],
-            f"expected --method to be one of auto, {', '.join(METHODS)}, got 'em'",
+            f"expected --method to be one of auto, density, {', '.join(METHODS)}, got 'em'",
         ),
         (
             ["-o", "m", "-K", "many"],

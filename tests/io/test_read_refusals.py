@@ -107,7 +107,7 @@ def test_columns_of_one_name(names, options, tmp_path):
 def test_a_long_value_is_shown_on_one_line(tmp_path):
     """Lists where 0 and 1 were expected are cut in the message."""
     pq.write_table(pa.table({"a": [[["x" * 100], [], ["y", None]]]}), tmp_path / "x.parquet")
-    with pytest.raises(InvalidInputError, match=r"^x.parquet: expected only 0 and 1 [^\n]{,150}$"):
+    with pytest.raises(InvalidInputError, match=r"^x.parquet: expected only 0 and 1 [^\n]{,250}$"):
         read_transactions(tmp_path / "x.parquet", format="onehot")
 
 
@@ -233,6 +233,26 @@ BAD = {
             r"'Artikel', in a file object; try format='table' if each row is a transaction, transaction= and "
             r"item= if several are, or format='basket'"
         ),
+    ),
+    "a table whose numbers have gaps": (
+        "sex,age,,\nmale,22.5,,\nfemale,,,\nmale,3,,\n",
+        {},
+        r"got what looks like a table, with columns 'sex', 'age', '', '', in",
+    ),
+    "a table with a column of truth values": (
+        "sex|ok\nmale|TRUE\nfemale|false\nmale|\n",
+        {},
+        r"got what looks like a table, with columns 'sex', 'ok', in",
+    ),
+    "a table of words": (
+        "sex,port\n" + "male,York\nfemale,Bath\n" * 5,
+        {},
+        r"got what looks like a table, with columns 'sex', 'port', in",
+    ),
+    "a table without a header": (
+        "male,22.5,yes\nfemale,,no\nmale,3,no\n" * 4,
+        {},
+        r"got what looks like a table without a header in a file object; try format='table' and header=False",
     ),
     "a table of baskets with their sizes": (
         "Item(s),Item 1,Item 2\n1,milk,\n2,milk,bread\n",

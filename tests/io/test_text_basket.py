@@ -55,3 +55,18 @@ def test_labels_are_integers_only_if_all_are(names):
     labels = labels_from_text(names).tolist()
     assert [str(label) for label in labels] == names
     assert len({type(label) for label in labels}) <= 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "milk,bread\n" + "bread,soda\nmilk,soda\n" * 10,
+        "a,b\n" + "x,1\ny,x\n" * 10,
+        "milk,4\n" + "bread,5\n" * 3,
+        "a,b\nc,d\ne,f\n",
+    ],
+)
+def test_baskets_of_one_size_are_baskets(text):
+    """Items that are in several columns, a number among words and few rows are no sign of a table."""
+    found = read_transactions(io.StringIO(text)).to_lists()
+    assert found == [sorted(line.split(",")) for line in text.splitlines()]

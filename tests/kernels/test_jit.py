@@ -6,6 +6,8 @@ import sys
 import pytest
 from readonly_install import Install
 
+from itemix.kernels import jit
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="users and modes are Unix's")
 
 SCRIPT = """
@@ -79,3 +81,34 @@ def test_what_was_compiled_before_is_copied(install):
     hits, said = compiled_by(install, NUMBA_CACHE_DIR=str(compiled))
     assert hits == ["1", "0"]
     assert said.startswith(f"itemix: compiled code is kept in {install.own} for now;")
+
+
+@jit.kernel
+def _inner_of_this_test(value):
+    return value + 1
+
+
+@jit.kernel
+def _outer_of_this_test(value):
+    return _inner_of_this_test(value) * 2
+
+
+def test_one_line_says_how_many_functions_are_compiled(monkeypatch, tmp_path, capsys):
+    """Also where it cannot be drawn again; it counts what is not on disk yet."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("ITEMIX_COMPILE", "later")
+    monkeypatch.setattr(jit, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(jit, "compilations", jit.Compilations())
+    own = jit.compilations
+    own.expect(_outer_of_this_test)
+    own.begin()
+    own.begin()
+    own.end(f"{__name__}._inner_of_this_test")
+    own.end(f"{__name__}._outer_of_this_test")
+    line = "itemix: compiling for this machine, once"
+    said = [f"{line} ({n} of 2)" for n in (0, 0, 1, 2)]
+    assert capsys.readouterr().err.splitlines() == said
+    monkeypatch.setattr(jit, "_SECONDS_BETWEEN_LINES", 5.0)
+    own.begin()
+    own.end("")
+    assert capsys.readouterr().err == ""

@@ -112,3 +112,58 @@ def test_no_addition_is_lost():
         for _ in range(8):
             pool.submit(compiled_additions, array, 0, 3, n_times)
     assert array[0] == 8 * 3 * n_times
+
+
+@jit.kernel
+def made_in_place(n, shape, value, like):
+    """Make arrays as kernels do."""
+    filled = np.full(shape, value)
+    if n > 0:
+        filled[0, 0] = value + n
+    return np.zeros(n), np.zeros((n, 2), dtype=np.uint8), filled, np.full(n, 7, like.dtype), np.empty(1 << 3)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_arrays_made_in_place_are_those_of_numpy(n):
+    """Kernels make arrays by instructions of ours; they have the shapes, types and contents of NumPy's."""
+    like = np.zeros(1, dtype=np.int16)
+    made = made_in_place(n, (n, 3), -np.inf, like)
+    expected = [np.zeros(n), np.zeros((n, 2), np.uint8), np.full((n, 3), -np.inf), np.full(n, 7, np.int16)]
+    for array, other in zip(made[:-1], expected, strict=True):
+        np.testing.assert_array_equal(array, other, strict=True)
+        assert array.flags.c_contiguous
+        assert array.flags.writeable
+    assert (made[-1].shape, made[-1].dtype) == ((8,), np.float64)
+
+
+def test_arrays_that_are_too_large_are_refused():
+    """Sizes below zero and beyond all memory are errors, as Numba's own are."""
+    like = np.zeros(1, dtype=np.int16)
+    with pytest.raises(ValueError, match="negative dimensions"):
+        made_in_place(-1, (1, 1), 0.0, like)
+    with pytest.raises(ValueError, match="array is too big"):
+        made_in_place(1, (2**40, 2**40), 0.0, like)
+
+
+@jit.kernel
+def compared_in_place(a, b, c):
+    """Compare as kernels do."""
+    return max(a, b), min(a, b), max(a, b, c), min(a, b, c), int(a), int(a > b)
+
+
+numbers_or_none = st.floats(-1e15, 1e15) | st.just(np.nan)
+
+
+@given(st.tuples(st.floats(-1e15, 1e15), numbers_or_none, numbers_or_none))
+def test_numbers_compared_in_place_are_those_of_python(numbers):
+    """The order of comparisons is Python's too, which shows where a number is none."""
+    found = compared_in_place(*numbers)
+    np.testing.assert_array_equal(found, compared_in_place.__wrapped__(*numbers))
+
+
+def test_types_are_those_that_numbers_have_together():
+    """Whole numbers stay whole, whatever their widths; with a fraction among them they become floats."""
+    found = compared_in_place(np.int32(3), np.int64(2**40), np.uint8(1))
+    assert found == (2**40, 3, 2**40, 1, 3, 0)
+    assert [type(value) for value in found] == [int] * 6
+    assert compared_in_place(2, 2.5, 1) == (2.5, 2.0, 2.5, 1.0, 2, 0)

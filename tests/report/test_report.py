@@ -13,9 +13,9 @@ from itemix.mining import query
 from itemix.mining.characteristics import characteristic_items
 from itemix.report import _rounded_up, find, render_report, write_report
 from itemix.report.page import as_percent
-from itemix.report.sections import _items_of, components, itemsets, summary
+from itemix.report.sections import _items_of, components, itemsets, method
 
-KEYS = ["summary", "components", "itemsets", "dependencies", "rules", "diagnostics"]
+KEYS = ["summary", "itemsets", "rules", "dependencies", "components", "method"]
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -45,7 +45,10 @@ def test_sections_in_order(sampled):
     """Every section has a heading and a link to it, under the title."""
     assert [node.attributes["aria-labelledby"] for node in sampled.page.all("section")] == KEYS
     assert [node.attributes["id"] for node in sampled.page.all("h2")] == KEYS
-    assert [link.attributes["href"] for link in sampled.page.all("a")] == [f"#{key}" for key in KEYS]
+    contents, findings = sampled.page.all("nav")[0].all("a"), sampled.section("summary").all("a")
+    assert [link.attributes["href"] for link in contents] == [f"#{key}" for key in KEYS]
+    assert [link.attributes["href"] for link in findings] == [f"#{key}" for key in KEYS[1:-1]]
+    assert len(sampled.page.all("details")) == 6
     assert [node.text for node in sampled.page.all("h1")] == ["The store"]
     assert sampled.page.all("title")[0].text == "The store"
 
@@ -186,14 +189,14 @@ def test_numbers_of_dependencies_and_rules(sampled):
 
 def test_numbers_of_the_fit(sampled):
     """The log-likelihood is the model's, against that of the items' frequencies."""
-    sentence = sampled.section("summary").all("p")[2]
+    sentence = sampled.section("method").all("p")[2]
     own, independent, bits = sentence.values
     alone = itemix.Mixture([1.0], [sampled.data.item_counts() / 2000], sampled.data.items)
     assert own == pytest.approx(sampled.model.score(sampled.data))
     assert independent == pytest.approx(alone.log_likelihood(sampled.data).mean())
     assert bits == pytest.approx((own - independent) / np.log(2))
     facts = dict(zip(*(
-        [node.text for node in sampled.section("diagnostics").all(tag)] for tag in ("dt", "dd")
+        [node.text for node in sampled.section("method").all(tag)] for tag in ("dt", "dd")
     ), strict=True))  # fmt: skip
     assert facts["iterations"] == str(sampled.model.n_iter_)
     assert facts["converged"] == ("yes" if sampled.model.converged_ else "no")
@@ -248,9 +251,8 @@ def test_models_that_have_less(parse, kind):
     assert page.all("section")[keys.index("itemsets")].all("p")[0].values[:2] == [
         0.1, len(itemix.mine(model, 0.1)),
     ]  # fmt: skip
-    words = page.all("section")[-1].all("p")[0].text
     known = kind == "maximum likelihood"
-    assert words.startswith("The fit converged" if known else "The model does not come with")
+    assert ("The fit converged" if known else "The model does not come with") in page.all("section")[-1].text
     assert ("no item depends on another" in page.text) == (kind == "one component")
     if kind == "mixture":
         assert render_report(model, data=DATA, min_support=0.1) == text
@@ -265,7 +267,7 @@ def test_corrected_models():
     assert findings.itemsets.support == pytest.approx(model.probabilities(findings.itemsets))
     assert findings.fitted.components == model.mixture_
     assert findings.itemsets.lower is not None
-    words = "".join(summary(findings).as_element().itertext())
+    words = "".join(method(findings).as_element().itertext())
     assert (
         "100 transactions of 3 items, and corrected by the transactions themselves, beside which it is worth "
         "2 of them" in words
@@ -277,8 +279,8 @@ def test_other_kinds_of_models():
     findings = find(itemix.ChowLiuTree().fit(DATA), None, 0.1)
     assert findings.fitted.components is None
     assert components(findings) is None
-    words = "".join(summary(findings).as_element().itertext())
-    assert words.startswith("At a glanceA Chow-Liu tree was fitted to 5 transactions of 3 items.")
+    words = "".join(method(findings).as_element().itertext())
+    assert words.startswith("How it was madeA Chow-Liu tree was fitted to 5 transactions of 3 items.")
 
 
 @pytest.mark.parametrize(
@@ -305,7 +307,7 @@ def test_words_for_high_supports():
     data = itemix.Transactions.from_lists([["a", "b"]] * 9 + [["a"]])
     model = itemix.Mixture([1.0], [[0.95, 0.9]], ["a", "b"])
     words = "".join(itemsets(find(model, data, 0.88)).as_element().itertext())
-    assert "At a support of at least 88% the model expects 2 itemsets.The most" in words
+    assert "At a support of at least 88% the model expects 2 itemsets." in words
     assert "2 of the 2 are frequent there too, and 1 other is, which the model" in words
     words = "".join(itemsets(find(model, data, 0.92)).as_element().itertext())
     assert "1 of the 1 is frequent there too, and 0 others are, which the model" in words
@@ -354,7 +356,7 @@ def test_data_with_items_that_the_model_does_not_know(sampled):
 def test_surprises(tested):
     """With test data there is a section on it, whose numbers are those of the library."""
     keys = [node.attributes["aria-labelledby"] for node in tested.page.all("section")]
-    assert keys == [*KEYS[:-1], "surprises", "diagnostics"]
+    assert keys == [KEYS[0], "surprises", *KEYS[1:]]
     section = tested.section("surprises")
     test = itemix.Transactions.from_lists(tested.data)
     found = itemix.surprises(tested.model, test, min_support=0.02, level=1.0)
@@ -367,7 +369,32 @@ def test_surprises(tested):
         column[0] for column in (summary.support, summary.expected, summary.ratio, summary.q_value)
     ]
     unusual = tested.model.unusual(test).p_value <= 0.01
-    assert section.all("p")[2].values == [unusual.mean()]
+    assert section.all("p")[1].values == [unusual.mean()]
+
+
+def test_agreement_is_with_what_was_not_seen(tested):
+    """With test data, supports are held against it, and so are those of the training data."""
+    test, train = (
+        itemix.Transactions.from_lists(data) for data in (tested.data, tested.model.sample(50).to_lists())
+    )
+    findings = find(tested.model, train, 0.02, test)
+    exact = np.array([test.support(names) for names in findings.itemsets.sets])
+    assert findings.unseen == pytest.approx(exact)
+    counted = np.array([train.support(names) for names in findings.itemsets.sets])
+    words = "".join(itemsets(findings).as_element().itertext())
+    there = exact > 0
+    for supports in (findings.itemsets.support, counted):
+        assert f"are off by {as_percent(np.abs(supports[there] / exact[there] - 1).mean())}" in words
+
+
+def test_a_poor_fit_is_said_first(sampled):
+    """What cannot be relied on stands above the findings, and again at the intervals."""
+    model = itemix.BayesianMixture(3, max_iter=1, random_state=0)
+    with pytest.warns(UserWarning, match="converge"):
+        model.fit(sampled.data)
+    text = render_report(model)
+    doubt = '<p class="doubt">The fit had not converged after 1 iteration'
+    assert text.index(doubt) < text.index('<ul class="findings">')
 
 
 def test_nothing_surprising_is_said_too(tested, parse):

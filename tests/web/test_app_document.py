@@ -19,17 +19,23 @@ EXAMPLES = {
     "/query": {"present": ["salsa"], "given": ["beer"], "level": 0.9},
     "/influences": {"present": ["salsa"]},
     "/recommend": {"basket": ["salsa"]},
+    "/overview": {},
+    "/map": {"kinds": 2},
+    "/what-if": {"basket": ["salsa", "beer"]},
+    "/agreement": {"min_support": 0.05, "most": 5},
+    "/evidence": {"set": ["salsa"]},
     "/rules": {"min_support": 0.05, "points": 3},
     "/surprises": {"min_support": 0.05, "points": 3},
     "/compare": {"min_support": 0.02},
     "/shifts": {"level": 1.0},
 }
-NEED_DATA = ("/surprises", "/compare", "/shifts")
+NEED_DATA = ("/surprises", "/compare", "/shifts", "/agreement")
 
 
 def parameters_of(path):
     """Return the documented parameters of a GET request by name."""
-    return {entry["name"]: entry for entry in DOCUMENT["paths"][path]["get"].get("parameters", ())}
+    asked = DOCUMENT["paths"][path].get("get", {})
+    return {entry["name"]: entry for entry in asked.get("parameters", ())}
 
 
 def test_every_route_is_documented(app):

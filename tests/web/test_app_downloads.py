@@ -27,7 +27,7 @@ def test_itemsets_are_those_of_the_table(client, tmp_path, extension):
 def test_the_support_in_the_data_is_a_column(client):
     """What stands beside the support in the table stands beside it in the file."""
     header = client.get("/itemsets.csv", params=ASKED).text.splitlines()[0]
-    expected = ["support", "itemsets", "length", "lift", "lower", "upper", "exact"]
+    expected = ["support", "itemsets", "length", "lift", "lower", "upper", "exact", "tested"]
     assert header.split(",") == expected
 
 

@@ -68,6 +68,8 @@ def heaviest(served):
                 asked = {name: value for name, value in asked.items() if name in view.question.model_fields}
                 if "min_support" in view.question.model_fields:
                     asked["min_support"] = 0.3
+                if "set" in view.question.model_fields:
+                    asked["set"] = names[:1]
                 steps = view.steps(served, view.question(**asked))
                 if steps <= IN_LOOP or not found:
                     found.append((steps if steps <= IN_LOOP else -1, json.dumps(asked)))

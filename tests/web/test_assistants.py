@@ -12,7 +12,7 @@ from itemix.errors import InvalidInputError
 from itemix.web.app import VIEWS
 from itemix.web.assistants import _TOOLS, make_assistant, make_http_app
 from itemix.web.served import Limits, Served
-from itemix.web.views import ask, differences, model, patterns
+from itemix.web.views import ask, differences, model, patterns, segments
 
 CALLS = {
     "describe": (model.about, model.AboutQuestion, {}),
@@ -22,8 +22,13 @@ CALLS = {
     "influences": (ask.influences, ask.InfluencesQuestion, {"present": ["beer"]}),
     "rules": (patterns.rules, patterns.RulesQuestion, {"min_support": 0.1}),
     "recommend": (ask.recommend, ask.RecommendQuestion, {"basket": ["beer"], "limit": 3}),
-    "components": (model.components, model.ComponentsQuestion, {"heat_items": 0}),
-    "component": (model.component, model.ComponentQuestion, {"number": 1}),
+    "components": (segments.components, segments.ComponentsQuestion, {"heat_items": 0}),
+    "component": (segments.component, segments.ComponentQuestion, {"number": 1}),
+    "overview": (model.overview, model.OverviewQuestion, {}),
+    "map": (segments.segment_map, segments.MapQuestion, {"kinds": 3}),
+    "agreement": (patterns.agreement, patterns.AgreementQuestion, {"min_support": 0.1, "most": 20}),
+    "evidence": (ask.evidence, ask.EvidenceQuestion, {"set": ["beer"]}),
+    "what_if": (ask.what_if, ask.WhatIfQuestion, {"basket": ["beer"]}),
     "dependencies": (model.dependencies, model.DependenciesQuestion, {"limit": 5}),
     "surprises": (differences.surprises, differences.SurprisesQuestion, {"min_support": 0.05}),
     "compare": (differences.compare, differences.CompareQuestion, {"min_support": 0.05}),

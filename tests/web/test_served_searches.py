@@ -76,6 +76,22 @@ def test_a_search_that_takes_too_long_is_stopped():
     assert time.monotonic() - began < 5
 
 
+def test_too_slow_says_where_it_was_quick():
+    """Whoever asks for too much gets a threshold that is known to work, and at once the next time."""
+    rng = np.random.default_rng(0)
+    wide = itemix.Mixture(np.full(40, 1 / 40), rng.uniform(0.6, 0.9, (40, 60)), range(60))
+    searches = Searches(wide, Limits(max_itemsets=10**9))
+    searches.at(0.5)
+    assert searches.note_slow(0.5) is None  # it was found: something else took the time
+    assert searches.note_slow(1e-6) == 0.5
+    assert searches.lowest_possible == 0.5
+    with pytest.raises(TooSlowError) as refused:
+        searches.at(1e-6)
+    assert refused.value.lowest == 0.5
+    searches.at(0.45)  # what lies between may be possible, and then the slider goes there
+    assert searches.lowest_possible == 0.45
+
+
 def test_a_deadline_lets_quick_work_pass():
     """Nothing happens before the time is over."""
     limit = Deadline(60)

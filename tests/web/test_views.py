@@ -159,6 +159,17 @@ def test_rules_are_the_librarys(client, model):
     assert answer["points"]["lift"] == pytest.approx(expected.top(7, by="leverage").lift.tolist())
 
 
+def test_rules_and_pairs_are_counted_in_both_data_sets(client, data, unseen):
+    """What a rule claims is counted in the data and in the test data, and so are pairs."""
+    row = ask(client, "/rules", min_support=0.05, min_threshold=0.3, limit=1)["rules"][0]
+    left, both = row["antecedents"], [*row["antecedents"], *row["consequents"]]
+    for name, held in (("exact", data), ("tested", unseen)):
+        assert row[name] == pytest.approx(held.support(both))
+        assert row[f"{name}_confidence"] == pytest.approx(held.support(both) / held.support(left))
+    pair = ask(client, "/dependencies", limit=1)["pairs"][0]
+    assert pair["tested"] == pytest.approx(unseen.support([pair["item"], pair["other"]]))
+
+
 def test_rules_are_filtered_by_side(client):
     """An item on the left, another on the right."""
     answer = ask(client, "/rules", min_support=0.02, min_threshold=0.1, left=["charcoal"], right=["sausages"])
@@ -166,6 +177,17 @@ def test_rules_are_filtered_by_side(client):
     for row in answer["rules"]:
         assert "charcoal" in row["antecedents"]
         assert row["consequents"] == ["sausages"]
+
+
+def test_rules_are_filtered_by_the_selection(client):
+    """Items on either side, and items on none."""
+    asked = {"min_support": 0.02, "min_threshold": 0.1}
+    every = ask(client, "/rules", **asked, limit=1000)["rules"]
+    sides = [{*row["antecedents"], *row["consequents"]} for row in every]
+    answer = ask(client, "/rules", **asked, items=["charcoal", "sausages"], without=["beer"])
+    assert 0 < answer["n_rules"] < len(every)
+    wanted = [side for side in sides if {"charcoal", "sausages"} <= side and "beer" not in side]
+    assert answer["n_rules"] == len(wanted)
 
 
 def test_an_infinite_measure_is_null(client):

@@ -140,7 +140,8 @@ def _served(
     with opened(source, quiet=quiet) as found:
         if found.kind == "model":
             refuse_fitting(fitting, source, output)
-            return Served.from_file(whole(found), **_beside_model(found, others, reading, quiet=quiet))
+            beside = _beside_model(found, others, reading, quiet=quiet)
+            return Served.from_file(whole(found), **beside, for_owner=True)
         if output is not None:
             from itemix._files import checked_target
 
@@ -152,7 +153,8 @@ def _served(
     if output is not None:
         model.save(output)
         note(f"wrote {output}: itemix explore {output} shows it again", quiet=quiet)
-    return Served(_name_of(source), model, data=transactions if data is None else data, test=test)
+    shown = transactions if data is None else data
+    return Served(_name_of(source), model, data=shown, test=test, path=output, for_owner=True)
 
 
 def _beside_model(

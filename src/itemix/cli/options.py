@@ -68,8 +68,8 @@ def in_options(message: str) -> str:
     def option(match: re.Match[str]) -> str:
         name, quoted, other, plain = match.groups()
         value = quoted if quoted is not None else plain
-        if value == "True":
-            value = None
+        if value in ("True", "False"):
+            return _OPTION_OF[name] if value == "True" else f"--no-{_OPTION_OF[name][2:]}"
         shown = f"'{value}'" if value is not None and re.search(r"[\s\\;|]", value) else value
         said = _OPTION_OF[name] if shown is None else f"{_OPTION_OF[name]} {shown}"
         return said if other is None else f"{said} or {other}"

@@ -238,7 +238,7 @@ def tested_data(several: Sequence[FittedModel], data: TransactionsLike) -> tuple
     mixture, source = beliefs(*several)
     transactions, n_unknown = aligned(data, mixture.items)
     _require_enough(transactions, _FEWEST)
-    if any(_is_training(fitted, transactions) for fitted in several):
+    if any(fitted.was_fitted_to(transactions) for fitted in several):
         raise InvalidInputError(
             "expected data that the model was not fitted to, got its "
             f"{transactions.n_transactions:,} training transactions; leave the model out, and one half is "
@@ -257,18 +257,6 @@ def _require_enough(data: Transactions, least: int) -> None:
         raise InvalidInputError(
             f"expected at least {least} transactions to test, got {data.n_transactions}; pass more of them"
         )
-
-
-def _is_training(fitted: FittedModel, data: Transactions) -> bool:
-    """Whether data has the number of transactions that were fitted, and each item as often."""
-    if fitted.n_transactions != data.n_transactions:
-        return False
-    counts = None if fitted.training is None else fitted.training.counts
-    if counts is not None:
-        return np.allclose(counts.item_counts.sum(axis=0), data.item_counts(), rtol=1e-6, atol=1e-3)
-    if fitted.corrected is None:
-        return False
-    return np.array_equal(fitted.corrected.transactions.item_counts(), data.item_counts())
 
 
 def _divided(

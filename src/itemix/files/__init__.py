@@ -6,14 +6,19 @@ A file holds the parameters of the constructor and everything that the fit has l
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import os
 from dataclasses import replace
 from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from itemix._arrays import protected
+from itemix._files import Held, is_standard_input, replacing
 from itemix.errors import InvalidInputError
 from itemix.files import container, models
 from itemix.fitted import FittedModel, Training
@@ -30,10 +35,8 @@ from itemix.models.posterior import Posterior
 from itemix.models.trees import TreeMixture
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Sequence
 
-    from itemix._files import Held
     from itemix._typing import Array, Floats, ModelLike
     from itemix.core.items import Items
     from itemix.estimators.base import MixtureEstimator, ModelEstimator
@@ -116,7 +119,7 @@ def load(path: str | os.PathLike[str] | Held) -> ModelLike:
     """
     content = container.read(path)
     with content.blamed():
-        fitted = decode_fitted(content)
+        fitted = _with_names(decode_fitted(content), path)
         model = fitted.model if fitted.method is None else _estimator(content, fitted, fitted.method)
     content.require_nothing_left()
     return model
@@ -134,7 +137,55 @@ def read_fitted(path: str | os.PathLike[str] | Held) -> FittedModel:
     """
     content = container.read(path)
     with content.blamed():
-        return decode_fitted(content)
+        return _with_names(decode_fitted(content), path)
+
+
+# Names that people give to components stand in a small file of JSON beside the model, which is not touched.
+# They are known by a fingerprint of the components: those of another fit are not given them.
+
+_NAMES_ENDING = ".names.json"
+_KIND_OF_NAMES = "itemix names 1"
+
+
+def names_path(path: str | os.PathLike[str]) -> Path:
+    """Return the file with the names that people gave to the components of a model file."""
+    return Path(f"{os.fspath(path)}{_NAMES_ENDING}")
+
+
+def save_names(fitted: FittedModel, path: str | os.PathLike[str]) -> None:
+    """Write the names of components beside a model file."""
+    target = names_path(path)
+    names = {str(k): name for k, name in sorted(fitted.names.items())}
+    told = {"kind": _KIND_OF_NAMES, "components": _fingerprint(fitted), "names": names}
+    with replacing(target) as temporary:
+        temporary.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _with_names(fitted: FittedModel, path: str | os.PathLike[str] | Held) -> FittedModel:
+    """Return a fitted model with the names that lie beside its file, if they are of its components."""
+    if isinstance(path, Held) or is_standard_input(path):
+        beside = Path(f"{path.name}{_NAMES_ENDING}") if isinstance(path, Held) else None
+    else:
+        beside = names_path(path)
+    if beside is None or fitted.components is None or not beside.is_file():
+        return fitted
+    try:
+        told = json.loads(beside.read_text(encoding="utf-8"))
+        if told["kind"] != _KIND_OF_NAMES or told["components"] != _fingerprint(fitted):
+            return fitted
+        names = {int(k): str(name) for k, name in told["names"].items()}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return fitted  # what is no file of names is not ours
+    K = fitted.components.n_components
+    return replace(fitted, names={k: name for k, name in names.items() if 0 <= k < K and name})
+
+
+def _fingerprint(fitted: FittedModel) -> str:
+    """Return what tells the components of a fit from those of others."""
+    assert fitted.components is not None  # noqa: S101 - asked only of a model that has some
+    values = (fitted.components.weights, fitted.components.probs)
+    rounded = b"".join(np.ascontiguousarray(part, dtype="<f4").tobytes() for part in values)
+    return hashlib.sha256(rounded).hexdigest()
 
 
 def _estimator(content: Content, fitted: FittedModel, method: str) -> MixtureEstimator | ModelEstimator:

@@ -54,6 +54,7 @@ _EXPECTED = "text (FIMI, CSV, JSONL), Parquet or Arrow"
 _ROWS_LOOKED_AT = 200
 # The header of a one-hot table with many items may be longer than the head. It takes rows to recognise it.
 _LINES_NEEDED = 3
+_ROWS_OF_A_TABLE = 10
 _LONGEST_HEAD = 1 << 26
 _MOST = 0.6
 # A name in a text file may begin like a binary file (PAR1, FEA1, BZh), so the next bytes count too.
@@ -293,21 +294,64 @@ def _is_one_item(name: str, body: Sequence[Sequence[str]]) -> bool:
 
 
 def _refuse_table(source: Source, rows: Sequence[Sequence[str]]) -> None:
-    """Refuse a table with a column of numbers or dates, which are not items, below a header of names."""
-    first, body = rows[0], rows[1 : 1 + _ROWS_LOOKED_AT]
+    """Refuse rows of equal length whose columns are plainly no items, with a header or without.
+
+    A column of numbers, dates, or yes and no is none, even if some of its cells are empty. And where many
+    rows share no value between any two columns, nor with the first row, that row is a header.
+    """
+    rows = rows[: 1 + _ROWS_LOOKED_AT]
+    first, body = rows[0], rows[1:]
     if len(first) < 2 or len(body) < 2 or any(len(row) != len(first) for row in body):
         return
-    if any(_NUMBER_OR_DATE.fullmatch(cell) for cell in first):
+    columns = [_filled(column) for column in zip(*body, strict=True)]
+    of_values = [_are_values(column, len(body)) for column in columns]
+    if not any(_NUMBER_OR_DATE.fullmatch(cell) or cell.lower() in _YES_OR_NO for cell in first):
+        is_one = any(name and found for name, found in zip(first, of_values, strict=True))
+        if not is_one and not _are_apart(first, columns):
+            return
+        what, header = f"a table, with {columns_shown(first)},", ""
+    elif _are_values_and_words(rows):
+        what, header = "a table without a header", " and header=False"
+    else:
         return
-    if any(
-        name and all(_NUMBER_OR_DATE.fullmatch(cell) for cell in column)
-        for name, *column in zip(first, *body, strict=True)
-    ):
-        raise InvalidInputError(
-            f"expected baskets of items, got what looks like a table, with {columns_shown(first)}, in "
-            f"{source.label}; try format='table' if each row is a transaction, transaction= and item= if "
-            "several are, or format='basket'"
-        )
+    raise InvalidInputError(
+        f"expected baskets of items, got what looks like {what} in {source.label}; try format='table'"
+        f"{header} if each row is a transaction, transaction= and item= if several are, or format='basket'"
+    )
+
+
+def _filled(cells: Sequence[str]) -> list[str]:
+    return [cell for cell in cells if cell]
+
+
+def _are_values(cells: Sequence[str], n_rows: int) -> bool:
+    """Whether a column has numbers or dates alone, or yes and no alone, in at least half of the rows."""
+    if len(cells) < max(2, n_rows / 2):
+        return False
+    words = {cell.lower() for cell in cells}
+    return words <= _YES_OR_NO or all(_NUMBER_OR_DATE.fullmatch(cell) for cell in cells)
+
+
+def _are_apart(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether each name of the first row is there once, and no value is in two of the columns."""
+    values = [set(column) for column in columns]
+    together = set(first).union(*values)
+    return (
+        len(columns[0]) >= _ROWS_OF_A_TABLE
+        and all(len(column) > 1 for column in values)
+        and len(together) == len(first) + sum(map(len, values))
+    )
+
+
+def _are_values_and_words(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether some columns have only numbers, dates, or yes and no, and all others none of these."""
+    if len(rows) < _ROWS_OF_A_TABLE:
+        return False
+    columns = [_filled(column) for column in zip(*rows, strict=True)]
+    is_value = [_are_values(column, len(rows)) for column in columns]
+    is_words = [not any(_NUMBER_OR_DATE.fullmatch(cell) for cell in column) for column in columns]
+    each = zip(is_value, is_words, strict=True)
+    return any(is_value) and not all(is_value) and all(value or words for value, words in each)
 
 
 def _refuse_columns(wanted: str | None, options: ReadOptions) -> None:

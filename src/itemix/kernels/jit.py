@@ -21,6 +21,7 @@ import functools
 import gc
 import hashlib
 import importlib.util
+import math
 import os
 import re
 import shutil
@@ -44,14 +45,15 @@ _OWNER_ONLY = 0o700
 BLOCK = 16
 _ADVICE = "set NUMBA_CACHE_DIR to a folder that this user may write to"
 # What a process may spend on plain Python: about what it takes to load kernels, or a part of compiling them.
-_SECONDS_IF_COMPILED = 0.2
+_SECONDS_IF_COMPILED = 0.3
 _SECONDS_IF_NOT = 2.5
 _SECONDS_OF_A_PART = 300
 _SECONDS_BETWEEN_TRIES = 3600
+_SECONDS_BETWEEN_LINES = 5.0
 _VARIABLE = "ITEMIX_COMPILE"
 _OF_FITS = ("estep", "gibbs", "pairs")
-# A step of a linear kernel takes about this long in plain Python.
-_SECONDS_PER_STEP = 5e-7
+# A step of a linear kernel takes about half of this in plain Python.
+_SECONDS_PER_STEP = 2e-7
 
 
 def kernel(function: F) -> F:
@@ -143,9 +145,11 @@ class Kernel:
 
     def is_compiled(self) -> bool:
         """Whether there is compiled code, here or on disk."""
-        if self._compiled is not None:
-            return True
-        place, own = _place(self._function), f"{self.__name__}-"
+        return self._compiled is not None or self.is_on_disk()
+
+    def is_on_disk(self, *, inner: bool = False) -> bool:
+        """Whether compiled code is kept, for Python to call or else for other kernels."""
+        place, own = _place(self._function), f"{self.__name__}{'.inner' if inner else ''}-"
         for folder in (*_folders(), _private_path()[0]):
             try:
                 if any(file.name.startswith(own) for file in (folder / place).iterdir()):
@@ -310,25 +314,32 @@ def _n_elements(*arguments: Any) -> int:  # noqa: ANN401 - of a kernel
 class Compilations:
     """What has been compiled in this process; says in one line that it takes a while, and why.
 
-    On a terminal that line counts the functions.
+    The line counts the functions of the kernels that are wanted so far. A terminal and a notebook show it in
+    place; elsewhere it is written again every few seconds.
     """
 
     def __init__(self) -> None:
         self.is_quiet = False
         self.seconds = 0.0
-        self.n_done = 0
+        self._wanted: list[Kernel] = []
         self._awaited: set[str] = set()
+        self._done: set[str] = set()
         self._depth = 0
         self._began = 0.0
-        self._is_said = False
+        self._said = -math.inf
         self._collects = True
 
     def expect(self, kernel: Kernel) -> None:
-        """Expect a kernel to be compiled, and those that it calls."""
-        self._awaited |= set(_with_callees(kernel, {}))
+        """Expect a kernel to be compiled, and those that it calls, if they are not on disk."""
+        self._wanted.append(kernel)
 
     def begin(self) -> None:
         """Note that a function is being compiled, maybe because another one calls it."""
+        for kernel in self._wanted:
+            if not kernel.is_on_disk():
+                called = _with_callees(kernel, {})
+                self._awaited |= {name for name, other in called.items() if not other.is_on_disk(inner=True)}
+        self._wanted.clear()
         if self._depth == 0:
             self._began = time.perf_counter()
             # Compilers make objects that stay. Looking for garbage among them would take a tenth of the time.
@@ -337,10 +348,11 @@ class Compilations:
         self._depth += 1
         self._say()
 
-    def end(self, *, is_ours: bool) -> None:
-        """Note that a function has been compiled."""
+    def end(self, name: str) -> None:
+        """Note that a function has been compiled, and its name with that of its module; none of Numba's."""
         self._depth -= 1
-        self.n_done += is_ours
+        if name:
+            self._done.add(name)
         if self._depth == 0:
             self.seconds += time.perf_counter() - self._began
             if self._collects:
@@ -349,21 +361,24 @@ class Compilations:
 
     @staticmethod
     def _in_place(out: object) -> bool:
+        if type(out).__module__.startswith("ipykernel"):
+            return True
         return out is sys.__stderr__ is not None and sys.__stderr__.isatty()
 
     def _say(self) -> None:
         out = cast("Any", sys.stderr)
         if self.is_quiet or out is None or not _is_lazy():
             return
-        line = "itemix: compiling for this machine, once"
+        n_done, n = len(self._done), len(self._awaited | self._done)
+        line = f"itemix: compiling for this machine, once ({n_done} of {n})"
+        now = time.monotonic()
         if self._in_place(out):
-            counted = f"{line} ({self.n_done} of {max(len(self._awaited), self.n_done)})"
-            out.write(f"\r{counted}" if self._depth else f"\r{' ' * len(counted)}\r")
+            out.write(f"\r{line}" if self._depth else f"\r{' ' * len(line)}\r")
             out.flush()
-        elif not self._is_said:
+        elif now - self._said >= _SECONDS_BETWEEN_LINES:
+            self._said = now
             out.write(f"{line}\n")
             out.flush()
-        self._is_said = True
 
 
 compilations = Compilations()

@@ -49,14 +49,21 @@ def characteristic_items(mixture: AnyComponents, component: int, n: int = 6) -> 
     n = check_whole("n", n, 6, least=0)
     p, q = mixture.probs[component], mixture.item_probabilities
     lift = np.divide(p, q, out=np.zeros_like(p), where=q > 0)
+    told = evidence(p, q)
+    best = np.argsort(-told, kind="stable")[:n]
+    return [Characteristic(mixture.items[int(i)], float(p[i]), float(lift[i])) for i in best if told[i] > 0]
+
+
+def evidence(p: Floats, q: Floats) -> Floats:
+    """Return what the presence of each item tells of a component, p, against others, q, shape (n_items,).
+
+    It is 0 for items that are not more probable in p, and for all if they explain too little.
+    """
     present, absent = _told(p, q), _told(1 - p, 1 - q)
-    evidence = np.where(lift > 1, present, 0.0)
-    if evidence.sum() < _LEAST_TOLD * (present + absent).sum():
-        return []
-    best = np.argsort(-evidence, kind="stable")[:n]
-    return [
-        Characteristic(mixture.items[int(i)], float(p[i]), float(lift[i])) for i in best if evidence[i] > 0
-    ]
+    told: Floats = np.where(p > q, present, 0.0)
+    if told.sum() < _LEAST_TOLD * (present + absent).sum():
+        return np.zeros_like(told)
+    return told
 
 
 def in_words(mixture: AnyComponents, component: int, n: int = 6) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from itemix.core.itemsets import Itemsets
     from itemix.core.transactions import Transactions
     from itemix.estimators.summary import Summary
+    from itemix.fitted import Check
     from itemix.mining.ruleset import Rules
     from itemix.mining.surprise import Surprises
     from itemix.models.base import Model
@@ -44,12 +46,12 @@ __all__ = ["render_report", "write_report"]
 
 _SECTIONS = (
     sections.summary,
-    sections.components,
-    sections.itemsets,
-    sections.dependencies,
-    sections.rules,
     sections.surprises,
-    sections.diagnostics,
+    sections.itemsets,
+    sections.rules,
+    sections.dependencies,
+    sections.components,
+    sections.method,
 )
 _TITLE = "What the transactions hold"
 _NOTE = (
@@ -79,9 +81,10 @@ def write_report(
 ) -> None:
     """Write what a model has found to an HTML file that needs no other file, no network and no script.
 
-    It has a summary, the components, the top itemsets, dependencies, rules, with `test` surprises, and
-    diagnostics, each with a picture and sentences computed from the numbers. It holds no transactions. It is
-    light or dark as the reader's system is, can be printed, and fits a phone.
+    It begins with what was found, and whether it can be relied on. Then come, with `test`, surprises, the top
+    itemsets, rules, dependencies, components, and at the end how it was made, each with sentences computed
+    from the numbers and a picture; tables and further pictures are opened by a click. It holds no
+    transactions. It is light or dark as the reader's system is, can be printed, and fits a phone.
 
     Parameters
     ----------
@@ -92,7 +95,8 @@ def write_report(
     data : Transactions, data frame, matrix or list of lists, optional
         Transactions to compare with: exact supports are counted in them.
     test : Transactions, data frame, matrix or list of lists, optional
-        Transactions that the model was not fitted to: what in them it does not expect.
+        Transactions that the model was not fitted to: what in them it does not expect, and how well its
+        supports agree with theirs.
     title : str, optional
         The heading of the report.
     min_support : float, optional
@@ -137,7 +141,7 @@ def render_report(
     header = element(
         "header",
         element("h1", heading),
-        element("nav", element("ul", *(part.link() for part in parts)), aria_label="Sections"),
+        element("nav", element("ol", *(part.link() for part in parts)), aria_label="Contents"),
     )
     footer = element("footer", element("p", f"Made by itemix {itemix.__version__}. {_NOTE}"))
     style = colours() + files("itemix.report").joinpath("report.css").read_text(encoding="utf-8")
@@ -180,12 +184,17 @@ class Findings:
         The model, how sure it is and how it was fitted.
     data : Transactions or None
         Transactions to compare it with.
+    test : Transactions or None
+        Transactions that the model was not fitted to.
     itemsets : Itemsets
         All that the model expects at a threshold, with their intervals if it has a posterior.
     exact : array of float or None
         Their supports in the data.
+    unseen : array of float or None
+        Their supports in the transactions that the model was not fitted to.
     missed : int or None
-        How many itemsets are frequent in the data, but not expected; None also if there are too many.
+        How many itemsets are frequent in the data, but not expected; None also if there are too many. With
+        transactions that the model was not fitted to, it is these.
     fit : Fit or None
         How well it fits the data.
     attracting, avoiding : list of Dependency
@@ -200,8 +209,10 @@ class Findings:
 
     fitted: FittedModel
     data: Transactions | None
+    test: Transactions | None
     itemsets: Itemsets
     exact: Floats | None
+    unseen: Floats | None
     missed: int | None
     fit: Fit | None
     attracting: list[Dependency]
@@ -214,6 +225,17 @@ class Findings:
     def model(self) -> Model:
         """The model that answers."""
         return self.fitted.model
+
+    @cached_property
+    def checks(self) -> tuple[Check, ...]:
+        """Whether the fit can be relied on."""
+        return self.fitted.checks(self.test)
+
+    @cached_property
+    def called(self) -> str:
+        """What the data is called: agreement with what a model was fitted to says little."""
+        is_training = self.data is not None and self.fitted.was_fitted_to(self.data)
+        return "the training data" if is_training else "the data"
 
 
 def find(
@@ -235,12 +257,15 @@ def find(
     if fitted.knows_error:
         itemsets = fitted.with_intervals(itemsets, level=LEVEL)
     found_rules = _some_rules(itemsets)
+    compared = data if test is None else test
     return Findings(
         fitted=fitted,
         data=data,
+        test=test,
         itemsets=itemsets,
         exact=None if data is None else exact_supports(itemsets, data),
-        missed=None if data is None else _missed(itemsets, data),
+        unseen=None if test is None else exact_supports(itemsets, test),
+        missed=None if compared is None else _missed(itemsets, compared),
         fit=None if data is None else _fit(model, data),
         attracting=_pairs(model, "positive"),
         avoiding=_pairs(model, "negative"),

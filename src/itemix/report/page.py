@@ -140,6 +140,11 @@ def table(caption: str, headers: Sequence[str], rows: Iterable[Sequence[Child]])
     return element("div", made, class_="scroll", role="region", aria_label=caption, tabindex="0")
 
 
+def more(title: str, *parts: Element) -> Element:
+    """Make parts that are shown when the reader asks for them, and always on paper."""
+    return element("details", element("summary", title), *parts)
+
+
 class Section(NamedTuple):
     """A section of a report: a heading, sentences, pictures and tables.
 
@@ -151,11 +156,14 @@ class Section(NamedTuple):
         Its heading.
     parts : list of elements
         What it holds.
+    gist : str
+        What it is about in a few words, for the list of contents.
     """
 
     key: str
     title: str
     parts: list[Element]
+    gist: str
 
     def as_element(self) -> Element:
         """Return the section with its heading."""
@@ -164,7 +172,7 @@ class Section(NamedTuple):
 
     def link(self) -> Element:
         """Return a link to the section."""
-        return element("li", element("a", self.title, href=f"#{self.key}"))
+        return element("li", element("a", self.title, href=f"#{self.key}"), element("span", self.gist))
 
 
 def paragraph(*words: Child, lead: bool = False) -> Element:

@@ -1,4 +1,4 @@
-"""The sections of a report: summary, components, itemsets, dependencies, rules, surprises, diagnostics."""
+"""The sections of a report: what was found, in the order in which it matters, and at the end how."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ from itemix.report.page import (
     figure,
     item,
     itemset,
+    more,
     number,
     paragraph,
     percent,
@@ -83,30 +84,77 @@ _KINDS = {
 
 
 def summary(findings: Findings) -> Section:
-    """Say what the report is about."""
-    singles = findings.itemsets.filter(max_len=1)
-    parts = [paragraph(*_origin(findings), lead=True), _tiles(findings)]
-    if findings.data is not None:
-        parts.append(paragraph(*_of_data(findings)))
-    if findings.fit is not None:
-        parts.append(paragraph(*_of_fit(findings)))
-    if len(singles):
-        n = min(len(singles), _ITEMS)
-        description = f"The {n} items of the highest support" + (
-            ", in the model and in the data." if findings.data is not None else " in the model."
-        )
-        if findings.itemsets.lower is not None:
-            description += (
-                " The wide lines are intervals that hold the true support with a probability of 90%."
-            )
-        picture = figure(
-            "items",
-            description,
-            lambda ax: top_itemsets(singles, n, data=findings.data, ax=ax),
-            height=0.9 + 0.23 * n,
-        )
-        parts.append(picture)
-    return Section("summary", "At a glance", parts)
+    """Say what was found, in a sentence for each section, and what to be careful with."""
+    found = [_finding(*made) for make in _FINDINGS if (made := make(findings)) is not None]
+    parts = [_tiles(findings), *_doubts(findings, "converged", "mixed", "calibrated")]
+    parts.append(element("ul", *found, class_="findings"))
+    return Section("summary", "What was found", parts, plural(len(found), "finding"))
+
+
+def _finding(key: str, words: list[Child]) -> Element:
+    """Make an entry of the list of findings, with a link to the section that has more."""
+    return element("li", *words, " ", element("a", "More", href=f"#{key}", aria_label=f"More in {key}"))
+
+
+def _of_largest(findings: Findings) -> tuple[str, list[Child]] | None:
+    mixture = findings.fitted.components
+    if mixture is None or isinstance(mixture, Causes) or (mixture.weights > 0).sum() < 2:
+        return None
+    # The largest one that is more than transactions with fewer items of all kinds.
+    for k in largest_components(mixture, _COMPONENTS).tolist():
+        typical = characteristic_items(mixture, k, 3)
+        if typical:
+            names = [item(entry.item) for entry in typical]
+            return "components", [
+                percent(float(mixture.weights[k])),
+                " of the transactions are of one kind, told by ",
+                *_listed(names),
+                ".",
+            ]
+    return None
+
+
+def _listed(names: list[Element]) -> list[Child]:
+    """Put a comma between names, and "and" before the last one."""
+    words: list[Child] = [names[0]]
+    for name in names[1:-1]:
+        words += [", ", name]
+    return [*words, " and ", names[-1]] if len(names) > 1 else words
+
+
+def _of_news(findings: Findings) -> tuple[str, list[Child]] | None:
+    if findings.news is None:
+        return None
+    tested = findings.news.tested
+    finds = tested.take(np.flatnonzero(tested.q_value <= _FIND))
+    if len(finds) == 0:
+        return "surprises", ["Nothing in the new transactions contradicts the model."]
+    return "surprises", ["A surprise: ", *_of_first(finds)]
+
+
+def _of_top_set(findings: Findings) -> tuple[str, list[Child]] | None:
+    found = findings.itemsets
+    top = found.top(1, min_len=2 if found.lengths.max() > 1 else 1)
+    return "itemsets", _first(findings, top)
+
+
+def _of_top_rule(findings: Findings) -> tuple[str, list[Child]] | None:
+    return ("rules", _of_best(findings.best_rules[0])) if len(findings.rules) else None
+
+
+def _of_top_pair(findings: Findings) -> tuple[str, list[Child]] | None:
+    if not findings.attracting:
+        return None
+    return "dependencies", ["The strongest attraction is between ", *_of_pair(findings.attracting[0])]
+
+
+_FINDINGS = (_of_news, _of_top_set, _of_top_rule, _of_top_pair, _of_largest)
+
+
+def _doubts(findings: Findings, *names: str) -> list[Element]:
+    """Say what is poor about the fit, where it matters."""
+    poor = [check for check in findings.checks if check.verdict == "poor" and check.name in names]
+    return [element("p", check.sentence, class_="doubt") for check in poor]
 
 
 def kind_of(findings: Findings) -> str:
@@ -133,7 +181,7 @@ def _origin(findings: Findings) -> list[Child]:
     if isinstance(findings.model, CorrectedMixture):
         words.append(", and corrected by the transactions themselves, beside which it is worth ")
         words += [count(round(findings.model.worth)), " of them"]
-    return [*words, ". This is what it has found."]
+    return [*words, "."]
 
 
 def _tiles(findings: Findings) -> Element:
@@ -151,7 +199,8 @@ def _tiles(findings: Findings) -> Element:
 
 
 def _of_data(findings: Findings) -> list[Child]:
-    assert findings.data is not None  # noqa: S101 - asked only then
+    if findings.data is None:
+        return []
     described = findings.data.describe()
     words: list[Child] = [
         "The data it is compared with has ",
@@ -167,7 +216,8 @@ def _of_data(findings: Findings) -> list[Child]:
 
 
 def _of_fit(findings: Findings) -> list[Child]:
-    assert findings.fit is not None  # noqa: S101 - asked only then
+    if findings.fit is None:
+        return []
     own, independent = findings.fit
     words: list[Child] = [
         "A transaction of the data has a mean log-probability of ",
@@ -205,25 +255,26 @@ def components(findings: Findings) -> Section | None:
     parts = [
         paragraph(*_sizes(mixture), lead=True),
         *_most_distinct(mixture, shown, called),
-        *_of_samples(findings),
-        *_before_correction(findings),
         figure(
             "sizes",
             f"The {n} largest {called}s, with the items that are most characteristic of each and their "
             "probability in it.",
             lambda ax: component_sizes(findings.fitted, _COMPONENTS, ax=ax),
-            height=0.4 + 0.42 * n,
+            height=0.4 + 0.37 * n,
         ),
-        figure(
-            "heat",
-            f"How probable the most characteristic items are in each of these {called}s, in per cent. Column "
-            "heads are the number and the size of a component.",
-            lambda ax: component_heatmap(findings.fitted, _COMPONENTS, ax=ax),
-            height=5.6,
+        more(
+            f"Their items, and a table of these {called}s",
+            figure(
+                "heat",
+                f"How probable the most characteristic items are in each of these {called}s, in per cent. "
+                "Column heads are the number and the size of a component.",
+                lambda ax: component_heatmap(findings.fitted, _COMPONENTS, ax=ax),
+                height=5.6,
+            ),
+            _component_table(findings.fitted, mixture, shown),
         ),
-        _component_table(mixture, shown, called),
     ]
-    return Section("components", f"{called.capitalize()}s", parts)
+    return Section("components", f"{called.capitalize()}s", parts, plural(mixture.n_components, called))
 
 
 def _sizes(mixture: AnyComponents) -> list[Child]:
@@ -299,8 +350,8 @@ def _before_correction(findings: Findings) -> list[Element]:
     return [paragraph("The components are those of the mixture before its correction.")]
 
 
-def _component_table(mixture: AnyComponents, shown: npt.NDArray[np.int64], called: str) -> Element:
-    rows = [
+def _component_table(fitted: FittedModel, mixture: AnyComponents, shown: npt.NDArray[np.int64]) -> Element:
+    rows: list[tuple[Child, ...]] = [
         (
             _typical(position, characteristic_items(mixture, k, _ITEMS_NAMED), in_general(mixture, k)),
             percent(float(mixture.weights[k])),
@@ -308,8 +359,11 @@ def _component_table(mixture: AnyComponents, shown: npt.NDArray[np.int64], calle
         )
         for position, k in enumerate(shown.tolist(), start=1)
     ]
-    headers = ("typical items: probability, and how many times the overall one", "share", "items each")
-    return table(f"The {plural(len(rows), f'largest {called}')}", headers, rows)
+    headers = ["typical items: probability, and how many times the overall one", "share", "items each"]
+    if fitted.names:
+        headers.insert(0, "name")
+        rows = [(fitted.names.get(k, ""), *row) for k, row in zip(shown.tolist(), rows, strict=True)]
+    return table(f"The {plural(len(rows), f'largest {fitted.called}')}", headers, rows)
 
 
 def _typical(position: int, found: list[Characteristic], otherwise: str) -> Element:
@@ -319,7 +373,6 @@ def _typical(position: int, found: list[Characteristic], otherwise: str) -> Elem
     return element("span", *(words[:-1] if found else [*words, otherwise]))
 
 
-_MIXED = 1.01
 _TRACED = {
     "log_joint": "the joint log-probability",
     "n_components": "the number of components",
@@ -327,26 +380,28 @@ _TRACED = {
 }
 
 
-def diagnostics(findings: Findings) -> Section:
-    """Say how the fit went and whether it can be relied on, as far as the model knows."""
+def method(findings: Findings) -> Section:
+    """Say how well the model fits, how the fit went, and whether it can be relied on."""
     fitted, training = findings.fitted, findings.fitted.training
-    has_trace = training is not None and training.bounds is not None
-    parts: list[Element] = []
+    parts = [paragraph(*_origin(findings), lead=True)]
+    parts += [paragraph(*words) for words in (_of_data(findings), _of_fit(findings)) if words]
     if training is None or training.bounds is None:
-        parts.append(paragraph("The model does not come with a record of how it was fitted.", lead=True))
+        parts.append(paragraph("The model does not come with a record of how it was fitted."))
     elif training.chains is None:
-        parts.append(paragraph(*_of_climb(training, training.bounds), lead=True))
+        parts.append(paragraph(*_of_climb(training, training.bounds)))
     else:
-        parts += _of_chains(fitted, training, training.chains.chains)
-    if has_trace:
+        parts.append(paragraph(*_of_chains(training, training.chains.chains)))
+    parts += [paragraph(check.sentence) for check in findings.checks if check.name != "converged"]
+    parts += [*_of_samples(findings), *_before_correction(findings)]
+    pictures = []
+    if training is not None and training.bounds is not None:
         name = trace_of(fitted).name
-        parts.append(
-            _trace(fitted, "bound", f"{name}, at every iteration. It is flat where the fit has settled.")
-        )
+        description = f"{name}, at every iteration. It is flat where the fit has settled."
+        pictures.append(_trace(fitted, "bound", description))
     if training is not None and training.chains is not None:
-        parts.append(_trace(fitted, "n_components", "The number of components at every iteration."))
-    parts.append(_fit_table(findings))
-    return Section("diagnostics", "Diagnostics", parts)
+        pictures.append(_trace(fitted, "n_components", "The number of components at every iteration."))
+    parts.append(more("The fit in figures", *pictures, _fit_table(findings)))
+    return Section("method", "How it was made", parts, "the model and its fit")
 
 
 def _trace(fitted: FittedModel, quantity: Quantity, description: str) -> Element:
@@ -375,10 +430,10 @@ def _without_exponent(value: float) -> str:
     return np.format_float_positional(value, precision=2, fractional=False, trim="-")
 
 
-def _of_chains(fitted: FittedModel, training: Training, chains: tuple[Chain, ...]) -> list[Element]:
+def _of_chains(training: Training, chains: tuple[Chain, ...]) -> list[Child]:
     n_burn = max(chain.n_burn for chain in chains)
     settled = "had settled" if training.converged else "had not settled"
-    words: list[Child] = [
+    return [
         f"{plural(len(chains), 'chain')} of up to ",
         count(training.n_iter or 0),
         " iterations; the trace ",
@@ -387,25 +442,6 @@ def _of_chains(fitted: FittedModel, training: Training, chains: tuple[Chain, ...
         count(n_burn),
         "." if training.converged else ": a longer run may still change the model.",
     ]
-    parts = [paragraph(*words, lead=True)]
-    known = {
-        name: found["r_hat"] for name, found in fitted.diagnostics().items() if not math.isnan(found["r_hat"])
-    }
-    if known:
-        worst = max(known, key=known.__getitem__)
-        value = known[worst]
-        which = "chain has" if len(chains) == 1 else "chains have"
-        verdict = (
-            f"no sign that the {which} not mixed"
-            if value <= _MIXED
-            else f"above {_MIXED:g}: the {which} not mixed well, and intervals may be too narrow"
-        )
-        parts.append(
-            paragraph(
-                f"R-hat is largest for {_TRACED[worst]}: ", number(value, f"{value:.3f}"), f", {verdict}."
-            )
-        )
-    return parts
 
 
 def _fit_table(findings: Findings) -> Element:
@@ -432,21 +468,27 @@ def itemsets(findings: Findings) -> Section:
     found = findings.itemsets
     min_len = 2 if found.lengths.max() > 1 else 1
     top = found.top(_TOP, min_len=min_len)
-    parts = [paragraph(*_itemset_numbers(found), lead=True), paragraph(*_first(findings, top))]
+    parts = [paragraph(*_itemset_numbers(found), lead=True)]
+    if found.lower is not None:
+        parts += _doubts(findings, "mixed", "calibrated")
+    parts.append(_picture_of_top(findings, top, min_len))
+    parts += _agreement(findings)
+    curve = figure(
+        "supports",
+        "How many itemsets the model expects at every threshold, all and by length.",
+        lambda ax: support_distribution(found, ax=ax),
+        height=3.4,
+        narrow_height=3.0,
+    )
     parts.append(
-        figure(
-            "supports",
-            "How many itemsets the model expects at every threshold, all and by length.",
-            lambda ax: support_distribution(found, ax=ax),
-            height=3.4,
-            narrow_height=3.0,
+        more(
+            "The numbers, and how many more there are at a lower support",
+            _itemset_table(findings, top),
+            curve,
         )
     )
-    parts.append(_picture_of_top(findings, top, min_len))
-    parts.append(_itemset_table(findings, top))
-    if findings.exact is not None:
-        parts += _against_data(findings)
-    return Section("itemsets", "Itemsets", parts)
+    gist = f"{len(found):,} in {100 * _threshold(found):.3g}% or more"
+    return Section("itemsets", "Itemsets", parts, gist)
 
 
 def _itemset_numbers(found: Itemsets) -> list[Child]:
@@ -499,7 +541,7 @@ def _picture_of_top(findings: Findings, top: Itemsets, min_len: int) -> Element:
     description = f"The {plural(len(top), 'itemset')}{kind} of the highest support"
     if top.lower is not None:
         description += f", with {LEVEL:.0%} intervals"
-    description += "." if findings.data is None else ", and their exact supports in the data."
+    description += "." if findings.data is None else f", and their exact supports in {findings.called}."
     return figure(
         "top",
         description,
@@ -519,36 +561,44 @@ def _itemset_table(findings: Findings, top: Itemsets) -> Element:
         columns[f"{LEVEL:.0%} interval"] = [f"{as_percent(low)} to {as_percent(high)}" for low, high in ends]
     if findings.exact is not None:
         exact = findings.exact[findings.itemsets.positions(top.offsets, top.codes)]
-        columns["in the data"] = [percent(value) for value in exact.tolist()]
+        columns[f"in {findings.called}"] = [percent(value) for value in exact.tolist()]
     columns["lift"] = [ratio(lift(findings.model, names)) for names in top.sets]
     return table(f"The {plural(len(top), 'top itemset')}", list(columns), zip(*columns.values(), strict=True))
 
 
-def _against_data(findings: Findings) -> list[Element]:
-    """Compare the supports of all itemsets with those in the data."""
+def _agreement(findings: Findings) -> list[Element]:
+    """Compare the supports of all itemsets with those in transactions: rather unseen ones than the data."""
     found, exact, missed = findings.itemsets, findings.exact, findings.missed
-    assert exact is not None  # noqa: S101 - asked only then
+    data, called = findings.data, findings.called
+    if findings.unseen is not None:
+        exact, data, called = findings.unseen, findings.test, "transactions that the model has not seen"
+    if exact is None:
+        return []
+    n_true = int((exact >= _threshold(found) - 1e-12).sum())
+    words: list[Child] = [f"Counted in {called}, "]
     there = exact > 0
     relative = (found.support[there] - exact[there]) / exact[there]
-    n_true = int((exact >= _threshold(found) - 1e-12).sum())
-    words: list[Child] = ["Counted in the data, "]
     if len(relative):
         error, bias = float(np.abs(relative).mean()), float(relative.mean())
         words += ["these supports are off by ", percent(error), " of their value on average, and too "]
-        words += ["high" if bias > 0 else "low", " by ", percent(abs(bias)), ". "]
+        words += ["high" if bias > 0 else "low", " by ", percent(abs(bias))]
+        if findings.unseen is not None and findings.exact is not None:
+            counted = float(np.abs(findings.exact[there] / exact[there] - 1.0).mean())
+            words += ["; those counted in ", findings.called, " are off by ", percent(counted)]
+        words.append(". ")
     words += [count(n_true), " of the ", count(len(found))]
     words += [f" {'is' if n_true == 1 else 'are'} frequent there too, and "]
     others = f"more than {MOST_ITEMSETS:,}" if missed is None else count(missed)
     words += [others, f" {'other is' if missed == 1 else 'others are'}, which the model does not expect."]
     picture = figure(
         "agreement",
-        "The support of every expected itemset in the model and in the data: on the line both are the same. "
-        "The stronger the colour, the more itemsets.",
-        lambda ax: support_agreement(found, findings.data, ax=ax),
-        height=4.6,
+        f"The support of every expected itemset in the model and in {called}: on the line both are the same. "
+        "The stronger the colour, the more itemsets; a dot is a single one.",
+        lambda ax: support_agreement(found, data, ax=ax),
+        height=3.9,
         narrow_height=3.6,
     )
-    return [paragraph(*words), picture]
+    return [paragraph(*words), more("Every itemset, in the model and there", picture)]
 
 
 def _threshold(found: Itemsets) -> float:
@@ -566,18 +616,20 @@ def rules(findings: Findings) -> Section | None:
         return None
     parts = [
         paragraph(*_rule_numbers(findings), lead=True),
-        paragraph(*_of_best(best[0])),
-        figure(
-            "rules",
-            "Every rule by its support and its confidence. The further its colour is from the page's, the "
-            "higher its lift; the numbered ones are named.",
-            lambda ax: rules_scatter(found, ax=ax),
-            height=4.7,
-            narrow_height=4.4,
-        ),
         _rule_table(list(best)),
+        more(
+            "All rules in a picture",
+            figure(
+                "rules",
+                "Every rule by its support and its confidence. The further its colour is from the page's, "
+                "the higher its lift; the numbered ones are named.",
+                lambda ax: rules_scatter(found, ax=ax),
+                height=4.7,
+                narrow_height=4.4,
+            ),
+        ),
     ]
-    return Section("rules", "Rules", parts)
+    return Section("rules", "Rules", parts, plural(len(found), "rule"))
 
 
 def _of_best(rule: Rule) -> list[Child]:
@@ -632,8 +684,6 @@ def surprises(findings: Findings) -> Section | None:
     tested, summary, n_unusual = findings.news
     finds = tested.take(np.flatnonzero(tested.q_value <= _FIND))
     parts = [paragraph(*_of_test(tested, finds), lead=True)]
-    if len(finds):
-        parts.append(paragraph(*_of_first(finds)))
     if n_unusual is not None:
         parts.append(paragraph(*_of_unusual(n_unusual, tested.n_transactions)))
     picture = figure(
@@ -644,11 +694,11 @@ def surprises(findings: Findings) -> Section | None:
         height=5.0,
         narrow_height=4.6,
     )
-    parts += [picture] if len(tested) else []
     if len(finds):
         of_summary = summary is not None and len(summary) > 0
         parts.append(_summary_table(summary) if of_summary and summary else _surprise_table(finds))
-    return Section("surprises", "Surprises", parts)
+    parts += [more("Every itemset that was tested", picture)] if len(tested) else []
+    return Section("surprises", "Surprises", parts, f"{len(finds):,} of {tested.n_tested:,} tested")
 
 
 def _of_test(tested: Surprises, finds: Surprises) -> list[Child]:
@@ -673,7 +723,6 @@ def _of_first(finds: Surprises) -> list[Child]:
     n = finds.n_transactions
     expected = float(n * finds.expected[0])
     return [
-        "The most certain one is ",
         itemset(finds.sets[0]),
         ": ",
         count(int(finds.count[0])),
@@ -725,41 +774,38 @@ def dependencies(findings: Findings) -> Section | None:
         return None
     attracting, avoiding = findings.attracting, findings.avoiding
     if not attracting and not avoiding:
-        words = "In this model no item depends on another: it says nothing of what occurs together."
-        return Section("dependencies", "Dependencies", [paragraph(words, lead=True)])
-    parts = []
-    if attracting:
-        parts.append(paragraph("The strongest attraction is between ", *_of_pair(attracting[0]), lead=True))
+        nothing = "In this model no item depends on another: it says nothing of what occurs together."
+        return Section("dependencies", "Dependencies", [paragraph(nothing, lead=True)], "none")
+    words: list[Child] = ["No two items avoid each other."]
     if avoiding:
-        parts.append(
-            paragraph("The strongest avoidance is between ", *_of_pair(avoiding[0]), lead=not attracting)
-        )
-    else:
-        parts.append(paragraph("No two items avoid each other."))
+        words = ["The strongest avoidance is between ", *_of_pair(avoiding[0])]
+    parts = [paragraph(*words, lead=True)]
     model = findings.model
     # The pictures would search all pairs themselves, which takes long if there are many items.
     names = _items_of(attracting + avoiding)
-    parts += [
+    parts.append(
         figure(
             "network",
             "The pairs of items that depend most on each other. The wider a line, the stronger; the larger a "
             "dot, the more frequent the item.",
             lambda ax: dependency_network(model, _IN_NETWORK, items=names, ax=ax),
-            height=5.4,
+            height=4.3,
             narrow_height=3.9,
-        ),
-        figure(
-            "matrix",
-            "How many times as often pairs of items occur together as independent ones would. A minus marks "
-            "pairs that avoid each other.",
-            lambda ax: dependency_matrix(model, items=names[:_IN_MATRIX], ax=ax),
-            height=5.4,
-            narrow_height=4.1,
-        ),
-    ]
-    parts += [_dependency_table("attract", attracting[:_LISTED])] if attracting else []
-    parts += [_dependency_table("avoid", avoiding[:_LISTED])] if avoiding else []
-    return Section("dependencies", "Dependencies", parts)
+        )
+    )
+    matrix = figure(
+        "matrix",
+        "How many times as often pairs of items occur together as independent ones would. A minus marks "
+        "pairs that avoid each other.",
+        lambda ax: dependency_matrix(model, items=names[:_IN_MATRIX], ax=ax),
+        height=5.4,
+        narrow_height=4.1,
+    )
+    tables = [_dependency_table("attract", attracting[:_LISTED])] if attracting else []
+    tables += [_dependency_table("avoid", avoiding[:_LISTED])] if avoiding else []
+    parts.append(more("The numbers, and all pairs of the first of these items", *tables, matrix))
+    n = len(attracting) + len(avoiding)
+    return Section("dependencies", "Dependencies", parts, plural(n, "pair"))
 
 
 def _items_of(pairs: list[Dependency]) -> list[Label]:

@@ -6,6 +6,8 @@ Around them are refusals, who may ask, what a browser may do with the answer, an
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import hmac
 import ipaddress
 import logging
@@ -43,7 +45,17 @@ import itemix
 from itemix._runtime import deadline, still_wanted
 from itemix.errors import InvalidInputError, ItemixError, TooManyItemsetsError, UnknownItemError
 from itemix.web.served import Deadline, ThresholdTooLowError, TooSlowError
-from itemix.web.views import Answer, ask, asked_in, chosen_model, differences, model, patterns, schema_of
+from itemix.web.views import (
+    Answer,
+    ask,
+    asked_in,
+    chosen_model,
+    differences,
+    model,
+    patterns,
+    schema_of,
+    segments,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -55,9 +67,24 @@ if TYPE_CHECKING:
     from itemix.web.views import Question
 
 
+# The one style that Observable Plot writes into its pictures; the policy lets in this text and no other.
+PLOT_STYLE = """:where(.plot) {
+  --plot-background: white;
+  display: block;
+  height: auto;
+  height: intrinsic;
+  max-width: 100%;
+}
+:where(.plot text),
+:where(.plot tspan) {
+  white-space: pre;
+}"""
+_STYLE_HASH = base64.b64encode(hashlib.sha256(PLOT_STYLE.encode()).digest()).decode()
+
+# Pictures are saved as PNG by drawing an image of them, which has an address of the kind blob.
 HEADERS = {
-    "content-security-policy": "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'",
+    "content-security-policy": f"default-src 'self'; style-src 'self' 'sha256-{_STYLE_HASH}'; "
+    "img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
@@ -91,7 +118,8 @@ def refusal(status: int, code: str, message: str, **more: float) -> JSONResponse
 async def of_library(request: Request, error: Exception) -> JSONResponse:
     """Answer an error that the library has raised on purpose."""
     status, code = next((status, code) for kind, status, code in _CODES if isinstance(error, kind))
-    more = {"lowest_min_support": error.lowest} if isinstance(error, ThresholdTooLowError) else {}
+    lowest = error.lowest if isinstance(error, ThresholdTooLowError | TooSlowError) else None
+    more = {} if lowest is None else {"lowest_min_support": lowest}
     return refusal(status, code, str(error), **more)
 
 
@@ -313,10 +341,15 @@ VIEWS = (
     View("/recommend", ask.RecommendQuestion, ask.recommend, ask.RecommendationsAnswer, ask.recommend_steps),
     View("/influences", ask.InfluencesQuestion, ask.influences, ask.Influences),
     View("/model", model.AboutQuestion, model.about, model.ModelFacts),
+    View("/overview", model.OverviewQuestion, model.overview, model.Overview),
     View("/items", model.ItemsQuestion, model.items, model.FoundItems),
     View("/itemsets", patterns.ItemsetsQuestion, patterns.itemsets, patterns.ItemsetsAnswer),
-    View("/components", model.ComponentsQuestion, model.components, model.Components),
-    View("/components/{number:int}", model.ComponentQuestion, model.component, model.Component),
+    View("/agreement", patterns.AgreementQuestion, patterns.agreement, patterns.AgreementAnswer),
+    View("/components", segments.ComponentsQuestion, segments.components, segments.Components),
+    View("/components/{number:int}", segments.ComponentQuestion, segments.component, segments.Component),
+    View("/map", segments.MapQuestion, segments.segment_map, segments.SegmentMap),
+    View("/what-if", ask.WhatIfQuestion, ask.what_if, ask.WhatIf),
+    View("/evidence", ask.EvidenceQuestion, ask.evidence, ask.Evidence),
     View("/dependencies", model.DependenciesQuestion, model.dependencies, model.Dependencies),
     View("/rules", patterns.RulesQuestion, patterns.rules, patterns.RulesAnswer),
     View("/surprises", differences.SurprisesQuestion, differences.surprises, differences.SurprisesAnswer),
@@ -327,6 +360,7 @@ FILES = (
     File("itemsets", patterns.ItemsetsChosen, patterns.write_itemsets),
     File("rules", patterns.RulesChosen, patterns.write_rules),
     File("surprises", differences.SurprisesChosen, differences.write_surprises),
+    File("assignments", segments.AssignmentsChosen, segments.write_assignments),
     File("compare", differences.CompareChosen, differences.write_comparison),
 )
 
@@ -383,7 +417,12 @@ async def _answer(models: Sequence[Served], view: View, request: Request) -> Res
     work = partial(_rendered, view, served, question)
     if view.steps(served, question) <= _STEPS_IN_THE_LOOP:
         return work()
-    return await in_thread(request, work, served.limits.seconds)
+    try:
+        return await in_thread(request, work, served.limits.seconds)
+    except TooSlowError as error:
+        threshold = getattr(question, "min_support", None)
+        lowest = None if threshold is None else served.searches.note_slow(threshold)
+        raise TooSlowError(error.seconds, lowest) from None
 
 
 def _rendered(view: View, served: Served, question: object) -> Response:
@@ -438,14 +477,35 @@ def _other_routes(models: Sequence[Served], metrics: Metrics) -> list[Route | Mo
     async def listed(request: Request) -> Response:
         return JSONResponse({"models": [served.name for served in models]}, headers=_FRESH)
 
+    async def name(request: Request) -> Response:
+        _require_own_page(request)
+        question = await asked_in(request, segments.NameQuestion)
+        served = chosen_model(models, question.model)
+        work = partial(segments.give_name, served, question)
+        return JSONResponse(await in_thread(request, work, served.limits.seconds), headers=_FRESH)
+
     return [
         Route("/", page),
+        Route("/names", name, methods=["POST"]),
         Route("/openapi.json", openapi),
         Route("/health", health),
         Route("/metrics", metrics.endpoint),
         Route("/models", listed),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
+
+
+def _require_own_page(request: Request) -> None:
+    """Check that a request that changes something comes from a program, or from our own page.
+
+    A foreign page can send forms, but no JSON without asking first, and it cannot hide where it comes from.
+    """
+    site = request.headers.get("sec-fetch-site", "same-origin")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if site not in ("same-origin", "none") or kind != "application/json":
+        raise HTTPException(
+            400, "expected JSON (content-type: application/json) from this server's own page; send that"
+        )
 
 
 R = TypeVar("R")
@@ -535,7 +595,10 @@ class RefusalFacts(Answer):
     ]
     message: Annotated[str, Field(description="One line: what was expected, what was got, what to try.")]
     lowest_min_support: NotRequired[
-        Annotated[float, Field(description="With too_many: the lowest threshold that is possible.")]
+        Annotated[
+            float,
+            Field(description="With too_many and too_slow: the lowest threshold known to be possible."),
+        ]
     ]
 
 
@@ -605,6 +668,12 @@ class Document:
         get = {"summary": summary, "parameters": _parameters(question, path), "responses": responses}
         self._paths[path] = {"get": get}
 
+    def add_change(self, path: str, summary: str, question: type[Question], shape: object) -> None:
+        """Add an address that changes something, by POST only."""
+        content = {"application/json": {"schema": self._schema_of[shape]}}
+        body, responses = _body(question, set()), _responses("What it is now.", content)
+        self._paths[path] = {"post": {"summary": summary, "responses": responses, "requestBody": body}}
+
     def add_other(self, path: str, summary: str, media_type: str, shape: object = None) -> None:
         """Add an address where nothing can be asked."""
         content = {media_type: {} if shape is None else {"schema": self._schema_of[shape]}}
@@ -669,13 +738,14 @@ def _body(question: type[Question], left_out: set[str]) -> Json:
 @cache
 def document() -> dict[str, Any]:
     """Return the OpenAPI document."""
-    made = Document([Health, Models, *(view.shape for view in VIEWS)])
+    made = Document([Health, Models, segments.NameAnswer, *(view.shape for view in VIEWS)])
     for view in VIEWS:
         made.add_view(view.path.replace(":int}", "}"), _summary(view.answer), view.question, view.shape)
     for file in FILES:
         for extension, media_type in FORMATS.items():
             summary = f"All {file.name} that /{file.name} shows a page of, as a file."
             made.add_file(f"/{file.name}.{extension}", summary, file.question, media_type.partition(";")[0])
+    made.add_change("/names", _summary(segments.give_name), segments.NameQuestion, segments.NameAnswer)
     made.add_other("/", "The page.", "text/html")
     made.add_other("/openapi.json", "This document; needs no token.", "application/json")
     made.add_other("/health", "Whether the server answers; needs no token.", "application/json", Health)

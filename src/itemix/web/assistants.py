@@ -66,6 +66,17 @@ _TOOLS = {
         "components", "List the kinds of transactions that the model has found.", ("heat_items",)
     ),
     "/components/{number:int}": _Said("component", "Describe one kind of transactions, with examples."),
+    "/overview": _Said("overview", "Say what stands out: a kind, a pair, a rule, a surprise, and a doubt."),
+    "/map": _Said("map", "Join the kinds of transactions that are most alike to fewer, with their items."),
+    "/agreement": _Said(
+        "agreement", "Compare supports of the model with those in data, and name its worst misses."
+    ),
+    "/evidence": _Said(
+        "evidence",
+        "Say what stands behind a set or a rule: interval, counts, kinds of transactions, and its subsets "
+        "and supersets.",
+    ),
+    "/what-if": _Said("what_if", "Say which kinds a basket may be, and what may come next."),
     "/dependencies": _Said("dependencies", "Find pairs of items that depend on each other."),
     "/surprises": _Said(
         "surprises",

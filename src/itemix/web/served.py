@@ -9,7 +9,7 @@ import contextlib
 import math
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from itemix._files import Held
 from itemix._runtime import deadline, still_wanted
 from itemix.errors import InvalidInputError, ItemixError, TooManyItemsetsError
-from itemix.fitted import FittedModel
+from itemix.fitted import Check, FittedModel
 from itemix.mining import counts
 from itemix.mining import intervals as credible
 from itemix.mining.mine import mine
@@ -69,12 +69,14 @@ class Limits:
 
 
 class TooSlowError(ItemixError, TimeoutError):
-    """An answer took longer than it may."""
+    """An answer took longer than it may; `lowest` is a threshold that is high enough, where that is known."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, lowest: float | None = None) -> None:
         super().__init__(
             f"expected an answer within {seconds:g} s, got none; raise min_support, or ask for less at once"
         )
+        self.seconds = seconds
+        self.lowest = lowest
 
 
 class ThresholdTooLowError(TooManyItemsetsError):
@@ -186,6 +188,7 @@ class Searches:
         self._deepest: Family | None = None
         self._too_low = 0.0
         self._lowest_possible = 0.0
+        self._too_slow = 0.0
         self._closing_in = Lock()
         self._ahead = Deadline(limits.download_seconds)
 
@@ -197,10 +200,12 @@ class Searches:
         ThresholdTooLowError
             If there are more than allowed; it knows the lowest threshold that is possible.
         TooSlowError
-            If the search takes longer than allowed.
+            If the search takes longer than allowed; it knows a threshold at which it did not.
         """
         family = self._deepest
         if family is None or _depth(family) > threshold:
+            if threshold <= self._too_slow:
+                raise TooSlowError(self._limits.seconds, self.note_slow(threshold))
             family = self._search(threshold)
         if family is None:
             with held(self._closing_in):
@@ -212,15 +217,31 @@ class Searches:
         reaches = family.itemsets.support >= threshold * (1 - _ROUNDING)
         return Found(family, np.flatnonzero(reaches))
 
+    def note_slow(self, threshold: float) -> float | None:
+        """Note that an answer at a threshold took too long, and return one that is known to be quick enough.
+
+        A search that had less time than others may be tried again later: only what is known to end is said.
+        """
+        deepest = self._deepest
+        if deepest is None or _depth(deepest) <= threshold:
+            return None  # the search was done: something else took the time
+        self._too_slow = max(self._too_slow, threshold)
+        return _depth(deepest)
+
     @property
     def lowest_possible(self) -> float:
         """The lowest threshold that is possible, as far as it is known; 0 if no search was too large yet."""
-        return self._lowest_possible
+        depth = _depth(self._deepest)
+        return depth if depth > self._too_slow > 0 else self._lowest_possible
 
     def read_ahead(self, threshold: float) -> None:
-        """Search down to a threshold, or to the lowest that is possible, before anybody asks for it."""
+        """Search down to a threshold, or to the lowest that is possible, before anybody asks for it.
+
+        Each step goes half as far down as the last one, so that what was reached stays where time is over.
+        """
         with contextlib.suppress(TooManyItemsetsError, TooSlowError), deadline(self._ahead):
-            self.at(threshold)
+            while _depth(self._deepest) > threshold:
+                self.at(max(threshold, _depth(self._deepest) / 2))
 
     def end(self) -> None:
         """Stop reading ahead: nobody will ask any more."""
@@ -289,6 +310,10 @@ class Served:
         Data that the model was not fitted to, for surprises and comparisons.
     limits : Limits, optional
         What one answer may cost.
+    path : str, optional
+        The file that the model came from.
+    for_owner : bool
+        Whether only its owner asks: then single transactions are shown, and names that are given are kept.
     """
 
     def __init__(
@@ -299,6 +324,8 @@ class Served:
         data: Transactions | None = None,
         test: Transactions | None = None,
         limits: Limits | None = None,
+        path: str | None = None,
+        for_owner: bool = False,
     ) -> None:
         model = fitted.model if isinstance(fitted, FittedModel) else as_model(fitted)
         if model is None:
@@ -311,9 +338,13 @@ class Served:
         self.data = None if data is None else _with_items_of(model, data)
         self.test = None if test is None else _with_items_of(model, test)
         self.compared = None if data is None or test is None else (data, test)
+        self.path = path
+        self.for_owner = for_owner
+        self.transactions = data if for_owner else None
         self.limits = limits or Limits()
         self.searches = Searches(model, self.limits)
         self._remembered: OrderedDict[Hashable, Any] = OrderedDict()
+        self._kept: dict[Hashable, Any] = {}
         self._lock = Lock()
         self._making = Lock()
 
@@ -325,12 +356,21 @@ class Served:
         data: Transactions | None = None,
         test: Transactions | None = None,
         limits: Limits | None = None,
+        for_owner: bool = False,
     ) -> Served:
         """Serve the model of a file, by the name of the file without its ending."""
         from itemix.files import read_fitted
 
         name = path.name if isinstance(path, Held) else path
-        return cls(Path(name).stem, read_fitted(path), data=data, test=test, limits=limits)
+        return cls(
+            Path(name).stem,
+            read_fitted(path),
+            data=data,
+            test=test,
+            limits=limits,
+            path=str(name),
+            for_owner=for_owner,
+        )
 
     @property
     def has_intervals(self) -> bool:
@@ -355,16 +395,45 @@ class Served:
         )
         return lower, upper
 
-    def exact_support(self, sets: Sets) -> Floats | None:
-        """Return the fraction of the data that holds each of some sets, or None if there is no data."""
-        if self.data is None:
-            return None
-        return counts.count(sets, self.data) / max(self.data.n_transactions, 1)
+    def supports(self, sets: Sets) -> dict[str, list[float]]:
+        """Return the fraction of the data, `exact`, and of the test data, `tested`, that holds each set.
+
+        What there is no data for is left out.
+        """
+        beside = {"exact": self.data, "tested": self.test}
+        return {
+            name: (counts.count(sets, data) / max(data.n_transactions, 1)).tolist()
+            for name, data in beside.items()
+            if data is not None
+        }
+
+    @cached_property
+    def is_training(self) -> bool:
+        """Whether the data is what the model was fitted to: then it agrees more than other data would."""
+        return self.data is not None and self.fitted.was_fitted_to(self.data)
+
+    @cached_property
+    def checks(self) -> tuple[Check, ...]:
+        """Whether the fit can be relied on, as the fitted model says it."""
+        other = None if self.is_training else self.data
+        return self.fitted.checks(other if self.test is None else self.test)
 
     @property
     def components(self) -> AnyComponents | None:
         """The components to look at, after sampling averages over the samples; None if the model has none."""
         return self.fitted.components
+
+    def rename(self, component: int, name: str) -> bool:
+        """Give a component a name, or take it away; return whether it was kept in a file beside the model."""
+        from itemix.files import save_names
+
+        with self._lock:
+            names = {**self.fitted.names, component: name}
+            self.fitted = replace(self.fitted, names={k: told for k, told in names.items() if told})
+            if self.path is None:
+                return False
+            save_names(self.fitted, self.path)
+            return True
 
     @cached_property
     def first_threshold(self) -> float:
@@ -387,6 +456,15 @@ class Served:
                     while len(self._remembered) > _REMEMBERED:
                         self._remembered.popitem(last=False)
         return known
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made for a key the first time; it is kept."""
+        if key not in self._kept:
+            made = make()
+            with self._lock:
+                self._kept.setdefault(key, made)
+        kept: T = self._kept[key]
+        return kept
 
     def _recalled(self, key: Hashable) -> Any:  # noqa: ANN401 - what was made for the key
         with self._lock:

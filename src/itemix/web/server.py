@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from itemix.errors import InvalidInputError, ItemixError
 from itemix.kernels.jit import use_compiled_code
 from itemix.web.app import RAW_HEADERS, refusal
-from itemix.web.views import ask, differences, model, patterns
+from itemix.web.views import ask, differences, model, patterns, segments
 
 if TYPE_CHECKING:
     import asyncio
@@ -292,5 +292,9 @@ def warm_up(served: Served) -> None:
         with contextlib.suppress(ItemixError):
             differences.compare(served, differences.CompareQuestion(min_support=threshold))
     if served.components is not None:
-        model.components(served, model.ComponentsQuestion())
-        model.component(served, model.ComponentQuestion())
+        segments.components(served, segments.ComponentsQuestion())
+        segments.component(served, segments.ComponentQuestion())
+        with contextlib.suppress(ItemixError):  # causes have no map, and neither have very many components
+            segments.segment_map(served, segments.MapQuestion())
+    model.overview(served, model.OverviewQuestion())
+    ask.evidence(served, ask.EvidenceQuestion(set=(item,)))

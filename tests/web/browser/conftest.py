@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
 import itemix
@@ -125,7 +126,7 @@ def open_page(contexts):
         if is_refused:
             return page
         expect(page.locator("h1")).to_be_visible()
-        expect(page.locator("[aria-busy]")).to_have_count(0)
+        expect(page.locator("[aria-busy]")).to_have_count(0, timeout=20_000)
         return page
 
     yield opened
@@ -133,3 +134,14 @@ def open_page(contexts):
         page.close()
     assert complaints == []
     assert all(re.match(r"(http://127\.0\.0\.1:\d+/|data:|blob:)", url) for url in requests)
+
+
+@pytest.fixture
+def violations():
+    """Ask axe what it objects to in a page."""
+
+    def found(page):
+        objections = Axe().run(page).response["violations"]
+        return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in objections]
+
+    return found

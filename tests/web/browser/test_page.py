@@ -11,11 +11,12 @@ import itemix
 VIEWS_WITH_A_NAME = {
     "itemsets": {},
     "components": {},
-    "dependencies": {"item": "NAME"},
+    "dependencies": {"items": "NAME"},
     "rules": {"left": "NAME"},
-    "surprises": {"include": "NAME"},
+    "surprises": {"items": "NAME"},
     "compare": {},
-    "ask": {"present": "NAME"},
+    "ask": {"items": "NAME"},
+    "whatif": {"items": "NAME"},
 }
 
 
@@ -100,10 +101,10 @@ def test_a_query_gives_the_librarys_number(open_page, address, model, data):
     expect(page.locator(".answer")).to_contain_text(f"between {100 * interval.lower:.3g}%")
     rows = [row for row in data if "tortillas" in row]
     both = sum("salsa" in row for row in rows)
-    expect(page.locator(".answer")).to_contain_text(f"In the data ({both} of {len(rows)})")
+    expect(page.locator(".answer")).to_contain_text(f"In the training data ({both} of {len(rows)})")
     best = model.recommend(["salsa", "tortillas"], 1, complete=False)[0].item
     page.get_by_role("button", name=f"Add {best}").click()
-    expect(page).to_have_url(re.compile("present=salsa&present="))
+    expect(page).to_have_url(re.compile("items=salsa&items="))
     more = model.probability(["salsa", best], given=["tortillas"])
     expect(page.locator(".figure")).to_have_text(f"{100 * more:#.3g}%")
 
@@ -163,13 +164,14 @@ def test_components_are_shown_and_chosen(open_page, address, model):
     """The largest first; a click shows its items and baskets."""
     page = open_page(f"{address}?view=components")
     weights = sorted(model.mixture_.weights, reverse=True)
-    shares = page.locator(".component .share").all_inner_texts()
+    shares = page.locator(".segment-row .share").all_inner_texts()
     assert shares == [f"{100 * weight:.1f}%" for weight in weights]
-    page.get_by_role("button", name=re.compile("Component 3 ")).first.click()
-    expect(page.get_by_role("heading", name="Component 3")).to_be_visible()
+    page.locator(".segment-row").nth(2).click()
+    detail = page.get_by_role("region", name="The chosen component")
+    expect(detail).to_contain_text("Component 3:")
     expect(page.locator(".baskets li")).to_have_count(8)
     page.get_by_role("button", name=re.compile("^Component 2,")).press("Enter")
-    expect(page.get_by_role("heading", name="Component 2")).to_be_visible()
+    expect(detail).to_contain_text("Component 2:")
     expect(page).to_have_url(re.compile("component=2"))
 
 
@@ -202,8 +204,8 @@ def test_rules_are_sorted_by_any_measure(open_page, address, model):
     texts = page.locator("tbody tr td:first-child").all_inner_texts()
     sides = zip(best.antecedents, best.consequents, strict=True)
     assert texts == [f"{', '.join(left)} → {', '.join(right)}" for left, right in sides]
-    assert page.locator(".scatter circle").count() == min(len(rules), 1000)
-    page.get_by_role("button", name="Confidence").click()
+    assert page.locator(".scatter .finds circle").count() == min(len(rules), 1000)
+    page.get_by_role("columnheader", name="Confidence").get_by_role("button").click()
     expect(page.locator("th[aria-sort=descending]")).to_have_text(re.compile("Confidence"))
     assert percentages(page, 3) == pytest.approx(rules.top(50, by="confidence").confidence.tolist(), abs=1e-3)
 
@@ -216,8 +218,8 @@ def test_surprises_are_shown_and_chosen(open_page, address, model, unseen):
     texts = page.locator("tbody tr td:first-child").all_inner_texts()
     assert texts == [", ".join(names) for names in found.sets][:50]
     assert percentages(page, 2) == pytest.approx(found.support[:50].tolist(), abs=1e-3)
-    assert page.locator(".contrast .find[role=button]").count() == len(found)
-    assert page.locator(".contrast circle.other").count() == found.n_tested - len(found)
+    assert page.locator(".contrast .finds [role=button]").count() == len(found)
+    assert page.locator(".contrast .others circle").count() == found.n_tested - len(found)
     page.get_by_text("More often", exact=True).click()
     more = itemix.surprises(model, unseen, min_support=0.05, side="more")
     expect(page.locator(".count")).to_have_text(f"{len(more)} surprises")
@@ -232,13 +234,13 @@ def test_surprises_of_training_data_are_refused(open_page, start_server, files):
         page = open_page(f"{address}?view=surprises", expected_errors=["400"])
         expect(page.locator(".notice")).to_contain_text("got its 1,500 training transactions")
         expect(page.locator(".notice")).to_contain_text("start itemix explore with --test")
-        expect(page.locator(".contrast")).to_be_hidden()
+        expect(page.locator(".contrast").first).to_be_hidden()
 
 
 def test_what_is_refused_is_said(open_page, address):
     """An address with a mistake gives a line that says what it is."""
     page = open_page(f"{address}?view=ask&present=nothing", expected_errors=["400"])
-    expect(page.locator(".notice")).to_contain_text("expected one of 92 known items, got 'nothing'")
+    expect(page.locator(".notice")).to_contain_text("Expected one of 92 known items, got 'nothing'")
 
 
 def test_a_token_is_taken_from_the_address(open_page, start_server, files, tmp_path):
@@ -261,3 +263,35 @@ def test_a_token_is_taken_from_the_address(open_page, start_server, files, tmp_p
     assert shown == f"{written(len(itemix.Itemsets.load(tmp_path / 'found.parquet')))} itemsets"
     page.get_by_role("button", name="Lift").click()
     expect(page.locator(".notice")).to_contain_text("The server does not answer")
+
+
+def test_training_data_is_called_so(open_page, address, data, unseen):
+    """What the model was fitted to is no witness: the page names it, and has the test data beside it."""
+    page = open_page(f"{address}?view=itemsets&min_support=0.1", width=1440)
+    heads = page.locator("thead th").all_inner_texts()
+    for name, held in (("Training data", data), ("Test data", unseen)):
+        first = page.locator("tbody tr").first.locator("td")
+        itemset = first.first.inner_text().split(", ")
+        shown = first.nth(heads.index(name)).inner_text()
+        assert float(shown.removesuffix("%")) / 100 == pytest.approx(held.support(itemset), abs=1e-3)
+    page.get_by_role("link", name="Rules").click()
+    expect(page.locator("thead")).to_contain_text("In test data")
+    page.get_by_role("link", name="Dependencies").click()
+    expect(page.locator("thead").last).to_contain_text("Training data")
+
+
+def test_two_baskets_stand_side_by_side(open_page, address, model):
+    """Each has the posterior of the mixture, says which item moves it, and takes what may come next."""
+    page = open_page(
+        f"{address}?view=whatif&items=charcoal&items=milk&other=beer".replace("milk", "whole+milk")
+    )
+    left, right = (page.get_by_role("region", name=f"Basket {side}") for side in "AB")
+    for place, basket in ((left, ["charcoal", "whole milk"]), (right, ["beer"])):
+        most = model.mixture_.condition(basket).weights.max()
+        expect(place.locator(".segment-list .number").first).to_have_text(f"{100 * most:.1f}%")
+    expect(left.locator(".moves li").first).to_contain_text("charcoal raises")
+    best = model.recommend(["beer"], 1, complete=False)[0].item
+    right.get_by_role("button", name=f"Add {best}", exact=True).click()
+    expect(page).to_have_url(re.compile("other=beer&other="))
+    page.get_by_role("button", name="Copy A to B").click()
+    expect(right.locator(".moves li")).to_have_count(2)

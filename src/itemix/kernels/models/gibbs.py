@@ -352,7 +352,7 @@ def outside_score(prior: PriorTables, tables: ComponentTables, items: np.ndarray
 
 
 @inlined
-def _log_item(prior: PriorTables, i: Slot, n: int, c: int) -> float:
+def _log_item(prior: PriorTables, i: Slot, n: Slot, c: Slot) -> float:
     """Return what item i, held by c of n points, adds to the joint log-probability of a component."""
     b, g = prior.beta[i], prior.gamma[i]
     present = math.lgamma(c + b) - math.lgamma(b)
@@ -370,7 +370,7 @@ def log_component(prior: PriorTables, tables: ComponentTables, k: Slot) -> float
     for j in range(tables.n_listed[k]):
         i = tables.listed[k, j]
         if tables.counts[i, k]:
-            value += _log_item(prior, i, n, tables.counts[i, k])
+            value += _log_item(prior, i, n, np.int64(tables.counts[i, k]))
     return value
 
 
@@ -381,13 +381,13 @@ def log_union(prior: PriorTables, tables: ComponentTables, a: Slot, b: Slot) -> 
     value: float = prior.growth[n]
     for j in range(tables.n_listed[a]):
         i = tables.listed[a, j]
-        c = tables.counts[i, a] + tables.counts[i, b]
+        c = np.int64(tables.counts[i, a] + tables.counts[i, b])
         if c:
             value += _log_item(prior, i, n, c)
     for j in range(tables.n_listed[b]):
         i = tables.listed[b, j]
         if tables.place[i, a] == UNLISTED and tables.counts[i, b]:
-            value += _log_item(prior, i, n, tables.counts[i, b])
+            value += _log_item(prior, i, n, np.int64(tables.counts[i, b]))
     return value
 
 
@@ -691,13 +691,13 @@ def _try_split(
     slot, n_empty = _choose_slot(tables, prior.is_process, rng)
     if n < 2 or n_empty == 0:
         return 0.0
-    members = np.empty(n, dtype=np.int64)
+    found = np.empty(n, dtype=np.int64)
     side = np.empty(n, dtype=np.int64)
-    m = _members(labels, a, a, i, i, members)
-    r = int(rng.random() * m)
-    j = members[r]
-    members[r] = members[m - 1]
-    members = members[: m - 1]
+    last = _members(labels, a, a, i, i, found) - 1
+    r = int(rng.random() * (last + 1))
+    j = found[r]
+    found[r], found[last] = found[last], j
+    members = found[:last]
     _launch(points, prior, sides, members, side, (i, j), rng)
     log_q = 0.0
     for _ in range(n_scans + 1):
@@ -710,7 +710,7 @@ def _try_split(
     if math.log(1.0 - rng.random()) >= gain + log_pairs + log_slots - log_q:
         return 0.0
     _relabel(points, prior, tables, members[side[: len(members)] == 1], slot)
-    _relabel(points, prior, tables, np.array([j]), slot)
+    _relabel(points, prior, tables, found[last : last + 1], slot)
     return gain
 
 
@@ -727,7 +727,7 @@ def _log_retrace(
 ) -> float:
     """Return the log-probability of the scan that would split the union of i's and j's components again."""
     labels = points.labels
-    a, b = labels[i], labels[j]
+    a, b = np.int64(labels[i]), np.int64(labels[j])
     n = tables.sizes[a] + tables.sizes[b]
     members = np.empty(n, dtype=np.int64)
     side = np.empty(n, dtype=np.int64)

@@ -12,7 +12,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+)
 from starlette.exceptions import HTTPException
 from typing_extensions import TypedDict
 
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
     from starlette.requests import Request
 
+    from itemix._typing import Floats
     from itemix.web.served import Served
 
 
@@ -53,10 +62,35 @@ def _listed(value: object, info: ValidationInfo) -> object:
     return tuple(value)
 
 
+def _whole_box(box: tuple[float, ...]) -> tuple[float, ...]:
+    if len(box) not in (0, 4):
+        raise InvalidInputError(
+            f"expected box as four numbers, x from, x to, y from and y to, got {len(box)}; leave it out"
+        )
+    return box
+
+
+def in_box(box: tuple[float, ...], x: Floats, y: Floats) -> npt.NDArray[np.bool_]:
+    """Whether points lie in a box; in none, all do."""
+    if not box:
+        return np.ones(len(x), dtype=bool)
+    x_from, x_to, y_from, y_to = box
+    inside: npt.NDArray[np.bool_] = (x >= x_from) & (x <= x_to) & (y >= y_from) & (y <= y_to)
+    return inside
+
+
 ItemName = Annotated[
     str | int, Field(description="The name of an item: text, or a number where the data has numbers.")
 ]
 ItemNames = Annotated[tuple[ItemName, ...], Field(max_length=MAX_NAMES), BeforeValidator(_listed)]
+Box = Annotated[
+    tuple[float, ...],
+    Field(
+        max_length=4, description="A box in the picture: x from, x to, y from, y to; nothing is all of it."
+    ),
+    BeforeValidator(_listed),
+    AfterValidator(_whole_box),
+]
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Order = Literal["descending", "ascending"]
 
@@ -168,7 +202,8 @@ def _message_of_field(name: str, got: object, schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return _message_of_choice(name, got, schema["enum"])
     if schema["type"] == "array":
-        return f"expected {name} as a list of item names, got {shown(got)} in it; try {name}=[]"
+        members = "numbers" if schema["items"].get("type") == "number" else "item names"
+        return f"expected {name} as a list of {members}, got {shown(got)} in it; try {name}=[]"
     if schema["type"] == "string":
         return f"expected {name} as a text of at most {MAX_TEXT} characters, got {shown(got)}; shorten it"
     if schema["type"] == "boolean":

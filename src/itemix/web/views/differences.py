@@ -17,12 +17,14 @@ from itemix.web.views import (
     MAX_POINTS,
     MAX_ROWS,
     Answer,
+    Box,
     ItemName,
     ItemNames,
     Order,
     Probability,
     Question,
     as_list,
+    in_box,
     rows_of,
 )
 
@@ -53,6 +55,7 @@ class SurprisesChosen(Question):
     )
     max_len: int | None = Field(default=None, ge=2, le=MAX_LENGTH, description="The most items of a set.")
     include: ItemNames = Field(default=(), description="Items that every set holds.")
+    box: Box = ()
     sort: SurpriseSort = Field(default="q_value", description="What to sort by.")
     order: Order | None = Field(
         default=None, description="The direction; by default, q values rise and all others fall."
@@ -146,7 +149,7 @@ def choose_surprises(served: Served, asked: SurprisesChosen) -> tuple[Surprises,
         )
     key = "surprises", asked.min_support, asked.side, asked.adjust, asked.max_len
     tested = served.remember(key, lambda: _all_tested(served, data, asked))
-    kept = tested.q_value <= asked.level
+    kept = (tested.q_value <= asked.level) & in_box(asked.box, tested.expected, tested.support)
     if asked.include:
         kept &= tested.sets.count_members(asked.include) == len(tested.sets.items.codes(asked.include))
     return tested, np.flatnonzero(kept)
@@ -201,6 +204,7 @@ class CompareChosen(Question):
         default=False, description="Whether to have sets, too, whose difference a part of them explains."
     )
     max_len: int | None = Field(default=None, ge=1, le=MAX_LENGTH, description="The most items of a set.")
+    box: Box = ()
     sort: Literal["q_value", "ratio", "support_a", "support_b"] = Field(
         default="q_value", description="What to sort by."
     )
@@ -361,6 +365,7 @@ def choose_differences(
         kept = found.ratio > 1 if asked.side == "more" else found.ratio < 1
     if not asked.explained:
         kept &= found.explained_by.lengths == 0
+    kept &= in_box(asked.box, found.support_a, found.support_b)
     return found, np.flatnonzero(kept)
 
 

@@ -1,34 +1,29 @@
-"""Views of a model: what it is, its items, its components, and one component in detail."""
+"""Views of a model: what it is, what stands out, its items, and which of them depend on each other."""
 
 from __future__ import annotations
 
-from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
-from itemix.errors import InvalidInputError
+from itemix._runtime import deadline, still_wanted
+from itemix.core.sets import Sets
+from itemix.errors import ItemixError
 from itemix.mining import query
-from itemix.mining.characteristics import characteristic_items, in_general
-from itemix.models.causes import Causes
-from itemix.models.mixture import Mixture
-from itemix.models.trees import TreeMixture
+from itemix.web.served import Deadline, TooSlowError
 from itemix.web.views import Answer, ItemName, ItemNames, Probability, Question, Text
-from itemix.web.views.patterns import matching_items
+from itemix.web.views.differences import SurprisesQuestion, choose_surprises
+from itemix.web.views.patterns import RulesQuestion, choose_rules, matching_items, ranked
+from itemix.web.views.segments import largest_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from itemix.core.items import Label
-    from itemix.models.base import Model
-    from itemix.models.causes import AnyComponents
     from itemix.web.served import Served
 
 _LOWEST_THRESHOLD = 1e-4
-_ITEMS_RANKED = 40
-_TINY = 1e-3
 
 
 class AboutQuestion(Question):
@@ -42,6 +37,15 @@ class ItemsQuestion(Question):
     limit: int = Field(default=20, ge=1, le=10_000, description="The most rows to return.")
 
 
+class CheckAnswer(Answer):
+    """One thing that can be wrong with a fitted model, and whether it is."""
+
+    name: Literal["converged", "mixed", "calibrated"]
+    verdict: Literal["good", "poor", "unknown"]
+    sentence: str
+    figure: float | None
+
+
 class ModelFacts(Answer):
     """What a model is."""
 
@@ -53,8 +57,11 @@ class ModelFacts(Answer):
     called: Annotated[str, Field(description="What one of them is called: component, or cause.")]
     n_samples: Annotated[int, Field(description="How many samples of a sampler the model is the average of.")]
     has_intervals: bool
+    can_name: Annotated[bool, Field(description="Whether components can be given names here.")]
     n_transactions: Annotated[int | None, Field(description="The size of the data to compare with.")]
+    is_training: Annotated[bool, Field(description="Whether the model was fitted to that data.")]
     n_test: Annotated[int | None, Field(description="The size of the data that was not fitted to.")]
+    checks: list[CheckAnswer]
     lowest_min_support: Annotated[
         Probability,
         Field(
@@ -66,6 +73,13 @@ class ModelFacts(Answer):
         Probability, Field(description="A threshold that a few hundred itemsets reach.")
     ]
     max_itemsets: int
+
+
+class ProbableItem(Answer):
+    """An item, and how probable it is."""
+
+    item: ItemName
+    probability: Probability
 
 
 class FoundItems(Answer):
@@ -87,7 +101,10 @@ def about(served: Served, asked: AboutQuestion) -> dict[str, Any]:
         "called": served.fitted.called,
         "n_samples": max(served.fitted.n_posteriors, 1),
         "has_intervals": served.has_intervals,
+        "can_name": served.for_owner,
         "n_transactions": None if data is None else data.n_transactions,
+        "is_training": served.is_training,
+        "checks": [check._asdict() for check in served.checks],
         "n_test": None if served.test is None else served.test.n_transactions,
         "lowest_min_support": max(lowest_threshold(served), served.searches.lowest_possible),
         "first_min_support": served.first_threshold,
@@ -116,161 +133,6 @@ def lowest_threshold(served: Served) -> float:
     return _LOWEST_THRESHOLD if served.data is None else 1 / max(served.data.n_transactions, 1)
 
 
-class ComponentsQuestion(Question):
-    """The components of a mixture: how many, how many items of each, and how large the heat map is."""
-
-    limit: int = Field(default=100, ge=1, le=1_000, description="The most rows to return.")
-    items: int = Field(default=6, ge=0, le=100, description="How many items to name.")
-    heat_items: int = Field(default=30, ge=0, le=200, description="How many items the heat map has.")
-
-
-class ComponentQuestion(Question):
-    """One component by its number, the largest is 1."""
-
-    number: int = Field(default=1, ge=1, le=10**9, description="The component, the largest is 1.")
-    items: int = Field(default=20, ge=1, le=1_000, description="How many items to name.")
-    baskets: int = Field(default=8, ge=0, le=100, description="How many baskets to draw.")
-
-
-class CharacteristicAnswer(Answer):
-    """An item that sets a component apart from others."""
-
-    item: ItemName
-    probability: Probability
-    lift: Annotated[float, Field(description="The probability in the component over the overall one.")]
-    overall: NotRequired[Probability]
-
-
-class ComponentRow(Answer):
-    """One component in a list."""
-
-    number: int
-    weight: Probability
-    mean_length: float
-    in_general: str
-    items: list[CharacteristicAnswer]
-
-
-class HeatMap(Answer):
-    """The probabilities of the items that tell components apart."""
-
-    items: list[ItemName]
-    overall: list[Probability]
-    probabilities: Annotated[
-        list[list[Probability]], Field(description="A row for each component, a column for each item.")
-    ]
-
-
-class Components(Answer):
-    """The components of a mixture."""
-
-    n_components: int
-    components: list[ComponentRow]
-    heat: HeatMap
-
-
-class Component(Answer):
-    """One component in detail."""
-
-    number: int
-    weight: Probability
-    mean_length: float
-    in_general: str
-    items: list[CharacteristicAnswer]
-    baskets: Annotated[
-        list[list[ItemName]],
-        Field(description="Baskets drawn from this component alone; the same each time."),
-    ]
-
-
-def components(served: Served, asked: ComponentsQuestion) -> dict[str, Any]:
-    """Return the components, largest first, and the probabilities of their most telling items."""
-    mixture = _components_of(served)
-    order = _largest_first(mixture)[: asked.limit]
-    heat = _telling_items(mixture, order, asked.heat_items)
-    return {
-        "n_components": mixture.n_components,
-        "components": [
-            {
-                "number": number,
-                "weight": float(mixture.weights[k]),
-                "mean_length": float(mixture.probs[k].sum()),
-                "items": [entry._asdict() for entry in characteristic_items(mixture, k, asked.items)],
-                "in_general": in_general(mixture, k),
-            }
-            for number, k in enumerate(order.tolist(), start=1)
-        ],
-        "heat": {
-            "items": mixture.items.names(heat),
-            "overall": mixture.item_probabilities[heat].tolist(),
-            "probabilities": mixture.probs[np.ix_(order, heat)].tolist(),
-        },
-    }
-
-
-def component(served: Served, asked: ComponentQuestion) -> dict[str, Any]:
-    """Return one component: its items, and baskets drawn from it."""
-    mixture = _components_of(served)
-    if asked.number > mixture.n_components:
-        raise InvalidInputError(
-            f"expected a component from 1 to {mixture.n_components}, got {asked.number}; try 1"
-        )
-    k = int(_largest_first(mixture)[asked.number - 1])
-    baskets = _alone(served, mixture, k).sample(asked.baskets, random_state=asked.number)
-    overall = mixture.item_probabilities
-    return {
-        "number": asked.number,
-        "weight": float(mixture.weights[k]),
-        "mean_length": float(mixture.probs[k].sum()),
-        "items": [
-            {**entry._asdict(), "overall": float(overall[mixture.items.code(entry.item)])}
-            for entry in characteristic_items(mixture, k, asked.items)
-        ],
-        "in_general": in_general(mixture, k),
-        "baskets": [sorted(basket, key=_most_telling(mixture, k)) for basket in baskets.to_lists()],
-    }
-
-
-def _components_of(served: Served) -> AnyComponents:
-    if served.components is None:
-        raise InvalidInputError(
-            f"expected a mixture, got {served.name!r}, which has no components; try /dependencies"
-        )
-    return served.components
-
-
-def _alone(served: Served, mixture: AnyComponents, k: int) -> Model:
-    """Return one component as a model of its own."""
-    own = slice(k, k + 1)
-    if isinstance(mixture, Causes):
-        return mixture.alone(k)
-    if isinstance(served.model, TreeMixture):
-        return TreeMixture([1.0], served.model.parents[own], served.model.probs[own], mixture.items)
-    return Mixture([1.0], mixture.probs[own], mixture.items)
-
-
-def _largest_first(mixture: AnyComponents) -> npt.NDArray[np.int64]:
-    return np.argsort(-mixture.weights, kind="stable")
-
-
-def _telling_items(mixture: AnyComponents, order: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
-    """Return the most characteristic items; every component that is not tiny names one in turn."""
-    telling = order[mixture.weights[order] >= min(_TINY, float(mixture.weights.max()))]
-    by_component = [
-        [mixture.items.code(entry.item) for entry in characteristic_items(mixture, int(k), _ITEMS_RANKED)]
-        for k in telling
-    ]
-    in_turn = dict.fromkeys(chain.from_iterable(zip_longest(*by_component)))
-    in_turn.pop(None, None)  # where a component has no more items to name
-    return np.array([*in_turn][:n], dtype=np.int64)
-
-
-def _most_telling(mixture: AnyComponents, k: int) -> Callable[[Label], float]:
-    """Return the key that sorts the items of a component by their lift, the highest first."""
-    lift = mixture.probs[k] / np.maximum(mixture.item_probabilities, np.finfo(float).tiny)
-    return lambda name: -float(lift[mixture.items.code(name)])
-
-
 _MAX_PAIRS = 2_000
 _USUAL_PAIRS = 300
 _NOISE = 1e-9
@@ -289,13 +151,6 @@ class DependenciesQuestion(Question):
     limit: int = Field(default=200, ge=1, le=_MAX_PAIRS, description="The most rows to return.")
 
 
-class ProbableItem(Answer):
-    """An item, and how probable it is."""
-
-    item: ItemName
-    probability: Probability
-
-
 class PairRow(Answer):
     """One pair of items."""
 
@@ -306,6 +161,8 @@ class PairRow(Answer):
     lift: float
     leverage: float
     information: Annotated[float, Field(description="Mutual information in bits.")]
+    exact: NotRequired[Annotated[Probability, Field(description="How much of the data holds both.")]]
+    tested: NotRequired[Annotated[Probability, Field(description="How much of the test data holds both.")]]
 
 
 class Dependencies(Answer):
@@ -343,5 +200,158 @@ def dependencies(served: Served, asked: DependenciesQuestion) -> dict[str, Any]:
             {"item": name, "probability": float(probability[served.model.items.code(name)])}
             for name in linked
         ],
-        "pairs": [pair._asdict() for pair in chosen],
+        "pairs": _pair_rows(served, chosen),
+    }
+
+
+def _pair_rows(served: Served, pairs: list[query.Dependency]) -> list[dict[str, Any]]:
+    sets = Sets.from_names([(pair.item, pair.other) for pair in pairs], served.model.items)
+    counted = served.supports(sets)
+    return [
+        pair._asdict() | {name: support[at] for name, support in counted.items()}
+        for at, pair in enumerate(pairs)
+    ]
+
+
+_LEVEL = 0.9
+_LEAST_CONFIDENCE = 0.2
+_SECONDS = 1.6
+
+
+class OverviewQuestion(Question):
+    """What is in the data, at a glance."""
+
+
+class Finding(Answer):
+    """One thing that stands out."""
+
+    kind: Literal["segment", "pair", "rule", "surprise", "unsure"]
+    items: list[ItemName]
+    then: NotRequired[Annotated[list[ItemName], Field(description="The right side of a rule.")]]
+    name: NotRequired[Annotated[str, Field(description="Of a segment.")]]
+    number: NotRequired[Annotated[int, Field(description="Of a segment.")]]
+    probability: Annotated[
+        Probability,
+        Field(description="The share of a segment, the confidence of a rule, the support of a set."),
+    ]
+    ratio: NotRequired[
+        Annotated[float | None, Field(description="The lift; of a surprise, what is seen over the expected.")]
+    ]
+    lower: NotRequired[Probability]
+    upper: NotRequired[Probability]
+
+
+class Overview(Answer):
+    """What is in the data, at a glance."""
+
+    n_transactions: Annotated[int | None, Field(description="Of the data, or that the model was fitted to.")]
+    mean_length: Annotated[float, Field(description="Items in a transaction, on average.")]
+    findings: list[Finding]
+
+
+def overview(served: Served, asked: OverviewQuestion) -> dict[str, Any]:
+    """Return how much data there is, and what stands out: a segment, a pair, a rule, a surprise, a doubt."""
+    data = served.data
+    n = served.fitted.n_transactions if data is None else data.n_transactions
+    makers = (_largest_segment, _strongest_pair, _best_rule, _first_surprise, _least_sure)
+    found = [_in_time(served, make) for make in makers]
+    return {
+        "n_transactions": n,
+        "mean_length": float(served.model.item_probabilities.sum()),
+        "findings": [finding for finding in found if finding is not None],
+    }
+
+
+def _in_time(served: Served, make: Callable[[Served], dict[str, Any] | None]) -> dict[str, Any] | None:
+    """Return a finding; one that takes long is left out, so that the page has the others, and tried again."""
+    try:
+        with deadline(Deadline(min(_SECONDS, served.limits.seconds / 6))):
+            return served.once(make, partial(make, served))
+    except TooSlowError:
+        still_wanted()
+        return None
+
+
+def _largest_segment(served: Served) -> dict[str, Any] | None:
+    mixture = served.components
+    if mixture is None or mixture.n_components < 2:
+        return None
+    k = int(largest_first(mixture)[0])
+    return {
+        "kind": "segment",
+        "items": [],
+        "name": served.fitted.name_of(k),
+        "number": 1,
+        "probability": float(mixture.weights[k]),
+    }
+
+
+def _strongest_pair(served: Served) -> dict[str, Any] | None:
+    compared = query.comparable_items(served.model)
+    among = None if compared is None else served.model.items.names(compared)
+    found = query.dependencies(served.model, 1, sign="positive", among=among)
+    if not found:
+        return None
+    pair = found[0]
+    items = [pair.item, pair.other]
+    return {"kind": "pair", "items": items, "probability": pair.probability, "ratio": pair.lift}
+
+
+def _best_rule(served: Served) -> dict[str, Any] | None:
+    """Return the rule of the highest lift among those that are not rare."""
+    threshold = served.first_threshold
+    asked = RulesQuestion(min_support=threshold, min_threshold=_LEAST_CONFIDENCE, limit=1)
+    found, positions = choose_rules(served, asked)
+    if not len(positions):
+        return None
+    rule = found[int(ranked(found, positions, asked, 0, 1)[0])]
+    return {
+        "kind": "rule",
+        "items": list(rule.antecedents),
+        "then": list(rule.consequents),
+        "probability": rule.confidence,
+        "ratio": rule.lift,
+    }
+
+
+def _first_surprise(served: Served) -> dict[str, Any] | None:
+    if served.test is None:
+        return None
+    try:
+        asked = SurprisesQuestion(min_support=served.first_threshold)
+        tested, positions = choose_surprises(served, asked)
+    except TooSlowError:
+        raise
+    except ItemixError:  # a model without a posterior, or data that it was fitted to
+        return None
+    if not len(positions):
+        return None
+    first = int(positions[np.argmin(tested.q_value[positions])])
+    ratio = float(tested.ratio[first])
+    return {
+        "kind": "surprise",
+        "items": list(tested.sets[first]),
+        "probability": float(tested.support[first]),
+        "ratio": ratio if np.isfinite(ratio) else None,
+    }
+
+
+def _least_sure(served: Served) -> dict[str, Any] | None:
+    """Return the frequent set whose interval is widest for its support."""
+    if not served.has_intervals:
+        return None
+    family, positions = served.searches.at(served.first_threshold)
+    positions = positions[family.lengths[positions] > 1]
+    if not len(positions):
+        return None
+    chosen = family.itemsets.take(positions)
+    ends = served.intervals(chosen, _LEVEL)
+    assert ends is not None  # noqa: S101 - the model has intervals
+    at = int(np.argmax((ends[1] - ends[0]) / chosen.support))
+    return {
+        "kind": "unsure",
+        "items": list(chosen.sets[at]),
+        "probability": float(chosen.support[at]),
+        "lower": float(ends[0][at]),
+        "upper": float(ends[1][at]),
     }

@@ -10,9 +10,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from itemix._arrays import ranked_part
+from itemix.core.sets import Sets
 from itemix.core.table_files import write
 from itemix.core.tables import TableColumns
-from itemix.errors import TooManyItemsetsError
+from itemix.errors import InvalidInputError, TooManyItemsetsError
+from itemix.mining import counts as counting
 from itemix.mining.rules import rules as make_rules
 from itemix.web.served import Found, lifts
 from itemix.web.views import (
@@ -20,6 +22,7 @@ from itemix.web.views import (
     MAX_POINTS,
     MAX_ROWS,
     Answer,
+    Box,
     ItemName,
     ItemNames,
     Order,
@@ -27,6 +30,7 @@ from itemix.web.views import (
     Question,
     Text,
     as_list,
+    in_box,
     rows_of,
 )
 
@@ -35,7 +39,6 @@ if TYPE_CHECKING:
 
     from itemix.core.items import Items, Label
     from itemix.core.itemsets import Itemsets
-    from itemix.core.sets import Sets
     from itemix.mining.ruleset import Rules
     from itemix.web.served import Family, Served
 
@@ -87,6 +90,7 @@ class ItemsetRow(Answer):
     exact: NotRequired[
         Annotated[Probability, Field(description="The support in the data, if there is data.")]
     ]
+    tested: NotRequired[Annotated[Probability, Field(description="The support in the test data.")]]
 
 
 class LengthCount(Answer):
@@ -172,10 +176,7 @@ def _itemset_rows(served: Served, chosen: Itemsets, level: float) -> list[dict[s
     ends = served.intervals(chosen, level) if len(chosen) else None
     if ends is not None:
         columns |= {"lower": ends[0].tolist(), "upper": ends[1].tolist()}
-    exact = served.exact_support(chosen.sets)
-    if exact is not None:
-        columns["exact"] = exact.tolist()
-    return rows_of(columns)
+    return rows_of(columns | served.supports(chosen.sets))
 
 
 def _by_length(lengths: npt.NDArray[np.int64]) -> list[dict[str, int]]:
@@ -194,6 +195,81 @@ def _by_support(support: npt.NDArray[np.float64], lowest: float) -> list[dict[st
     edges[-1] = 1.0
     columns = edges[:-1].tolist(), edges[1:].tolist(), counts.tolist()
     return [{"from": low, "to": high, "count": n} for low, high, n in zip(*columns, strict=True)]
+
+
+class AgreementQuestion(ItemsetsChosen):
+    """Itemsets as points: what the model says against what is counted."""
+
+    most: int = Field(default=1_000, ge=1, le=MAX_POINTS, description="The most itemsets to count.")
+    worst: int = Field(default=8, ge=0, le=100, description="How many of the worst misses to name.")
+
+
+class AgreementPoints(Answer):
+    """Itemsets as points to draw."""
+
+    itemsets: list[list[ItemName]]
+    support: list[float]
+    counted: list[float]
+
+
+class Miss(Answer):
+    """An itemset that the model misses."""
+
+    items: list[ItemName]
+    support: Probability
+    counted: Probability
+    errors: Annotated[float, Field(description="How many standard errors of the count lie between the two.")]
+
+
+class AgreementAnswer(Answer):
+    """The agreement of a model with data."""
+
+    min_support: Probability
+    n_itemsets: int
+    n_counted: Annotated[int, Field(description="How many of them were counted, evenly over all supports.")]
+    in_test: Annotated[bool, Field(description="Whether they were counted in the test data.")]
+    mean_relative_error: float | None
+    points: AgreementPoints
+    worst: list[Miss]
+
+
+def agreement(served: Served, asked: AgreementQuestion) -> dict[str, Any]:
+    """Return supports of the model beside those in the test data, or in the data, and the worst misses."""
+    data = served.data if served.test is None else served.test
+    if data is None:
+        raise InvalidInputError(
+            "expected data to compare the model with, got none; start itemix explore with --data or --test"
+        )
+    found = choose_itemsets(served, asked)
+    order = page_of(found, asked, 0, len(found.positions))
+    taken = order[np.unique(np.linspace(0, len(order) - 1, min(asked.most, len(order))).astype(np.int64))]
+    chosen = found.family.itemsets.take(taken)
+    counted = counting.count(chosen.sets, data) / max(data.n_transactions, 1)
+    support = chosen.support
+    error = np.sqrt(np.maximum(support * (1 - support), np.finfo(float).tiny) / max(data.n_transactions, 1))
+    distance = (counted - support) / error
+    worst = np.argsort(-np.abs(distance), kind="stable")[: asked.worst]
+    there = counted > 0
+    relative = np.abs(support[there] / counted[there] - 1)
+    columns = {
+        "items": [list(names) for names in chosen.sets.take(worst)],
+        "support": support[worst].tolist(),
+        "counted": counted[worst].tolist(),
+        "errors": distance[worst].tolist(),
+    }
+    return {
+        "min_support": asked.min_support,
+        "n_itemsets": len(order),
+        "n_counted": len(taken),
+        "in_test": served.test is not None,
+        "mean_relative_error": float(relative.mean()) if len(relative) else None,
+        "points": {
+            "itemsets": [list(names) for names in chosen.sets],
+            "support": support.tolist(),
+            "counted": counted.tolist(),
+        },
+        "worst": rows_of(columns),
+    }
 
 
 Metric = Literal[
@@ -227,6 +303,9 @@ class RulesChosen(Question):
     min_support: float = Field(gt=0, le=1, description="The least probability of an itemset, as a fraction.")
     metric: Metric = Field(default="confidence", description="The measure that selects rules.")
     min_threshold: float = Field(default=0.2, ge=-1e9, le=1e9, description="The least value of it.")
+    items: ItemNames = Field(default=(), description="Items that every rule holds, on either side.")
+    without: ItemNames = Field(default=(), description="Items that no rule holds.")
+    box: Box = ()
     left: ItemNames = Field(default=(), description="Items that the antecedents hold.")
     right: ItemNames = Field(default=(), description="Items that the consequents hold.")
     max_left: int | None = Field(default=None, ge=1, le=100, description="The most items of the antecedents.")
@@ -268,6 +347,18 @@ class RuleRow(Answer):
     phi: float | None
     mutual_information: Annotated[float | None, Field(description="In bits.")]
     difference_of_confidence: float | None
+    exact: NotRequired[
+        Annotated[Probability, Field(description="The support in the data, if there is data.")]
+    ]
+    exact_confidence: NotRequired[
+        Annotated[
+            float | None, Field(description="The confidence there; None where nothing holds the left side.")
+        ]
+    ]
+    tested: NotRequired[Annotated[Probability, Field(description="The support in the test data.")]]
+    tested_confidence: NotRequired[
+        Annotated[float | None, Field(description="The confidence in the test data.")]
+    ]
 
 
 class RulePoints(Answer):
@@ -293,14 +384,15 @@ class RulesAnswer(Answer):
 def rules(served: Served, asked: RulesQuestion) -> dict[str, Any]:
     """Return the number of rules, some of them with all measures, and the first ones as named points."""
     found, positions = choose_rules(served, asked)
-    stop = asked.offset + asked.limit
-    page = ranked(found, positions, asked, asked.offset, stop)
-    points = ranked(found, positions, asked, 0, asked.points)
+    page = ranked(found, positions, asked, asked.offset, asked.offset + asked.limit)
+    # The picture shows what lies around the box, too.
+    around = positions if not asked.box else choose_rules(served, asked.model_copy(update={"box": ()}))[1]
+    points = ranked(found, around, asked, 0, asked.points)
     return {
         "min_support": asked.min_support,
         "n_rules": len(positions),
         "offset": asked.offset,
-        "rules": _rule_rows(found.take(page)),
+        "rules": _rule_rows(served, found.take(page)),
         "points": _points(found.take(points)),
     }
 
@@ -313,6 +405,13 @@ def choose_rules(served: Served, asked: RulesChosen) -> tuple[Rules, npt.NDArray
     for sets, wanted in ((found.antecedents, asked.left), (found.consequents, asked.right)):
         if wanted:
             kept &= sets.count_members(wanted) == len(sets.items.codes(wanted))
+    sides = found.antecedents, found.consequents
+    if asked.items:
+        n_held = sum(side.count_members(asked.items) for side in sides)
+        kept &= n_held == len(found.antecedents.items.codes(asked.items))
+    if asked.without:
+        kept &= sum(side.count_members(asked.without) for side in sides) == 0
+    kept &= in_box(asked.box, found.support, found.confidence)
     return found, np.flatnonzero(kept)
 
 
@@ -355,9 +454,18 @@ def _points(chosen: Rules) -> dict[str, list[Any]]:
     return _sides(chosen) | places
 
 
-def _rule_rows(chosen: Rules) -> list[dict[str, Any]]:
+def _rule_rows(served: Served, chosen: Rules) -> list[dict[str, Any]]:
     columns = _sides(chosen)
     columns |= {name.replace(" ", "_"): as_list(chosen.measure(name)) for name in get_args(Measure)}
+    whole = [[*left, *right] for left, right in zip(chosen.antecedents, chosen.consequents, strict=True)]
+    both = served.supports(Sets.from_names(whole, chosen.antecedents.items))
+    left = served.supports(chosen.antecedents)
+    for name, supports in both.items():
+        pairs = zip(supports, left[name], strict=True)
+        columns |= {
+            name: supports,
+            f"{name}_confidence": [part / all_ if all_ else None for part, all_ in pairs],
+        }
     return rows_of(columns)
 
 
@@ -378,9 +486,7 @@ def write_itemsets(served: Served, asked: ItemsetsChosen, path: Path) -> None:
     ends = served.intervals(chosen, asked.level) if len(chosen) else None
     if ends is not None:
         values |= {"lower": ends[0], "upper": ends[1]}
-    exact = served.exact_support(chosen.sets)
-    if exact is not None:
-        values["exact"] = exact
+    values |= {name: np.array(supports) for name, supports in served.supports(chosen.sets).items()}
     facts = {"n_transactions": None, "min_support": asked.min_support, "target": None}
     write(TableColumns("itemsets", chosen.items, values, facts), path)
 

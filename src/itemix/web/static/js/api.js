@@ -37,26 +37,50 @@ export function questionUrl(path, values) {
   return `${path}?${query}`;
 }
 
-/** Send a request; a server that has ended is told apart from one that refuses. */
-async function send(url) {
+/** Fetch an answer; a server that has ended is told apart from one that refuses. */
+async function fetched(url, options = {}) {
   try {
-    return await fetch(url, { headers: headers() });
+    return await fetch(url, { ...options, headers: { ...headers(), ...options.headers } });
   } catch {
     throw new Refused({ code: "no_server", message: "The server does not answer. Is itemix still running?" });
   }
 }
 
+// The last answers: whoever goes back sees at once what was there. A model answers the same each time.
+const REMEMBERED = 24;
+const answers = new Map();
+
 /** Ask, and return the answer; what is refused is thrown. */
 export async function ask(path, values = {}) {
-  const response = await send(questionUrl(path, values));
+  const url = questionUrl(path, values);
+  let answer = answers.get(url);
+  if (answer === undefined) {
+    const response = await fetched(url);
+    answer = await response.json();
+    if (!response.ok) throw new Refused(answer.error);
+  }
+  answers.delete(url);
+  answers.set(url, answer);
+  if (answers.size > REMEMBERED) answers.delete(answers.keys().next().value);
+  return answer;
+}
+
+/** Tell the server something, and return what it answers. */
+export async function send(path, values) {
+  const response = await fetched(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(values) });
   const answer = await response.json();
   if (!response.ok) throw new Refused(answer.error);
   return answer;
 }
 
+/** Forget all answers: something was told to the server that changes them. */
+export function forgetAnswers() {
+  answers.clear();
+}
+
 /** Save a file for which a token is needed: a plain link could not send it. */
 export async function download(url, name) {
-  const response = await send(url);
+  const response = await fetched(url);
   if (!response.ok) throw new Refused((await response.json()).error);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await response.blob());

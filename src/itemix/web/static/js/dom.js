@@ -87,5 +87,5 @@ export function redraw(place, picture) {
   const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
   refill(place, picture);
   if (focused === null) return;
-  [...place.querySelectorAll("[role=button]")].find((one) => one.getAttribute("aria-label") === focused)?.focus();
+  [...place.querySelectorAll("[role=button]")].find((one) => one.getAttribute("aria-label") === focused)?.focus({ preventScroll: true });
 }

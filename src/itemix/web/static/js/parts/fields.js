@@ -1,9 +1,16 @@
 // Fields with labels: text, numbers, choices from a list and choices in a row.
-import { freshId, h } from "../dom.js";
+import { freshId, h, refill } from "../dom.js";
 
-function labelled(label, control) {
+function labelled(label, control, hint = null) {
   control.id = freshId("field");
-  return h("div", { class: "field" }, h("label", { class: "label", for: control.id }, label), control);
+  return h("div", { class: "field" }, h("label", { class: "label", for: control.id }, label), control, hint);
+}
+
+/** Say under a field what it takes, where what was typed is not that; return whether it can be used. */
+function checked(input, hint) {
+  refill(hint, input.validity.valid ? "" : input.validationMessage);
+  input.setAttribute("aria-invalid", String(!input.validity.valid));
+  return input.validity.valid;
 }
 
 /** A field for text; `onChange` is told while one types. */
@@ -19,10 +26,11 @@ export function textField({ label, placeholder = "", onChange }) {
 
 /** A field for a number; an empty field is null. */
 export function numberField({ label, min = null, step = "any", placeholder = "", onChange }) {
-  const change = () => input.validity.valid && onChange(input.value === "" ? null : Number(input.value));
+  const hint = h("p", { class: "hint", role: "status" });
+  const change = () => checked(input, hint) && onChange(input.value === "" ? null : Number(input.value));
   const input = h("input", { type: "number", min, step, placeholder, input: change });
   return {
-    element: labelled(label, input),
+    element: labelled(label, input, hint),
     set: (value) => {
       const text = value === null ? "" : String(value);
       if (document.activeElement !== input) input.value = text;
@@ -32,8 +40,9 @@ export function numberField({ label, min = null, step = "any", placeholder = "",
 
 /** Two numbers with one label, the ends of a range. */
 export function rangeFields({ label, onChange }) {
+  const hint = h("p", { class: "hint", role: "status" });
   const make = (side) => {
-    const change = () => input.validity.valid && onChange(side, input.value === "" ? null : Number(input.value));
+    const change = () => checked(input, hint) && onChange(side, input.value === "" ? null : Number(input.value));
     const input = h("input", { type: "number", min: 1, step: 1, "aria-label": `${label}, ${side}`, input: change });
     input.placeholder = side === "least" ? "1" : "any";
     return input;
@@ -45,6 +54,7 @@ export function rangeFields({ label, onChange }) {
     { class: "field" },
     h("span", { class: "label", "aria-hidden": "true" }, label),
     h("div", { class: "pair" }, inputs.least, to, inputs.most),
+    hint,
   );
   return {
     element,

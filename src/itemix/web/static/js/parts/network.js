@@ -8,7 +8,7 @@ const LABEL = { x: 92, y: 30 };
 const ROUNDS = 80;
 
 /** Draw the network of some pairs; `chosen` is an item or null. */
-export function network({ items, pairs, chosen, width, onChoose }) {
+export function network({ items, pairs, chosen, width, onChoose, isDirected = false }) {
   const height = Math.round(Math.min(Math.max(width * 0.68, 24 * items.length, 340), 640));
   const at = new Map(items.map(({ item }, index) => [item, index]));
   const links = pairs.map((pair) => [at.get(pair.item), at.get(pair.other)]);
@@ -25,7 +25,11 @@ export function network({ items, pairs, chosen, width, onChoose }) {
     if (pair.item === chosen) near.add(pair.other);
     if (pair.other === chosen) near.add(pair.item);
   }
-  const edges = pairs.map((pair, index) => edge(pair, links[index].map((end) => places[end]), strongest, chosen));
+  const edges = pairs.map((pair, index) => {
+    const [from, to] = links[index].map((end) => places[end]);
+    const end = isDirected ? beside(from, to, items[links[index][1]].probability) : to;
+    return edge(pair, [from, end], strongest, chosen, isDirected);
+  });
   const nodes = items.map((entry, index) => {
     const degree = links.filter((link) => link.includes(index)).length;
     return node(entry, places[index], degree, { chosen, isFar: !near.has(entry.item), onChoose });
@@ -38,13 +42,30 @@ export function network({ items, pairs, chosen, width, onChoose }) {
       role: "group",
       "aria-label": `Network of ${plural(items.length, "item")} and ${plural(pairs.length, "pair")}; arrow keys move among the items`,
     },
+    isDirected ? arrowHead() : null,
     edges,
     nodes,
   );
   return oneStop(picture);
 }
 
-function edge(pair, [from, to], strongest, chosen) {
+function arrowHead() {
+  const shape = svg("path", { d: "M0 0L8 4L0 8Z", class: "arrow-head" });
+  return svg("defs", {}, svg("marker", { id: "arrow-head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto" }, shape));
+}
+
+/** Where an arrow to a node ends: at its rim. */
+function beside(from, to, probability) {
+  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+  const part = Math.max(length - radiusOf(probability) - 3, 0) / length;
+  return { x: from.x + part * (to.x - from.x), y: from.y + part * (to.y - from.y) };
+}
+
+function radiusOf(probability) {
+  return 4 + 12 * Math.sqrt(probability);
+}
+
+function edge(pair, [from, to], strongest, chosen, isDirected) {
   const isFar = pair.item !== chosen && pair.other !== chosen;
   return svg(
     "line",
@@ -54,7 +75,8 @@ function edge(pair, [from, to], strongest, chosen) {
       y1: from.y,
       x2: to.x,
       y2: to.y,
-      "stroke-width": 1 + 5 * Math.sqrt(pair.information / strongest),
+      "marker-end": isDirected ? "url(#arrow-head)" : null,
+      "stroke-width": 1 + (isDirected ? 2.5 : 5) * Math.sqrt(pair.information / strongest),
       "stroke-opacity": 0.35 + 0.5 * Math.sqrt(pair.information / strongest),
     },
     svg("title", {}, `${textOf(pair.item)} and ${textOf(pair.other)}: lift ${pair.lift.toFixed(2)}`),
@@ -66,7 +88,7 @@ function node({ item, probability }, place, degree, { chosen, isFar, onChoose })
   return svg(
     "g",
     { class: `node${isFar ? " far" : ""}`, ...asButton(label, item === chosen, () => onChoose(item)) },
-    svg("circle", { cx: place.x, cy: place.y, r: 4 + 12 * Math.sqrt(probability) }),
+    svg("circle", { cx: place.x, cy: place.y, r: radiusOf(probability) }),
     svg("text", { x: place.x, y: place.y - 8 - 12 * Math.sqrt(probability), "text-anchor": "middle" }, cropped(item, 22)),
     svg("title", {}, label),
   );

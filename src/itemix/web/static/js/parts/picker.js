@@ -6,8 +6,11 @@ import { itemName } from "./sets.js";
 
 const OFFERED = 12;
 
-/** Make a picker; `find` returns items for a text, `onChange` gets all names that are picked. */
-export function itemPicker({ label, find, onChange }) {
+/**
+ * Make a picker; `find` returns items for a text, `onChange` gets all names that are picked.
+ * What is picked is shown under the field, but not where the bar of the selection shows it.
+ */
+export function itemPicker({ label, find, onChange, isShownAbove = false }) {
   const id = freshId("picker");
   let picked = [];
   let offered = [];
@@ -23,7 +26,10 @@ export function itemPicker({ label, find, onChange }) {
     "aria-controls": `${id}-options`,
     input: () => offer(input.value),
     focus: () => offer(input.value),
-    blur: () => close(),
+    blur: () => {
+      close();
+      if (input.value) refill(hint, `“${input.value}” is not picked: choose an item of the list.`);
+    },
     keydown: onKey,
   });
   // A list that can be scrolled would be a stop of the Tab key, on the way to which it closes.
@@ -36,12 +42,15 @@ export function itemPicker({ label, find, onChange }) {
     hidden: true,
   });
   const chips = h("ul", { class: "chips", "aria-label": `${label}, picked` });
+  const hint = h("p", { class: "hint", role: "status", id: `${id}-hint` });
+  input.setAttribute("aria-describedby", `${id}-hint`);
   const element = h(
     "div",
     { class: "field" },
     h("label", { class: "label", for: id }, label),
     h("div", { class: "picker" }, input, options),
-    chips,
+    hint,
+    isShownAbove ? null : chips,
   );
 
   const offer = latest(async (text) => {
@@ -51,6 +60,7 @@ export function itemPicker({ label, find, onChange }) {
     offered = items.filter(({ item }) => !picked.includes(String(item))).slice(0, OFFERED);
     active = text && offered.length ? 0 : -1;
     drawOptions();
+    refill(hint, text && items.length === 0 ? `No item has “${text}” in its name.` : "");
   });
 
   function drawOptions() {
@@ -82,6 +92,8 @@ export function itemPicker({ label, find, onChange }) {
       event.preventDefault();
       active = (active + moves[event.key] + offered.length) % offered.length;
       drawOptions();
+    } else if (event.key === "Enter" && active < 0 && input.value) {
+      offer(input.value);
     } else if (event.key === "Enter" && active >= 0) {
       event.preventDefault();
       pick(String(offered[active].item));
@@ -93,6 +105,7 @@ export function itemPicker({ label, find, onChange }) {
   }
 
   function pick(name) {
+    refill(hint);
     input.value = "";
     close();
     onChange([...picked, name]);

@@ -27,23 +27,28 @@ export function logSlider({ label, low, high, unit, factor = 1, digits = 3, onCh
     max: STEPS,
     step: 1,
     input: () => take(toValue(Number(range.value))),
+    "aria-describedby": `${id}-hint`,
   });
+  const hint = h("p", { class: "hint", id: `${id}-hint`, role: "status" });
   const field = h("input", {
     inputmode: "decimal",
     "aria-label": `${label}, exact value${unit ? ` in ${unit}` : ""}`,
+    "aria-describedby": `${id}-hint`,
     change: () => {
-      const typed = Number(field.value.replace("%", "").replace(",", ".")) / factor;
-      if (typed > 0) take(Math.min(typed, bounds.high));
-      else field.value = written(current);
+      const typed = Number(field.value.replace("%", "").replace(",", ".").trim()) / factor;
+      if (typed > 0 && typed <= bounds.high) take(typed);
+      else refuse(field.value);
     },
   });
   const ticks = h("div", { class: "ticks", "aria-hidden": "true" });
   let current = high;
   let isDragged = false;
+  let drag = 0; // each drag is a step of its own in the history
   let lowest = null; // a new lower end that waits until the slider is let go
 
   range.addEventListener("pointerdown", () => {
     isDragged = true;
+    drag += 1;
   });
   for (const kind of ["pointerup", "pointercancel", "change"]) {
     range.addEventListener(kind, () => {
@@ -54,10 +59,18 @@ export function logSlider({ label, low, high, unit, factor = 1, digits = 3, onCh
 
   function take(value) {
     set(value);
-    onChange(value);
+    onChange(value, { control: `${id} ${drag}`, isHeld: isDragged });
+  }
+
+  /** Say what can be typed, and keep what was there. */
+  function refuse(text) {
+    field.value = written(current);
+    const most = `${written(bounds.high)}${unit === "%" ? "%" : ` ${unit}`}`;
+    refill(hint, `“${text}” cannot be used: expected a number above 0, up to ${most.trim()}.`);
   }
 
   function set(value) {
+    refill(hint);
     current = value;
     // A position that is rounded to this value stays where it is: small steps would never add up otherwise.
     if (toValue(Number(range.value)) !== value) range.value = toStep(Math.max(value, bounds.low));
@@ -96,6 +109,7 @@ export function logSlider({ label, low, high, unit, factor = 1, digits = 3, onCh
     h("span", { class: "value" }, field, unit ? h("span", { class: "soft", "aria-hidden": "true" }, unit) : null),
     range,
     ticks,
+    hint,
   );
   setBounds(low, high);
   return { element, set, setBounds, setLowest };

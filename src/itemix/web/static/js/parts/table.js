@@ -6,7 +6,7 @@ import { count } from "../format.js";
  * Make a table. A column has a `label`, a `cell` that makes a node or a text of a row, perhaps a `class`, and
  * a `sort` key if it can be sorted by.
  */
-export function table({ caption, columns, onSort = null, empty = "Nothing found." }) {
+export function table({ caption, columns, onSort = null, empty: usual = "Nothing found." }) {
   // The roles are those of the elements; they are said because rows in narrow cards are laid out in two lines.
   const head = h("thead", { role: "rowgroup" });
   const body = h("tbody", { role: "rowgroup" });
@@ -26,7 +26,7 @@ export function table({ caption, columns, onSort = null, empty = "Nothing found.
     return h("th", { role: "columnheader", scope: "col", class: kind, "aria-sort": isSorted ? order : null }, button);
   }
 
-  function draw(rows, { sort = null, order = "descending" } = {}) {
+  function draw(rows, { sort = null, order = "descending", empty = usual } = {}) {
     if (rows.length === 0) {
       refill(frame, h("p", { class: "empty" }, empty));
       return;
@@ -41,7 +41,7 @@ export function table({ caption, columns, onSort = null, empty = "Nothing found.
   /** A header that was pressed is drawn anew; give it the focus back. */
   function refocus(text) {
     const label = text.replace(/[↑↓]/, "");
-    [...head.querySelectorAll("button")].find((button) => button.textContent.startsWith(label))?.focus();
+    [...head.querySelectorAll("button")].find((button) => button.textContent.startsWith(label))?.focus({ preventScroll: true });
   }
 
   function drawRow(row, at) {
@@ -70,4 +70,11 @@ export function pager({ onMove }) {
   }
 
   return { element, draw };
+}
+
+/** Go to the last page where an offset is past the end; return whether it was. */
+export function pageAt(page, offset, limit, total) {
+  if (offset === 0 || offset < total) return false;
+  page.correct({ offset: Math.max(Math.ceil(total / limit) - 1, 0) * limit || null }, true);
+  return true;
 }

@@ -1,31 +1,34 @@
 // Ask: the probability of what is picked, what changes it, and what a basket may lack.
-import { latest } from "../api.js";
 import { h, refill } from "../dom.js";
 import { count, percent, textOf, times } from "../format.js";
 import { rangeBar } from "../parts/bars.js";
-import { noticePlace, shownWork } from "../parts/notice.js";
+import { head } from "../parts/head.js";
+import { dataName, doubts } from "../parts/doubts.js";
+import { noticePlace, worker } from "../parts/notice.js";
 import { itemPicker } from "../parts/picker.js";
 import { itemName } from "../parts/sets.js";
 
 export const title = "Ask";
 
 const LEVEL = 0.9;
+// The name of each list in questions, its label, and its name in the state: the selection is what is asked for.
 const FIELDS = [
-  ["present", "Present"],
-  ["absent", "Absent"],
-  ["given", "Given that there is"],
-  ["given_absent", "Given that there is no"],
+  ["present", "Present", "items"],
+  ["absent", "Absent", "without"],
+  ["given", "Given that there is", "given"],
+  ["given_absent", "Given that there is no", "given_absent"],
 ];
+const STORED = Object.fromEntries(FIELDS.map(([name, , stored]) => [name, stored]));
 
 function eventOf(params) {
-  return Object.fromEntries(FIELDS.map(([name]) => [name, params.getAll(name)]));
+  return Object.fromEntries(FIELDS.map(([name, , stored]) => [name, params.getAll(stored)]));
 }
 
 export function create(page) {
   const find = (search, limit) => page.ask("items", { search, limit });
   const pickers = FIELDS.map(([name, label]) => ({
     name,
-    ...itemPicker({ label, find, onChange: (names) => page.change({ [name]: names }) }),
+    ...itemPicker({ label, find, onChange: (names) => page.change({ [STORED[name]]: names }) }),
   }));
   const notice = noticePlace();
   const answerPlace = h("section", { class: "card answer", "aria-label": "The answer" });
@@ -41,21 +44,19 @@ export function create(page) {
   const element = h(
     "div",
     { class: "view" },
-    h(
-      "div",
-      { class: "intro" },
-      h("div", {}, h("h1", {}, title), h("p", {}, "Pick items, and the model says how probable they are together, given what is known.")),
-    ),
-    h("section", { class: "card", "aria-label": "The question" }, h("div", { class: "filters" }, pickers.map((one) => one.element))),
+    head(title, "Pick items, and the model says how probable they are together, given what is known."),
+    h("section", { class: "card controls", "aria-label": "The question" }, h("div", { class: "filters" }, pickers.map((one) => one.element))),
     notice.element,
     results,
   );
 
   /** Add an item to one of the lists. */
-  const add = (event, name) => (item) => page.change({ [name]: [...event[name], String(item)] });
+  const add = (event, name) => (item) => page.change({ [STORED[name]]: [...event[name], String(item)] });
 
-  const refresh = latest((params) =>
-    shownWork(notice, results, async () => {
+  const refresh = worker({
+    notice,
+    dimmed: results,
+    work: async (params) => {
       const event = eventOf(params);
       const basket = { basket: [...event.present, ...event.given], absent: [...event.absent, ...event.given_absent] };
       const isAsked = event.present.length + event.absent.length > 0;
@@ -64,7 +65,7 @@ export function create(page) {
         isAsked ? page.ask("influences", event) : { raises: [], lowers: [] },
         page.ask("recommend", { ...basket, complete: false }), // more may be in it
       ]);
-      refill(answerPlace, isAsked ? drawnAnswer(answer, event) : invitation());
+      refill(answerPlace, isAsked ? drawnAnswer(page.about, answer, event) : invitation());
       if (isAsked) page.announce(`The probability of ${questionParts(event, textOf).join("")} is ${percent(answer.probability)}`);
       drawList(recommended, basket.basket.length ? "Also in such a basket" : "Most probable items", {
         rows: recommendations.recommendations,
@@ -78,15 +79,15 @@ export function create(page) {
       const none = isAsked ? "Nothing does." : "Nothing is asked yet.";
       drawList(raises, "Raises it most", { rows: influences.raises, aside: change, act, verb: "Given", none, note });
       drawList(lowers, "Lowers it most", { rows: influences.lowers, aside: change, act, verb: "Given", none, note });
-    }),
-  );
+    },
+  });
 
   return {
     element,
     update: (params) => {
       const event = eventOf(params);
       for (const picker of pickers) picker.set(event[picker.name]);
-      refresh(params);
+      return refresh(params);
     },
   };
 }
@@ -105,7 +106,7 @@ function questionParts(event, named) {
   return [...side(event.present, event.absent), ...(condition.length ? [", given ", ...condition] : [])];
 }
 
-function drawnAnswer(answer, event) {
+function drawnAnswer(about, answer, event) {
   const interval =
     answer.lower === undefined
       ? "The model has no posterior, and so no interval."
@@ -114,12 +115,13 @@ function drawnAnswer(answer, event) {
     h("h2", {}, "Probability of ", questionParts(event, itemName)),
     h("p", {}, h("span", { class: "figure" }, percent(answer.probability))),
     h("p", { class: "soft" }, interval),
-    comparison(answer),
-  ];
+    answer.lower === undefined ? null : doubts(about),
+    comparison(about, answer),
+  ].filter(Boolean);
 }
 
 /** Bars of the answer and of what it can be compared with, on one scale. */
-function comparison(answer) {
+function comparison(about, answer) {
   const rows = [["Model", answer.probability, answer.lower ?? null, answer.upper ?? null]];
   if (answer.independent === answer.unconditional) {
     rows.push(["Without the condition, or independent of it", answer.independent, null, null]); // of a single item
@@ -127,9 +129,12 @@ function comparison(answer) {
     if (answer.unconditional !== undefined) rows.push(["Without the condition", answer.unconditional, null, null]);
     rows.push(["If items were independent", answer.independent, null, null]);
   }
-  if (answer.data && answer.data.probability !== null) {
-    const { count: n, of } = answer.data;
-    rows.push([`In the data (${count(n)} of ${count(of)})`, answer.data.probability, null, null]);
+  const counted = [
+    [answer.data, `In the ${dataName(about).toLowerCase()}`],
+    [answer.test, "In the test data"],
+  ];
+  for (const [found, label] of counted) {
+    if (found && found.probability !== null) rows.push([`${label} (${count(found.count)} of ${count(found.of)})`, found.probability, null, null]);
   }
   const most = Math.max(...rows.map(([, value, , upper]) => Math.max(value, upper ?? 0)), 1e-12);
   const cells = rows.flatMap(([label, value, lower, upper]) => [

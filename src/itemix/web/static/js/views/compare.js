@@ -1,14 +1,15 @@
 // Compare: which sets are more frequent in one of two data sets.
-import { latest } from "../api.js";
 import { h } from "../dom.js";
-import { columnDecimals, count, percent, plural, times } from "../format.js";
+import { columnDecimals, count, percent, plural, thresholdText, times } from "../format.js";
 import { contrast } from "../parts/contrast.js";
 import { downloads } from "../parts/downloads.js";
 import { segments } from "../parts/fields.js";
-import { noticePlace, shownWork } from "../parts/notice.js";
+import { filters } from "../parts/filters.js";
+import { head } from "../parts/head.js";
+import { noticePlace, worker } from "../parts/notice.js";
 import { itemset } from "../parts/sets.js";
-import { logSlider } from "../parts/slider.js";
-import { pager, table } from "../parts/table.js";
+import { pageAt, pager, table } from "../parts/table.js";
+import { thresholdOf, thresholdSlider } from "../parts/threshold.js";
 
 export const title = "Compare";
 
@@ -23,9 +24,10 @@ const WORDS = {
 
 function questionOf(params, about) {
   return {
-    min_support: params.get("min_support") ?? about.first_min_support,
+    min_support: thresholdOf(params, about),
     side: params.get("side"),
     explained: params.get("explained"),
+    box: params.getAll("box"),
     sort: params.get("sort"),
     order: params.get("order"),
   };
@@ -33,19 +35,12 @@ function questionOf(params, about) {
 
 export function create(page) {
   const { about } = page;
-  const choose = (changes) => page.change({ ...changes, offset: null });
+  const choose = (changes, how) => page.change({ ...changes, offset: null }, how);
   const total = h("p", { class: "count" });
   const tested = h("p", { class: "soft" });
   const notice = noticePlace();
   const controls = {
-    threshold: logSlider({
-      label: "Least support in one of the two",
-      low: about.lowest_min_support,
-      high: 1,
-      unit: "%",
-      factor: 100,
-      onChange: (value) => choose({ min_support: value }),
-    }),
+    threshold: thresholdSlider(page, "Least support in one of the two"),
     side: segments({
       label: "Which",
       options: [
@@ -66,52 +61,56 @@ export function create(page) {
   };
   const differences = differencesTable(page, choose);
   const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
-  const picture = contrast({ across: "support in the data", up: "support in the test data", noun: "set", ...WORDS });
+  const picture = contrast(page, { name: "compare", across: "support in the data", up: "support in the test data", noun: "set", ...WORDS });
   const files = downloads(page, "compare");
   const shifts = shiftsTable();
   const shiftsNote = h("p", { class: "soft" });
   const results = h(
     "div",
     { class: "view" },
-    h("section", { class: "card" }, h("h2", {}, "The two supports"), picture.element),
-    h("section", { class: "card", "aria-label": "Differences" }, differences.element, pages.element),
+    h(
+      "div",
+      { class: "with-side half-side" },
+      h("section", { class: "card", "aria-label": "Differences" }, differences.element, pages.element),
+      h("div", { class: "side" }, h("section", { class: "card" }, h("h2", {}, "The two supports"), picture.element)),
+    ),
     h("section", { class: "card" }, h("h2", {}, "Kinds of transactions"), shiftsNote, shifts.element),
   );
   const element = h(
     "div",
     { class: "view" },
-    h("div", { class: "intro" }, h("div", {}, h("h1", {}, title), h("p", {}, introduction(about))), files.element),
+    head(title, introduction(about), files.element),
     h(
       "section",
-      { class: "card view", "aria-label": "Which differences" },
-      h("div", {}, total, tested),
-      controls.threshold.element,
-      h("div", { class: "filters" }, controls.side.element, controls.explained.element),
+      { class: "card controls", "aria-label": "Which differences" },
+      h("div", { class: "threshold" }, h("div", {}, total, tested), controls.threshold.element),
+      filters(controls.side.element, controls.explained.element),
     ),
     notice.element,
     results,
   );
 
-  const refresh = latest((params) =>
-    shownWork(
-      notice,
-      results,
-      async () => {
-        const question = questionOf(params, about);
-        const offset = Number(params.get("offset") ?? 0);
-        const most = { ...question, sort: null, order: null, limit: POINTS };
-        const answer = await page.ask("compare", { ...question, offset, limit: PAGE });
-        const drawn = await page.ask("compare", most);
-        total.textContent = plural(answer.n_differences, "difference");
-        tested.textContent = `of ${plural(answer.n_tested, "set")} that were tested`;
-        page.announce(`${total.textContent} ${tested.textContent}`);
-        differences.draw(answer, question);
-        pages.draw(offset, PAGE, answer.n_differences);
-        picture.draw(drawn.differences.map((row) => pointOf(page, row)), answer.n_differences, LEVEL);
-      },
-      [total, tested, files.element],
-    ),
-  );
+  const refresh = worker({
+    notice,
+    dimmed: results,
+    others: [total, tested],
+    work: async (params) => {
+      const question = questionOf(params, about);
+      const offset = Number(params.get("offset") ?? 0);
+      const { answer, said } = await controls.threshold.askAt("compare", { ...question, offset, limit: PAGE });
+      if (pageAt(page, offset, PAGE, answer.n_differences)) return null;
+      const most = { ...question, min_support: answer.min_support, box: [], sort: null, order: null, limit: POINTS };
+      const drawn = await page.ask("compare", most);
+      total.textContent = plural(answer.n_differences, "difference");
+      tested.textContent = `of ${plural(answer.n_tested, "set")} from ${thresholdText(answer.min_support)} that were tested`;
+      page.announce(`${total.textContent} ${tested.textContent}`);
+      files.set({ ...question, min_support: answer.min_support });
+      differences.draw(answer, question);
+      pages.draw(offset, PAGE, answer.n_differences);
+      picture.draw(drawn.differences.map((row) => pointOf(page, row)), drawn.n_differences, LEVEL, question.box.map(Number));
+      return said;
+    },
+  });
 
   let asked = false;
 
@@ -140,8 +139,8 @@ export function create(page) {
       controls.side.set(question.side ?? "both");
       controls.explained.set(question.explained ?? "false");
       files.set(question);
-      refresh(params);
       showShifts();
+      return refresh(params);
     },
   };
 }
@@ -153,7 +152,7 @@ function introduction(about) {
 
 /** A set with an item that the model does not know has no address to go to. */
 function hrefOf(page, row) {
-  return row.is_known ? page.href("ask", { present: row.items }) : null;
+  return row.is_known ? page.hrefOfSet(row.items) : null;
 }
 
 function pointOf(page, row) {
@@ -163,7 +162,7 @@ function pointOf(page, row) {
     y: row.support_b,
     q: row.q_value,
     text: `${percent(row.support_a)} in the data, ${percent(row.support_b)} in the test data, q = ${percent(row.q_value)}`,
-    href: hrefOf(page, row),
+    isKnown: row.is_known,
   };
 }
 

@@ -1,13 +1,15 @@
 // Dependencies: which items attract or avoid each other.
-import { latest } from "../api.js";
 import { fitted, h, redraw, refill } from "../dom.js";
 import { count, measure, percent, plural, times } from "../format.js";
+import { supportColumns } from "../parts/doubts.js";
 import { segments } from "../parts/fields.js";
 import { matrix } from "../parts/matrix.js";
 import { network } from "../parts/network.js";
-import { noticePlace, shownWork } from "../parts/notice.js";
+import { filters } from "../parts/filters.js";
+import { head } from "../parts/head.js";
+import { noticePlace, worker } from "../parts/notice.js";
 import { itemPicker } from "../parts/picker.js";
-import { itemName, itemset } from "../parts/sets.js";
+import { itemset, joinedNames } from "../parts/sets.js";
 import { logSlider } from "../parts/slider.js";
 import { table } from "../parts/table.js";
 
@@ -33,7 +35,7 @@ export function create(page) {
       low: 1e-6,
       high: 1,
       unit: "bits",
-      onChange: (value) => page.change({ strength: value }),
+      onChange: (value, how) => page.change({ strength: value }, how),
     }),
     sign: segments({
       label: "Which pairs",
@@ -53,9 +55,10 @@ export function create(page) {
       onChange: (kind) => page.change({ picture: kind === "network" ? null : kind }),
     }),
     item: itemPicker({
-      label: "Item to look at",
+      label: "Items to look at",
       find: (search, limit) => page.ask("items", { search, limit }),
-      onChange: (names) => page.change({ item: names.at(-1) ?? null }),
+      onChange: (items) => page.change({ items }),
+      isShownAbove: true,
     }),
   };
   const neighbours = pairTable(page, "Neighbours of the chosen item");
@@ -71,22 +74,12 @@ export function create(page) {
   const element = h(
     "div",
     { class: "view" },
-    h(
-      "div",
-      { class: "intro" },
-      h(
-        "div",
-        {},
-        h("h1", {}, title),
-        h("p", {}, "Pairs of items that occur together more often, or less often, than independent items would."),
-      ),
-    ),
+    head(title, "Pairs of items that occur together more often, or less often, than independent items would."),
     h(
       "section",
-      { class: "card view", "aria-label": "Which pairs" },
-      summary,
-      controls.strength.element,
-      h("div", { class: "filters" }, controls.sign.element, controls.picture.element, controls.item.element),
+      { class: "card controls", "aria-label": "Which pairs" },
+      h("div", { class: "threshold" }, summary, controls.strength.element),
+      filters(controls.sign.element, controls.picture.element, controls.item.element),
     ),
     notice.element,
     results,
@@ -96,8 +89,12 @@ export function create(page) {
   let shown = null; // what the picture shows, to draw it again when the width changes
   fitted(picture, drawPicture);
 
-  const refresh = latest((params) =>
-    shownWork(notice, results, async () => {
+  const refresh = worker({
+    notice,
+    dimmed: results,
+    others: [summary],
+    work: async (params) => {
+      const wanted = params.getAll("items");
       const sign = params.get("sign") ?? "both";
       if (known.sign !== sign) {
         known = { sign, answer: await page.ask("dependencies", { sign, limit: MOST_PAIRS }) };
@@ -105,7 +102,7 @@ export function create(page) {
       const { pairs, items, n_items: compared } = known.answer;
       const strength = Number(params.get("strength") ?? pairs[Math.min(PAIRS_AT_FIRST, pairs.length) - 1]?.information ?? 1);
       showStrength(pairs, strength);
-      const chosen = items.find(({ item }) => String(item) === params.get("item"))?.item ?? params.get("item");
+      const chosen = items.find(({ item }) => String(item) === wanted[0])?.item ?? wanted[0] ?? null;
       const strong = pairs.filter((pair) => pair.information >= strength * (1 - 1e-9));
       const linked = new Set(strong.flatMap((pair) => [pair.item, pair.other]));
       shown = {
@@ -118,11 +115,11 @@ export function create(page) {
       page.announce(summary.textContent);
       drawPicture();
       strongest.draw(strong.slice(0, ROWS));
-      await drawNeighbours(params.get("item"), sign);
-      if (pairs.length === 0) throw new Error(NONE[sign]);
+      await drawNeighbours(wanted, sign);
+      if (pairs.length === 0) return NONE[sign];
       return compared < page.about.n_items ? `Compared are the ${count(compared)} most frequent items; choose any other to see its neighbours.` : null;
-    }),
-  );
+    },
+  });
 
   function showStrength(pairs, strength) {
     const values = pairs.map((pair) => pair.information).filter((value) => value > 0);
@@ -132,15 +129,15 @@ export function create(page) {
 
   function drawPicture() {
     if (!shown || !picture.clientWidth) return;
-    const onChoose = (item) => page.change({ item: item === shown.chosen ? null : item });
+    const onChoose = (item) => page.change({ items: item === shown.chosen ? null : item });
     const draw = shown.kind === "matrix" ? matrix : network;
     redraw(picture, shown.pairs.length ? draw({ ...shown, width: picture.clientWidth, onChoose }) : emptyText());
   }
 
-  async function drawNeighbours(item, sign) {
-    refill(sideTitle, ...(item === null ? ["Neighbours"] : ["Neighbours of ", itemName(item)]));
-    const answer = item === null ? { pairs: [] } : await page.ask("dependencies", { sign, items: [item], limit: ROWS });
-    neighbours.draw(answer.pairs, item);
+  async function drawNeighbours(items, sign) {
+    refill(sideTitle, ...(items.length === 0 ? ["Neighbours"] : ["Neighbours of ", joinedNames(items, () => ", ")].flat()));
+    const answer = items.length === 0 ? { pairs: [] } : await page.ask("dependencies", { sign, items, limit: ROWS });
+    neighbours.draw(answer.pairs, items.length === 1 ? items[0] : null);
   }
 
   return {
@@ -148,8 +145,8 @@ export function create(page) {
     update: (params) => {
       controls.sign.set(params.get("sign") ?? "both");
       controls.picture.set(params.get("picture") ?? "network");
-      controls.item.set(params.getAll("item"));
-      refresh(params);
+      controls.item.set(params.getAll("items"));
+      return refresh(params);
     },
   };
 }
@@ -181,10 +178,11 @@ function pairTable(page, caption) {
       {
         label: from === null ? "Pair" : "Item",
         class: "wide",
-        cell: (pair) => itemset(namesOf(pair), page.href("ask", { present: [pair.item, pair.other] })),
+        cell: (pair) => itemset(namesOf(pair), page.hrefOfSet([pair.item, pair.other])),
       },
       { label: "Together", class: "number", cell: (pair) => percent(pair.probability, 2) },
       { label: "If independent", class: "number on-wide-screens", cell: (pair) => percent(pair.expected, 2) },
+      ...supportColumns(page.about, (support) => percent(support, 2)),
       { label: "Lift", class: "number", cell: (pair) => times(pair.lift) },
       { label: "Bits", class: "number", cell: (pair) => measure(pair.information) },
     ],

@@ -1,16 +1,19 @@
 // Itemsets: move the threshold and see which sets are at least as probable.
-import { latest } from "../api.js";
 import { h } from "../dom.js";
-import { columnDecimals, count, percent, plural, thresholdText, times } from "../format.js";
+import { columnDecimals, percent, plural, thresholdText, times } from "../format.js";
+import { agreement } from "../parts/agreement.js";
 import { rangeBar } from "../parts/bars.js";
+import { dataName, doubts, supportColumns } from "../parts/doubts.js";
 import { downloads } from "../parts/downloads.js";
 import { rangeFields, segments, textField } from "../parts/fields.js";
+import { filters } from "../parts/filters.js";
+import { head } from "../parts/head.js";
 import { histogram } from "../parts/histogram.js";
-import { noticePlace, shownWork } from "../parts/notice.js";
+import { noticePlace, worker } from "../parts/notice.js";
 import { itemPicker } from "../parts/picker.js";
 import { itemset } from "../parts/sets.js";
-import { logSlider } from "../parts/slider.js";
-import { pager, table } from "../parts/table.js";
+import { pageAt, pager, table } from "../parts/table.js";
+import { thresholdOf, thresholdSlider } from "../parts/threshold.js";
 
 export const title = "Itemsets";
 
@@ -21,15 +24,15 @@ const TARGETS = [
   ["maximal", "Maximal"],
 ];
 
-/** Read from the address what is asked for. */
+/** Return what is asked for. */
 function questionOf(params, about) {
   return {
-    min_support: params.get("min_support") ?? about.first_min_support,
+    min_support: thresholdOf(params, about),
     target: params.get("target"),
     min_len: params.get("min_len"),
     max_len: params.get("max_len"),
-    include: params.getAll("include"),
-    exclude: params.getAll("exclude"),
+    include: params.getAll("items"),
+    exclude: params.getAll("without"),
     search: params.get("search"),
     sort: params.get("sort"),
     order: params.get("order"),
@@ -39,26 +42,28 @@ function questionOf(params, about) {
 export function create(page) {
   const { about } = page;
   // Whatever changes which sets there are leads back to the first page.
-  const choose = (changes) => page.change({ ...changes, offset: null });
+  const choose = (changes, how) => page.change({ ...changes, offset: null }, how);
   const find = (search, limit) => page.ask("items", { search, limit });
 
   const total = h("p", { class: "count" });
+  const at = h("p", { class: "soft" });
   const notice = noticePlace();
   const controls = {
-    threshold: logSlider({
-      label: "Least support",
-      low: about.lowest_min_support,
-      high: 1,
-      unit: "%",
-      factor: 100,
-      onChange: (value) => choose({ min_support: value }),
-    }),
-    search: textField({ label: "Search", placeholder: "Part of a name", onChange: (search) => choose({ search }) }),
-    include: itemPicker({ label: "With", find, onChange: (include) => choose({ include }) }),
-    exclude: itemPicker({ label: "Without", find, onChange: (exclude) => choose({ exclude }) }),
+    threshold: thresholdSlider(page),
+    search: textField({ label: "Search", placeholder: "Part of a name", onChange: (search) => choose({ search }, { control: "search" }) }),
+    include: itemPicker({ label: "With", find, onChange: (items) => choose({ items }), isShownAbove: true }),
+    exclude: itemPicker({ label: "Without", find, onChange: (without) => choose({ without }), isShownAbove: true }),
     lengths: rangeFields({
       label: "Items in a set",
-      onChange: (side, value) => choose({ [side === "least" ? "min_len" : "max_len"]: value }),
+      onChange: (side, value) => choose({ [side === "least" ? "min_len" : "max_len"]: value }, { control: side }),
+    }),
+    show: segments({
+      label: "Show",
+      options: [
+        ["table", "Table"],
+        ["agreement", "Model and data"],
+      ],
+      onChange: (show) => page.change({ show: show === "table" ? null : show }),
     }),
     target: segments({ label: "Which", options: TARGETS, onChange: (target) => choose({ target: target === "all" ? null : target }) }),
   };
@@ -67,7 +72,9 @@ export function create(page) {
   const bySupport = histogram({ label: "Itemsets by support" });
   const byLength = histogram({ label: "Itemsets by number of items" });
   const files = downloads(page, "itemsets");
-  const results = h(
+  const canAgree = about.n_transactions !== null || about.n_test !== null;
+  const agreeing = agreement(page);
+  const listing = h(
     "div",
     { class: "with-side" },
     h("section", { class: "card", "aria-label": "Itemsets" }, itemsets.element, pages.element),
@@ -79,21 +86,18 @@ export function create(page) {
     ),
   );
 
+  const results = h("div", {}, listing, agreeing.element);
   const element = h(
     "div",
     { class: "view" },
-    h("div", { class: "intro" }, h("div", {}, h("h1", {}, title), h("p", {}, introduction(about))), files.element),
+    head(title, introduction(about), files.element),
     h(
       "section",
-      { class: "card view", "aria-label": "Which itemsets" },
-      total,
-      controls.threshold.element,
-      h(
-        "div",
-        { class: "filters" },
-        ["search", "include", "exclude", "lengths", "target"].map((name) => controls[name].element),
-      ),
+      { class: "card controls", "aria-label": "Which itemsets" },
+      h("div", { class: "threshold" }, h("div", {}, total, at), controls.threshold.element),
+      filters(["search", "include", "exclude", "lengths", "target", ...(canAgree ? ["show"] : [])].map((name) => controls[name].element)),
     ),
+    about.has_intervals ? doubts(about) : null,
     notice.element,
     results,
   );
@@ -106,42 +110,36 @@ export function create(page) {
     controls.lengths.set("least", question.min_len);
     controls.lengths.set("most", question.max_len);
     controls.target.set(question.target ?? "all");
+    controls.show.set(params.get("show") ?? "table");
     files.set(question);
   }
 
-  const refresh = latest((params) =>
-    shownWork(
-      notice,
-      results,
-      async () => {
-        const question = questionOf(params, about);
-        const offset = Number(params.get("offset") ?? 0);
-        const { answer, said } = await atPossibleThreshold({ ...question, offset, limit: PAGE });
-        draw(answer, question, offset);
-        return said;
-      },
-      [total],
-    ),
-  );
-
-  /** Ask; where the threshold is too low, say so and ask at the lowest that is possible. */
-  async function atPossibleThreshold(question) {
-    try {
-      return { answer: await page.ask("itemsets", question), said: null };
-    } catch (error) {
-      if (error.lowest === null || error.lowest === undefined) throw error;
-      controls.threshold.setLowest(error.lowest);
-      const said =
-        `At ${thresholdText(Number(question.min_support))} there are more than ${count(about.max_itemsets)} itemsets. ` +
-        `Shown are those from ${thresholdText(error.lowest)}, the lowest threshold that is possible.`;
-      return { answer: await page.ask("itemsets", { ...question, min_support: error.lowest }), said };
-    }
-  }
+  const refresh = worker({
+    notice,
+    dimmed: results,
+    others: [total, at],
+    work: async (params) => {
+      const question = questionOf(params, about);
+      const offset = Number(params.get("offset") ?? 0);
+      const { answer, said } = await controls.threshold.askAt("itemsets", { ...question, offset, limit: PAGE });
+      if (pageAt(page, offset, PAGE, answer.n_itemsets)) return null;
+      draw(answer, question, offset);
+      const isAgreement = canAgree && params.get("show") === "agreement";
+      listing.hidden = isAgreement;
+      agreeing.element.hidden = !isAgreement;
+      if (isAgreement) {
+        const called = about.n_test === null ? dataName(about).toLowerCase() : "test data";
+        agreeing.draw(await page.ask("agreement", { ...question, min_support: answer.min_support }), called);
+      }
+      return said;
+    },
+  });
 
   function draw(answer, question, offset) {
     const kind = question.target ? `${question.target} itemset` : "itemset";
     files.set({ ...question, min_support: answer.min_support });
     total.textContent = plural(answer.n_itemsets, kind);
+      at.textContent = `from ${thresholdText(answer.min_support)}`;
     page.announce(`${plural(answer.n_itemsets, kind)} with a support of at least ${percent(answer.min_support)}`);
     itemsets.draw(answer, question);
     pages.draw(offset, PAGE, answer.n_itemsets);
@@ -158,22 +156,22 @@ export function create(page) {
     element,
     update: (params) => {
       showControls(params, questionOf(params, about));
-      refresh(params);
+      return refresh(params);
     },
   };
 }
 
 function introduction(about) {
-  const data = about.n_transactions === null ? "" : " The mark across a bar is the support in the data.";
-  const interval = about.has_intervals ? " The line in a bar is its 90% interval." : "";
-  return `The sets of items that the model expects in at least so many transactions.${interval}${data}`;
+  const marks = [about.has_intervals ? "the line in a bar is its 90% interval" : "", about.n_transactions === null ? "" : `the mark across it the support in the ${dataName(about).toLowerCase()}`];
+  const said = marks.filter(Boolean).join(", ");
+  return `Sets of items that the model expects at least so often${said ? `; ${said}` : ""}.`;
 }
 
 function resultsTable(page, choose) {
   const { about } = page;
   let scale = { most: 1, decimals: 2 };
   const columns = [
-    { label: "Itemset", class: "wide", cell: (row) => itemset(row.items, page.href("ask", { present: row.items })) },
+    { label: "Itemset", class: "wide", cell: (row) => itemset(row.items, page.hrefOfSet(row.items)) },
     { label: "Items", sort: "length", class: "number on-wide-screens", cell: (row) => row.items.length },
     { label: "Support", sort: "support", class: "number", cell: (row) => percent(row.support, scale.decimals) },
     {
@@ -185,20 +183,17 @@ function resultsTable(page, choose) {
           lower: row.lower ?? null,
           upper: row.upper ?? null,
           exact: row.exact ?? null,
+          exactName: `in the ${dataName(about).toLowerCase()}`,
           most: scale.most,
         }),
     },
     { label: "Lift", sort: "lift", class: "number", cell: (row) => (row.items.length > 1 ? times(row.lift) : "") },
   ];
-  if (about.n_transactions !== null) {
-    const exact = { label: "In the data", class: "number", cell: (row) => percent(row.exact, scale.decimals) };
-    columns.splice(4, 0, exact);
-  }
+  columns.splice(4, 0, ...supportColumns(about, (support) => percent(support, scale.decimals)));
   const drawn = table({
     caption: "Itemsets with their support",
     columns: () => columns,
     onSort: (sort, order) => choose({ sort, order: order === "descending" ? null : order }),
-    empty: "No itemset is this probable. Move the threshold to the left, or take a filter away.",
   });
   return {
     element: drawn.element,
@@ -206,7 +201,16 @@ function resultsTable(page, choose) {
       const rows = answer.itemsets;
       const ends = rows.map((row) => Math.max(row.upper ?? row.support, row.exact ?? 0));
       scale = { most: Math.max(...ends, 1e-12), decimals: columnDecimals(answer.min_support) };
-      drawn.draw(rows, { sort: question.sort ?? "support", order: question.order ?? "descending" });
+      drawn.draw(rows, { sort: question.sort ?? "support", order: question.order ?? "descending", empty: emptyText(question) });
     },
   };
+}
+
+/** Say what found nothing: the threshold only where nothing else was asked for. */
+function emptyText(question) {
+  const at = `from ${thresholdText(Number(question.min_support))}`;
+  if (question.search) return `No itemset ${at} has “${question.search}” in its names.`;
+  if (question.include.length + question.exclude.length > 0) return `No itemset ${at} has these items and lacks those. Take one away, or lower the least support.`;
+  if (question.min_len || question.max_len) return `No itemset ${at} has so many items.`;
+  return `No itemset is this probable. Lower the least support.`;
 }

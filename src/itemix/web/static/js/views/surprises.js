@@ -1,15 +1,16 @@
 // Surprises: which sets new data holds more often, or less often, than the model allows.
-import { latest } from "../api.js";
 import { h } from "../dom.js";
-import { columnDecimals, count, percent, plural, times } from "../format.js";
+import { columnDecimals, count, percent, plural, thresholdText, times } from "../format.js";
 import { contrast } from "../parts/contrast.js";
 import { downloads } from "../parts/downloads.js";
 import { segments } from "../parts/fields.js";
-import { noticePlace, shownWork } from "../parts/notice.js";
+import { filters } from "../parts/filters.js";
+import { head } from "../parts/head.js";
+import { noticePlace, worker } from "../parts/notice.js";
 import { itemPicker } from "../parts/picker.js";
 import { itemset } from "../parts/sets.js";
-import { logSlider } from "../parts/slider.js";
-import { pager, table } from "../parts/table.js";
+import { pageAt, pager, table } from "../parts/table.js";
+import { thresholdOf, thresholdSlider } from "../parts/threshold.js";
 
 export const title = "Surprises";
 
@@ -20,10 +21,11 @@ const WORDS = { more: "more often than expected", less: "less often", onLine: "O
 
 function questionOf(params, about) {
   return {
-    min_support: params.get("min_support") ?? about.first_min_support,
+    min_support: thresholdOf(params, about),
     level: params.get("level"),
     side: params.get("side"),
-    include: params.getAll("include"),
+    include: params.getAll("items"),
+    box: params.getAll("box"),
     sort: params.get("sort"),
     order: params.get("order"),
   };
@@ -31,20 +33,13 @@ function questionOf(params, about) {
 
 export function create(page) {
   const { about } = page;
-  const choose = (changes) => page.change({ ...changes, offset: null });
+  const choose = (changes, how) => page.change({ ...changes, offset: null }, how);
   const find = (search, limit) => page.ask("items", { search, limit });
   const total = h("p", { class: "count" });
   const tested = h("p", { class: "soft" });
   const notice = noticePlace();
   const controls = {
-    threshold: logSlider({
-      label: "Least support, seen or expected",
-      low: about.lowest_min_support,
-      high: 1,
-      unit: "%",
-      factor: 100,
-      onChange: (value) => choose({ min_support: value }),
-    }),
+    threshold: thresholdSlider(page, "Least support, seen or expected"),
     side: segments({
       label: "Which",
       options: [
@@ -64,28 +59,27 @@ export function create(page) {
       ],
       onChange: (level) => choose({ level: Number(level) === LEVEL ? null : level }),
     }),
-    include: itemPicker({ label: "With", find, onChange: (include) => choose({ include }) }),
+    include: itemPicker({ label: "With", find, onChange: (items) => choose({ items }), isShownAbove: true }),
   };
   const surprises = surprisesTable(page, choose);
   const pages = pager({ onMove: (offset) => page.change({ offset: offset || null }) });
-  const picture = contrast({ across: "expected support", up: "support in the data", noun: "set", ...WORDS });
+  const picture = contrast(page, { name: "surprises", across: "expected support", up: "support in the data", noun: "set", ...WORDS });
   const files = downloads(page, "surprises");
   const results = h(
     "div",
-    { class: "view" },
-    h("section", { class: "card" }, h("h2", {}, "Seen and expected"), picture.element),
+    { class: "with-side half-side" },
     h("section", { class: "card", "aria-label": "Surprises" }, surprises.element, pages.element),
+    h("div", { class: "side" }, h("section", { class: "card" }, h("h2", {}, "Seen and expected"), picture.element)),
   );
   const element = h(
     "div",
     { class: "view" },
-    h("div", { class: "intro" }, h("div", {}, h("h1", {}, title), h("p", {}, introduction(about))), files.element),
+    head(title, introduction(about), files.element),
     h(
       "section",
-      { class: "card view", "aria-label": "Which surprises" },
-      h("div", {}, total, tested),
-      controls.threshold.element,
-      h("div", { class: "filters" }, controls.side.element, controls.level.element, controls.include.element),
+      { class: "card controls", "aria-label": "Which surprises" },
+      h("div", { class: "threshold" }, h("div", {}, total, tested), controls.threshold.element),
+      filters(controls.side.element, controls.level.element, controls.include.element),
     ),
     notice.element,
     results,
@@ -99,29 +93,31 @@ export function create(page) {
     files.set(question);
   }
 
-  const refresh = latest((params) =>
-    shownWork(
-      notice,
-      results,
-      async () => {
-        const question = questionOf(params, about);
-        const offset = Number(params.get("offset") ?? 0);
-        const answer = await page.ask("surprises", { ...question, offset, limit: PAGE, points: POINTS }).catch(explain);
-        const noun = answer.level < 1 ? "surprise" : "tested set";
-        total.textContent = plural(answer.n_surprises, noun);
-        tested.textContent = `of ${plural(answer.n_tested, "set")} that were tested in ${plural(answer.n_transactions, "transaction")}`;
-        page.announce(`${total.textContent} ${tested.textContent}`);
-        surprises.draw(answer, question);
-        pages.draw(offset, PAGE, answer.n_surprises);
-        picture.draw(pointsOf(page, answer), answer.n_tested, answer.level < 1 ? answer.level : LEVEL);
-      },
-      [total, tested, files.element],
-    ),
-  );
+  const refresh = worker({
+    notice,
+    dimmed: results,
+    others: [total, tested],
+    work: async (params) => {
+      const question = questionOf(params, about);
+      const offset = Number(params.get("offset") ?? 0);
+      const { answer, said } = await controls.threshold
+        .askAt("surprises", { ...question, offset, limit: PAGE, points: POINTS })
+        .catch(explain);
+      if (pageAt(page, offset, PAGE, answer.n_surprises)) return null;
+      const noun = answer.level < 1 ? "surprise" : "tested set";
+      total.textContent = plural(answer.n_surprises, noun);
+      tested.textContent = `of ${plural(answer.n_tested, "set")} from ${thresholdText(answer.min_support)} that were tested in ${plural(answer.n_transactions, "transaction")}`;
+      page.announce(`${total.textContent} ${tested.textContent}`);
+      files.set({ ...question, min_support: answer.min_support });
+      surprises.draw(answer, question);
+      pages.draw(offset, PAGE, answer.n_surprises);
+      picture.draw(pointsOf(page, answer), answer.n_tested, answer.level < 1 ? answer.level : LEVEL, question.box.map(Number));
+      return said;
+    },
+  });
 
   /** Where there is nothing to test the model on, say how to get there. */
   function explain(error) {
-    if (error.lowest !== null && error.lowest !== undefined) controls.threshold.setLowest(error.lowest);
     if (error.code !== "invalid_request" || about.n_test !== null || about.n_transactions === null) throw error;
     throw new Error(`${error.message}; or start itemix explore with --test and a file of new transactions`);
   }
@@ -131,7 +127,7 @@ export function create(page) {
     update: (params) => {
       const question = questionOf(params, about);
       showControls(question);
-      refresh(params);
+      return refresh(params);
     },
   };
 }
@@ -151,14 +147,13 @@ function pointsOf(page, { points }) {
     y: points.support[at],
     q: points.q_value[at],
     text: `${percent(points.support[at])} where ${percent(points.expected[at])} are expected, q = ${percent(points.q_value[at])}`,
-    href: page.href("ask", { present: names }),
   }));
 }
 
 function surprisesTable(page, choose) {
   let decimals = 2;
   const columns = [
-    { label: "Itemset", class: "wide", cell: (row) => itemset(row.items, page.href("ask", { present: row.items })) },
+    { label: "Itemset", class: "wide", cell: (row) => itemset(row.items, page.hrefOfSet(row.items)) },
     { label: "Seen", sort: "count", class: "number", cell: (row) => percent(row.support, decimals) },
     { label: "Expected", sort: "expected", class: "number", cell: (row) => percent(row.expected, decimals) },
     {
@@ -173,14 +168,18 @@ function surprisesTable(page, choose) {
     caption: "Sets with their support and the expected one",
     columns: () => columns,
     onSort: (sort, order) => choose({ sort, order }),
-    empty: "Nothing contradicts the model. Lower the least support to test more sets.",
   });
   return {
     element: drawn.element,
     draw: (answer, question) => {
       decimals = columnDecimals(answer.min_support);
       const sort = question.sort ?? "q_value";
-      drawn.draw(answer.surprises, { sort, order: question.order ?? (sort === "q_value" ? "ascending" : "descending") });
+      drawn.draw(answer.surprises, { sort, order: question.order ?? (sort === "q_value" ? "ascending" : "descending"), empty: emptyText(question) });
     },
   };
+}
+
+function emptyText({ include }) {
+  if (include.length) return "No set with these items contradicts the model. Take one away, or lower the least support to test more sets.";
+  return "Nothing contradicts the model. Lower the least support to test more sets.";
 }
