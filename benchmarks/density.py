@@ -73,7 +73,8 @@ def measure(folder: Path, name: str, kept: list[dict[str, Any]]) -> Iterator[lis
                 }
                 print(name, before[key], flush=True)
             found.append(before[key])
-            yield found
+            done = {one["size"] for one in found}
+            yield [*found, *(one for one in before.values() if one["size"] not in done)]
             if found[-1]["validation"] < best + WORTH_MORE:
                 break
             best = found[-1]["validation"]

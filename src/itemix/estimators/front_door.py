@@ -222,11 +222,11 @@ def families(transactions: Transactions, **common: Any) -> list[DensityFamily]: 
     found = [
         DensityFamily(
             "latent tree",
-            tuple(LatentTreeModel(n_states, **common) for n_states in (16, 32, 64)),
+            tuple(LatentTreeModel(n_states, **common) for n_states in (16, 32)),
         ),
         DensityFamily(
             "mixture of trees",
-            tuple(ChowLiuMixture(K, pooling=50.0, **few) for K in (10, 20, 40) if n >= 4 * K),
+            tuple(ChowLiuMixture(K, pooling=50.0, **few) for K in (10, 20) if n >= 4 * K),
         ),
         DensityFamily(
             "mixture",

@@ -88,18 +88,22 @@ class LatentRows:
     def __init__(self, transactions: Transactions, shape: TreeShape, workers: Workers) -> None:
         self.shape, self.workers = shape, workers
         merged = transactions.merge_identical()
-        order = np.random.default_rng(0).permutation(merged.n_rows)
-        self._data = Transactions(
-            *csr.gather_rows(merged.indptr, merged.indices, order), merged.items, weights_of(merged)[order]
-        )
-        self._weights = weights_of(self._data).astype(np.float32)
+        n_rows = int(np.clip(merged.n_rows // _BATCHES, _FEWEST_ROWS, _MOST_ROWS))
+        n_rows = min(n_rows, max(1, _CELLS_OF_A_BLOCK * _BLOCKS // max(merged.n_items, 1)))
+        n_batches = max(1, round(merged.n_rows / n_rows))
+        # Each batch has its part of the rows that many transactions have: else batches would differ too much.
+        repeats = weights_of(merged).astype(np.float32)
+        often = np.flatnonzero(repeats >= n_batches) if n_batches > 1 else np.empty(0, dtype=np.int64)
+        repeats[often] /= n_batches
+        others = np.setdiff1d(np.arange(merged.n_rows), often)
+        others = np.random.default_rng(0).permutation(others)
+        batches = [np.concatenate([often, part]) for part in np.array_split(others, n_batches)]
+        rows = np.concatenate(batches)
+        self._data = Transactions(*csr.gather_rows(merged.indptr, merged.indices, rows), merged.items)
+        self._weights = repeats[rows]
         self.n_transactions = float(transactions.n_transactions)
         self.item_counts: Floats = transactions.item_counts().astype(np.float64)
-        n = self._data.n_rows
-        n_rows = int(np.clip(n // _BATCHES, _FEWEST_ROWS, _MOST_ROWS))
-        n_rows = min(n_rows, max(1, _CELLS_OF_A_BLOCK * _BLOCKS // max(self._data.n_items, 1)))
-        n_batches = max(1, round(n / n_rows))
-        ends = np.linspace(0, n, n_batches + 1).astype(np.int64)
+        ends = np.concatenate([[0], np.cumsum([len(batch) for batch in batches])])
         self._blocks = [self._cut(first, last) for first, last in pairwise(ends.tolist())]
         self._kept: dict[tuple[int, int], SubtreePatterns] = {}
         self._n_bytes = 0
