@@ -91,7 +91,7 @@ class LatentRows:
         n_rows = int(np.clip(merged.n_rows // _BATCHES, _FEWEST_ROWS, _MOST_ROWS))
         n_rows = min(n_rows, max(1, _CELLS_OF_A_BLOCK * _BLOCKS // max(merged.n_items, 1)))
         n_batches = max(1, round(merged.n_rows / n_rows))
-        # A row that many transactions have is in every batch, with its part: else batches would differ too much.
+        # A row that many transactions have is in every batch, in part: else batches would differ too much.
         repeats = weights_of(merged).astype(np.float32)
         often = np.flatnonzero(repeats >= n_batches) if n_batches > 1 else np.empty(0, dtype=np.int64)
         repeats[often] /= n_batches

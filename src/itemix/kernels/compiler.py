@@ -154,8 +154,8 @@ class _InnerCode(_Library):  # type: ignore[misc]
     """Code of a function that only kernels call.
 
     It is linked into them, and becomes machine code only there. Numba would make machine code of the function
-    alone, too, which nobody would run. It is optimized here as Numba does: left to its callers it would be compiled in less
-    time still, but to slower code (Gibbs sampling took a quarter longer).
+    alone, too, which nobody would run. It is optimized here as Numba does: left to its callers it would be
+    compiled in less time still, but to slower code (Gibbs sampling took a quarter longer).
     """
 
     def finalize(self) -> None:
