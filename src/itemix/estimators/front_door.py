@@ -106,7 +106,7 @@ def fit(
 
     With ``method="density"`` it is the model under which unseen transactions are most probable: latent trees,
     mixtures of trees and of products, and several causes are fitted, larger ones as long as they are worth
-    it, and those that were held out decide. Such a model has no intervals and no components in many cases.
+    it, and held-out transactions decide. Such a model has no intervals, and often no components.
 
     Parameters
     ----------
@@ -135,8 +135,8 @@ def fit(
     Returns
     -------
     DirichletProcessMixture
-        Fitted; with ``method="density"`` an estimator of the family that was best. It
-        answers, is mined, shown and saved as any model.
+        Fitted; with ``method="density"`` an estimator of the family that was best. It is asked, mined, shown
+        and saved like any other.
 
     Raises
     ------
