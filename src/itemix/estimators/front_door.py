@@ -320,7 +320,7 @@ def judged(
         If Ctrl-C ended the fit.
     """
     still_wanted()
-    name = f"{name} of {_size_of(estimator)}"
+    name = _named(name, estimator)
     tell_stage(callbacks, f"trying a {name}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -334,9 +334,10 @@ def judged(
     return Tried(name, estimator, float(estimator.fitted_.value.log_likelihood(judges).mean()))
 
 
-def _size_of(estimator: Density) -> str:
+def _named(family: str, estimator: Density) -> str:
     if isinstance(estimator, LatentTreeModel):
-        return plural(estimator.n_states, "state")
+        return f"{family} of {plural(estimator.n_states, 'state')}"
     if isinstance(estimator, MultipleCauseMixture):
-        return plural(int(estimator.n_causes), "cause")
-    return plural(int(estimator.n_components or 0), "component")
+        return f"model of {plural(int(estimator.n_causes), 'cause')}"
+    n = int(estimator.n_components or 0)
+    return f"mixture of {plural(n, 'tree' if isinstance(estimator, ChowLiuMixture) else 'component')}"
