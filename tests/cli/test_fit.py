@@ -232,6 +232,10 @@ def test_warnings_are_notes(run, baskets, tmp_path):
         ),
         (["-o", "m", "-K", "0"], "expected --components as a whole number of 1 or more, got 0"),
         (["-o", "m", "-K", "9"], "expected --components of at most n_samples=5, the transactions, got 9"),
+        (
+            ["-o", "m", "--beta", "learn-by-freq"],
+            "expected --beta as a number or learn or learn-by-frequency, got 'learn-by-freq'; try --beta",
+        ),
         (["-o", "m", "--alpha", "x"], "expected --alpha as a number or learn, got 'x'; try --alpha learn"),
         (["-o", "m", "--alpha", "-1"], "expected"),
         (

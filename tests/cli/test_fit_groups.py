@@ -74,7 +74,12 @@ def test_front_door_takes_groups(run, lines):
         (["fit", "--transaction", "order", "--item", "item", "--groups", "customer", "--method", "causes"],
          "expected one of gsdpm, vdpm, gsfbm, vfbm, nbm with --groups, got causes"),
         (["fit", "--groups", "customer"], "expected --transaction and --item with --groups"),
-        (["fit", "--transaction", "order", "--item", "item", "--groups", "custom"], "'custom', got columns"),
+        (["fit", "--transaction", "order", "--item", "item", "--groups", "custom"],
+         "name the right one with --groups"),
+        (["fit", "--transaction", "order", "--item", "item", "--groups", "item"],
+         "expected another column with --groups than that of items, got 'item' for both"),
+        (["fit", "--transaction", "order", "--item", "item", "--groups", "order"],
+         "expected another column with --groups than that of transactions, got 'order' for both"),
         (["fit", "--transaction", "order", "--item", "item", "--groups", "customer", "--correction", "5"],
          "expected correction=None for a fit with groups"),
         (["query", "tea", "--group", "ann"], "expected a model that was fitted with groups"),
@@ -94,4 +99,6 @@ def test_unknown_group(run, lines):
     fit(run, lines)
     found = run("query", lines.with_suffix(".itemix"), "tea", "--group", "anne")
     assert found.code == 2
-    assert "expected one of 3 known groups, got 'anne'; did you mean 'ann'?" in found.err
+    assert (
+        "expected one of 3 known groups, got 'anne'; did you mean 'ann'? Or leave the group out" in found.err
+    )

@@ -14,6 +14,7 @@ import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
+from itemix._checks import nearest
 from itemix._files import refuse_repeated
 from itemix.cli.ctrl_c import Keeping
 from itemix.cli.options import (
@@ -363,8 +364,11 @@ def _number_or(
         return number(text)
     except ValueError:
         kind = "a whole number" if number is int else "a number"
+        words = [word, *more]
+        meant = (nearest(text, words) or words)[0]
         raise InvalidInputError(
-            f"expected {option_name} as {kind} or {word}, got {text!r}; try {option_name} {word}"
+            f"expected {option_name} as {kind} or {' or '.join(words)}, got {text!r}; "
+            f"try {option_name} {meant}"
         ) from None
 
 
@@ -406,7 +410,13 @@ def fit(
     if groups is not None:
         reading = _with_groups(fitting, reading, groups)
     fitting.estimator()  # says what is wrong before the data is read
-    model = fitted(fitting, read_source(source, reading, quiet=quiet), groups=groups, quiet=quiet)
+    try:
+        transactions = read_source(source, reading, quiet=quiet)
+    except InvalidInputError as error:
+        if groups is not None and str(error).startswith(f"expected a column {groups!r}"):
+            raise InvalidInputError(str(error).replace("with transaction=", "with --groups")) from error
+        raise
+    model = fitted(fitting, transactions, groups=groups, quiet=quiet)
     model.save(output)
     note(f"wrote {output}: itemix show {output} shows what it has found", quiet=quiet)
 
@@ -417,7 +427,8 @@ def _with_groups(fitting: Fitting, reading: Reading, groups: str) -> Reading:
     Raises
     ------
     InvalidInputError
-        If the method has no groups, or no option names the transactions of a long table.
+        If the method has no groups, no option names the transactions of a long table, or the column is
+        that of transactions or items itself.
     """
     if (
         fitting.wants_density
@@ -433,6 +444,12 @@ def _with_groups(fitting: Fitting, reading: Reading, groups: str) -> Reading:
         raise InvalidInputError(
             "expected --transaction and --item with --groups, which is a column of a long table, got no "
             "--transaction; name the columns"
+        )
+    if groups == reading.item or [groups] == list(reading.transaction):
+        own = "items" if groups == reading.item else "transactions"
+        raise InvalidInputError(
+            f"expected another column with --groups than that of {own}, got {groups!r} for both; name the "
+            "column of the customer, store or month"
         )
     columns = list(dict.fromkeys([*reading.transaction, groups]))
     return dataclasses.replace(reading, transaction=columns)

@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 _ROWS_ASSIGNED = 1 << 16
 
-_EMPTY = "expected at least one {0}, got {1} while a minimum of 1 is required; check how the data was read"
+_EMPTY = "expected at least one {0}, got {1}; check how the data was read"
 
 
 def read_input(
@@ -153,9 +153,15 @@ def _as_matrix(X: TransactionsLike) -> MatrixLike:
             "Reshape your data: X.reshape(1, -1) makes it one transaction"
         )
     if matrix.shape[0] == 0:
-        raise InvalidInputError(_EMPTY.format("transaction", f"0 sample(s) (shape={matrix.shape})"))
+        raise InvalidInputError(
+            _EMPTY.format(
+                "transaction", f"0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required"
+            )
+        )
     if matrix.shape[1] == 0:
-        raise InvalidInputError(_EMPTY.format("item", f"0 feature(s) (shape={matrix.shape})"))
+        raise InvalidInputError(
+            _EMPTY.format("item", f"0 feature(s) (shape={matrix.shape}) while a minimum of 1 is required")
+        )
     if matrix.dtype.kind == "c":
         raise InvalidInputError(
             "expected only 0 and 1 (or False and True), got complex numbers (Complex data not supported); "

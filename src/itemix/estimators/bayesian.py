@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from itemix._checks import check_choice
 from itemix._runtime import count_threads, interruptible
+from itemix.core.display import plural
 from itemix.core.transactions import Transactions
 from itemix.errors import InvalidInputError
 from itemix.estimators import base
@@ -508,7 +509,7 @@ def fit_recommended(
 
 def recommendation(transactions: Transactions, groups: GroupsLike | None = None) -> str:
     """Say what is chosen for data of this size, and why."""
-    size = f"{transactions.n_transactions:,} transactions of {transactions.n_items:,} items"
+    size = f"{plural(transactions.n_transactions, 'transaction')} of {plural(transactions.n_items, 'item')}"
     how = "sampled by four chains"
     if _is_large(transactions):
         how = f"too many to sample at once: {_FIRST_SAMPLED:,} are sampled first, and all go on from there"

@@ -219,10 +219,10 @@ class Groups(Immutable):
         found = self._labels.find(label)
         if found is None:
             first = [str(name) for name in self._labels.labels[:_FIRST_NAMES].tolist()]
-            hint = did_you_mean(nearest(label, self._labels), f"the first are {first}")
+            hint = did_you_mean(nearest(label, self._labels), f"the first are {', '.join(map(repr, first))}.")
             raise UnknownGroupError(
-                f"expected one of {display.plural(self.n_groups, 'known group')}, got {label!r}; {hint}, or "
-                "leave the group out for what is common to all"
+                f"expected one of {display.plural(self.n_groups, 'known group')}, got {label!r}; {hint} "
+                "Or leave the group out for what is common to all"
             )
         return found
 
