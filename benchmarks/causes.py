@@ -126,7 +126,7 @@ retail, and the two files of MS Web. *Log-likelihood* is the mean of a transacti
 is the mean relative error of the supports of the itemsets that 0.5% of the unseen transactions hold. *Of
 counting* is E over that of counting in the training part. A correction keeps the transactions, so the
 parameters are those of what it corrects. *Fit* is processor time, of both threads together. The machine
-had other work besides, so that the time *on the clock* is too long.
+was busy with other work, so the time *on the clock* is too long.
 
 | {" | ".join(COLUMNS)} |
 |---|---|{"---:|" * (len(COLUMNS) - 2)}

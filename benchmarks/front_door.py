@@ -158,8 +158,8 @@ PAGE = """# What `itemix.fit` takes
 
 Measured by `benchmarks/front_door.py` on {machine}, with
 two threads. Seconds are those of processor time, both threads together: where nothing else runs, it takes a
-little more than half of them on the clock. The machine had other work besides, often several times what it
-has cores for, so that the time *on the clock* is far too long. *Of the fit* is the time of choosing the
+little more than half of them on the clock. The machine was busy with other work, often several times what
+its cores can do, so the time *on the clock* is far too long. *Of the fit* is the time of choosing the
 correction as a multiple of that of the fit. *Memory* is the peak of the process, with Python, Numba and the
 data. Quest is what the generator of IBM draws: a million transactions of about ten of 5,000 items.
 

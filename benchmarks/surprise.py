@@ -433,8 +433,8 @@ t, any other with the chance min(t, r) at most, where r is the chance that it is
 these over the number of finds is the q value. Sets far below the threshold have no such chance and are
 not looked for.
 
-The prior of a mixture that was learned draws itemsets towards independence, so the test takes the weak
-one, as itemsets do.
+A prior that was learned draws itemsets towards independence. So the test takes the weak prior, as
+itemsets do.
 
 ## False finds
 
@@ -454,7 +454,7 @@ probability is inside the 90% interval that the result shows.
 ## Nothing planted
 
 Where there is nothing to find, the share of false finds is the share of runs with any find. If the model
-is right, the target is 5 again. A refitted model is not right, and it is told so. In the last column a find
+is right, the target is 5 again. A refitted model is not right, and finds say so. In the last column a find
 counts as false only if the true probability is inside the 90% interval that the result shows.
 
 {lonely}

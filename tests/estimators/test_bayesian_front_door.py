@@ -153,8 +153,8 @@ def test_the_best_density_is_chosen(blocks, capsys):
     """All families are tried, the held-out transactions decide, and the best is fitted to all."""
     found = itemix.fit(blocks, method="density")
     said = capsys.readouterr().err
-    for family in ("latent tree of 16 states", "mixture of trees of 10 components", "mixture of", "causes"):
-        assert f"{family}" in said
+    for name in ("latent tree of 16 states", "mixture of 10 trees", "mixture of 100 components", "8 causes"):
+        assert name in said
     assert found.fitted_.n_transactions == 400
     test = planted_mixture().sample(500, random_state=1)
     assert found.score(test) > itemix.IndependentModel().fit(blocks).score(test)

@@ -106,7 +106,7 @@ def fit(
 
     With ``method="density"`` it is the model under which unseen transactions are most probable: latent trees,
     mixtures of trees and of products, and several causes are fitted, larger ones as long as they are worth
-    it, and those that were held out decide. Such a model has no intervals and no components in many cases.
+    it, and held-out transactions decide. Such a model has no intervals, and often no components.
 
     Parameters
     ----------
@@ -135,8 +135,8 @@ def fit(
     Returns
     -------
     DirichletProcessMixture
-        Fitted; with ``method="density"`` an estimator of the family that was best. It
-        answers, is mined, shown and saved as any model.
+        Fitted; with ``method="density"`` an estimator of the family that was best. It is asked, mined, shown
+        and saved like any other.
 
     Raises
     ------
@@ -320,7 +320,7 @@ def judged(
         If Ctrl-C ended the fit.
     """
     still_wanted()
-    name = f"{name} of {_size_of(estimator)}"
+    name = _named(name, estimator)
     tell_stage(callbacks, f"trying a {name}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -334,9 +334,10 @@ def judged(
     return Tried(name, estimator, float(estimator.fitted_.value.log_likelihood(judges).mean()))
 
 
-def _size_of(estimator: Density) -> str:
+def _named(family: str, estimator: Density) -> str:
     if isinstance(estimator, LatentTreeModel):
-        return plural(estimator.n_states, "state")
+        return f"{family} of {plural(estimator.n_states, 'state')}"
     if isinstance(estimator, MultipleCauseMixture):
-        return plural(int(estimator.n_causes), "cause")
-    return plural(int(estimator.n_components or 0), "component")
+        return f"model of {plural(int(estimator.n_causes), 'cause')}"
+    n = int(estimator.n_components or 0)
+    return f"mixture of {plural(n, 'tree' if isinstance(estimator, ChowLiuMixture) else 'component')}"

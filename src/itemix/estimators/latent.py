@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from itemix.models.latent import LatentTree
 
 _MOST_STATES = 256
-# Fewer held-out transactions tell nothing.
+# Fewer held-out transactions tell too little.
 _FEWEST_HELD_OUT = 20
 # A fit ends when so many passes together gain less than the tolerance.
 _PATIENCE = 10
@@ -46,8 +46,8 @@ class LatentTreeModel(Climb, ModelEstimator):
 
     Each item has a latent variable with some states, and these variables form Chow and Liu's tree (Liu and
     Van den Broeck 2021). So items depend on each other through the whole tree, and still every answer is
-    exact and quick. On dense data no other model here predicts unseen transactions as well. It has no
-    components to look at.
+    exact and quick. On all data that was measured, no other model here predicts unseen transactions as well.
+    It has no components to look at.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class LatentTreeModel(Climb, ModelEstimator):
     n_init : int
         How many starts; the best is kept.
     max_iter : int
-        The most passes over the data of a start.
+        The most passes over the data in each start.
     tol : float
         It has converged when ten passes together raise the mean log-likelihood of what was held out by less.
     random_state : int, Generator, RandomState or None

@@ -1,8 +1,8 @@
 """Fitting a latent tree: Chow and Liu's tree over the items, and EM for its latent variables on mini-batches.
 
 The tree is the one that makes the data most probable without latent variables (`itemix.inference.trees`); its
-variables then become latent (Liu and Van den Broeck 2021). EM begins at a mixture of products: all variables
-are in the state that is the component of the row. A step is a pass over all rows, batch by batch. The
+variables then become latent (Liu and Van den Broeck 2021). EM begins at a mixture of products: the component
+of a row is the state of all its variables. A step is a pass over all rows, batch by batch. The
 expected counts of a batch are blended into the mean of those before it, with a weight that falls (stepwise
 EM, Cappe and Moulines 2009), and the next parameters follow from the mean. Rows that were held out tell when
 to stop, and how much smoothing predicts best.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from itemix.inference.trees import TreeRows
     from itemix.kernels.models.latent import TreeShape
 
-# About so many batches are the data, with so many rows each, and blocks of a batch are for threads.
+# The data is cut into about so many batches, with so many rows each, and a batch into blocks for threads.
 _BATCHES = 25
 _FEWEST_ROWS, _MOST_ROWS = 512, 8192
 _ROWS_OF_A_BLOCK = 256
@@ -47,14 +47,14 @@ _CELLS_OF_A_BLOCK = 1 << 24
 # The weight of the t-th batch is t to this power, but no less than this part of its share of the data.
 _FORGETTING = -0.5
 _LEAST_SHARE = 0.5
-# SubtreePatterns that take more are made again for each pass.
+# Patterns are kept up to this size in all; the others are made again for each pass.
 _BYTES_OF_PATTERNS = 512_000_000
 # How much of a start is the mixture; the rest is what all rows have in common.
 _OF_START = 0.9
 # The smoothing changes by this factor from pass to pass, where held-out rows ask for it, within these bounds.
 _FACTOR = 1.05
 LEAST_SMOOTHING, MOST_SMOOTHING = 0.01, 1000.0
-# So many passes over all rows, with those that were held out, end a fit.
+# A fit ends with so many passes over all rows, those that were held out among them.
 _LAST_PASSES = 3
 
 
@@ -78,7 +78,7 @@ class LatentRows:
     Parameters
     ----------
     transactions : Transactions
-        The data; identical rows are merged, and come in an order of chance that is always the same.
+        The data; identical rows are merged and shuffled, always in the same way.
     shape : TreeShape
         The tree.
     workers : Workers
@@ -91,7 +91,7 @@ class LatentRows:
         n_rows = int(np.clip(merged.n_rows // _BATCHES, _FEWEST_ROWS, _MOST_ROWS))
         n_rows = min(n_rows, max(1, _CELLS_OF_A_BLOCK * _BLOCKS // max(merged.n_items, 1)))
         n_batches = max(1, round(merged.n_rows / n_rows))
-        # Each batch has its part of the rows that many transactions have: else batches would differ too much.
+        # A row that many transactions have is in every batch, in part: else batches would differ too much.
         repeats = weights_of(merged).astype(np.float32)
         often = np.flatnonzero(repeats >= n_batches) if n_batches > 1 else np.empty(0, dtype=np.int64)
         repeats[often] /= n_batches
@@ -277,7 +277,7 @@ class LatentTreeEM:
         return LatentTree(self.rows.shape.parents, transitions, emissions, self._trees.merged.items)
 
     def _passed(self, state: LatentState, parts: list[LatentRows]) -> LatentState:
-        """Return the state after a pass over all batches of some rows, in an order of chance."""
+        """Return the state after a pass over all batches of some rows, in random order."""
         statistics, n_steps = state.statistics, state.n_steps
         n_all = sum(part.n_transactions for part in parts)
         batches = [(part, batch) for part in parts for batch in range(part.n_batches)]

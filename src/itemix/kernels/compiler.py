@@ -53,9 +53,9 @@ _CHECKSUM_BYTES = 32
 def compiled(
     function: Callable[..., object], options: dict[str, Any], folder: Path | None, *, is_inner: bool
 ) -> NumbaObject:
-    """Return Numba's dispatcher of a function, which only kernels call if it is an inner one.
+    """Return Numba's dispatcher of a function.
 
-    Its compiled code is kept in a folder, if there is one.
+    Only kernels call a function that is an inner one. Compiled code is kept in the folder, if there is one.
     """
     needs = {
         "no_cfunc_wrapper": True,
@@ -153,9 +153,9 @@ class _KernelCode(_Library):  # type: ignore[misc]
 class _InnerCode(_Library):  # type: ignore[misc]
     """Code of a function that only kernels call.
 
-    It is linked into them, and only there it becomes machine code, which Numba would make of each function
-    and nobody would run. It is optimized here as Numba does: left to its callers it would be compiled in less
-    time still, but to slower code (Gibbs sampling took a quarter longer).
+    It is linked into them, and becomes machine code only there. Numba would make machine code of the function
+    alone, too, which nobody would run. It is optimized here as Numba does: left to its callers it would be
+    compiled in less time still, but to slower code (Gibbs sampling took a quarter longer).
     """
 
     def finalize(self) -> None:

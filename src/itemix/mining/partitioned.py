@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _BYTES_PER_CANDIDATE = 200
 # Parts that are worked on in this process are put together up to this size: small ones propose more.
 _TOGETHER_BYTES = 1 << 24
-# Parts that propose too much, as those of sorted data do, are put together to this many times the size.
+# Parts that propose too much, as those of sorted data do, are put together up to this many times the size.
 _LARGER = 8
 # After this many rows we look for Ctrl-C.
 _ROWS_AT_ONCE = 1 << 16
@@ -67,7 +67,7 @@ def wanted_sets(
     found : SetColumns
         All sets that are frequent in the transactions with all included items, without these items.
     options : SearchOptions
-        Which sets are wanted; of `top_k` nothing is known here.
+        Which sets are wanted; `top_k` does not count here.
     item_counts : array, shape (n_items,)
         How often each item occurs.
     n, n_holding : int

@@ -254,8 +254,8 @@ class Groups(Immutable):
     def posterior(self, common: Mixture, label: object) -> Posterior:
         """Return the distribution of the parameters of a group's mixture; parameters as in `mixture`.
 
-        What the group remembers counts as observed. The component is worth so much beside it that the
-        expectations are those of `mixture`.
+        What the group remembers counts as observed. The component counts just as much beside it as makes
+        the expectations those of `mixture`.
         """
         g = self.code(label)
         items, counts = _row(self._memory, g)
@@ -362,7 +362,7 @@ class Groups(Immutable):
         common : Mixture
             The mixture that the groups were learned with.
         component_labels : array of int, shape (n_components,), optional
-            Speak of labels in the place of components: those with the same label are one.
+            A label for each component, to be named in its place: components with the same label are one.
         """
         from scipy import sparse
 

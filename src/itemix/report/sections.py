@@ -107,7 +107,7 @@ def _of_largest(findings: Findings) -> tuple[str, list[Child]] | None:
             names = [item(entry.item) for entry in typical]
             return "components", [
                 percent(float(mixture.weights[k])),
-                " of the transactions are of one kind, told by ",
+                " of the transactions are of one kind, known by ",
                 *_listed(names),
                 ".",
             ]
@@ -670,7 +670,7 @@ def _rule_table(best: list[Rule]) -> Element:
         )
         for rule in best
     ]
-    caption = f"{plural(len(rows), 'rule')} of high lift, few for each item on the right"
+    caption = f"{plural(len(rows), 'rule')} of high lift, a few for each item on the right"
     return table(caption, ("rule", "support", "confidence", "lift"), rows)
 
 
@@ -689,7 +689,7 @@ def surprises(findings: Findings) -> Section | None:
     picture = figure(
         "surprises",
         "Every itemset that was tested, by the support that the model expects and that in the new "
-        "transactions: on the line both are the same. Triangles are surprises, the stronger the surer.",
+        "transactions: on the line both are the same. Triangles are surprises; a stronger colour is surer.",
         lambda ax: surprises_picture(tested, ax=ax),
         height=5.0,
         narrow_height=4.6,

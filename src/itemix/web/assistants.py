@@ -161,7 +161,7 @@ def _tool(view: View, names: list[str]) -> Tool:
 
 
 def _unseen(view: View) -> dict[str, object]:
-    """Return what is asked of a view on behalf of assistants: points to draw are none of their business."""
+    """Return what is asked of a view on behalf of assistants: they draw nothing, so they get no points."""
     return dict.fromkeys(_TOOLS[view.path].left_out, 0)
 
 

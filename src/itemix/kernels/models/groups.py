@@ -27,7 +27,7 @@ import numpy as np
 from itemix.kernels.jit import inlined, kernel
 
 OFFSET = 1e-3
-"""The curve has about as many points for each power of ten of r above this as it has below."""
+"""Below this u the points of the curve are about evenly spaced in u, above it in the logarithm of u."""
 _BLOCK = 8  # factors that are multiplied before a logarithm: none is below 1e-24
 
 

@@ -93,7 +93,7 @@ def label_patterns(
     """Turn `labels` (D, n) int32, 1 where a row has an item, into the numbers of the patterns of subtrees.
 
     `sizes` (D,) int64 gets the numbers of patterns. `table` and `places` int64, longer than 2 n, are used up.
-    They are numbered as they first occur, those of leaves by 0 and 1. Equivalent to
+    Patterns are numbered as they first occur, those of leaves by 0 and 1. Equivalent to
     np.unique(held[:, subtree], axis=0, return_inverse=True) up to the numbers.
     """
     D, n = labels.shape

@@ -306,7 +306,7 @@ class CountedSet(Answer):
 
     count: Annotated[int, Field(description="The transactions that hold all of it.")]
     of: Annotated[int, Field(description="All transactions; of a rule, those that hold its left side.")]
-    share: Annotated[float | None, Field(description="The first over the second.")]
+    share: Annotated[float | None, Field(description="The first divided by the second.")]
 
 
 class SegmentShare(Answer):

@@ -292,7 +292,7 @@ class NameQuestion(Question):
     """A name that is given to a component."""
 
     number: int = Field(default=1, ge=1, le=10**9, description="The component, the largest is 1.")
-    name: Text = Field(default="", description="What to call it; nothing takes the name away.")
+    name: Text = Field(default="", description="What to call it; an empty name takes the old one away.")
 
 
 class NameAnswer(Answer):
