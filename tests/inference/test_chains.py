@@ -229,6 +229,13 @@ def test_draws_of_a_model_for_arviz(inference):
         assert "sample_stats" not in tree.children
 
 
+def test_a_short_trace_is_no_mistake():
+    """More chains than traced iterations, as `itemix.fit` makes them, are no reason to warn."""
+    tree = itemix.fit([["a", "b"], ["a"], ["c"]] * 5, progress=False).to_arviz(10)
+    sizes = tree["sample_stats"].sizes
+    assert sizes["chain"] > sizes["draw"]
+
+
 def test_what_has_no_posterior_has_no_draws():
     """One line says what to fit instead, and what is wrong."""
     model = itemix.BernoulliMixture(1).fit([["a"], ["b"]])

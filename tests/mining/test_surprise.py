@@ -161,6 +161,12 @@ def test_items_that_the_model_does_not_know_are_left_out(fitted):
     assert odd.table(0).title.endswith(", without 2 items that the model does not know")
 
 
+def test_no_models_are_refused():
+    """An empty list is no transactions, either."""
+    with pytest.raises(itemix.errors.InvalidInputError, match="one fitted model or more, got an empty list"):
+        itemix.surprises([], [["a"], ["b"]])
+
+
 def test_several_models_are_unsure_where_they_differ(fitted):
     """They expect what they do on average, with the variance of all; one alone is surprised by more."""
     model, train, test = fitted

@@ -35,6 +35,12 @@ def test_vectors_are_the_same_each_time(itemsets, tmp_path, ending):
     assert (tmp_path / f"first.{ending}").read_bytes() == (tmp_path / f"second.{ending}").read_bytes()
 
 
+def test_only_axes_are_saved(tmp_path):
+    """Itemsets are no picture of them."""
+    with pytest.raises(InvalidInputError, match=r"expected the axes that .* returned, got list; try save"):
+        plot.save([1], tmp_path / "picture.png")
+
+
 def test_other_endings_are_refused(picture, tmp_path):
     """One line says which endings there are, and the file is not touched."""
     with pytest.raises(

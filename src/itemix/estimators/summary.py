@@ -215,6 +215,8 @@ def beliefs(*several: FittedModel) -> tuple[Model, ErrorSource]:
 
 def _models_of(source: ModelLike | Sequence[ModelLike] | TransactionsLike) -> list[FittedModel]:
     """Return one model, or several."""
+    if isinstance(source, list | tuple) and not source:
+        raise InvalidInputError("expected one fitted model or more, got an empty list; try [first, second]")
     return [FittedModel.of(one) for one in (source if _are_models(source) else [source])]
 
 
@@ -241,8 +243,8 @@ def tested_data(several: Sequence[FittedModel], data: TransactionsLike) -> tuple
     if any(fitted.was_fitted_to(transactions) for fitted in several):
         raise InvalidInputError(
             "expected data that the model was not fitted to, got its "
-            f"{transactions.n_transactions:,} training transactions; leave the model out, and one half is "
-            "fitted and the other one tested"
+            f"{transactions.n_transactions:,} training transactions; pass others, or only the data to "
+            "surprises, which fits one half and tests the other"
         )
     if fit_too_well(mixture.items, source, transactions):
         raise InvalidInputError(

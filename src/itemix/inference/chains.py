@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -474,8 +475,11 @@ def as_arviz(
     groups = {"posterior": {"weights": weights, "item_probabilities": probabilities}}
     if traces:
         groups["sample_stats"] = dict(traces)
-    return from_dict(
-        groups,
-        coords={"rank": np.arange(1, most + 1), "item": list(items)},
-        dims={"weights": ["rank"], "item_probabilities": ["item"]},
-    )
+    with warnings.catch_warnings():
+        # Chains may have fewer traced iterations than there are chains, which looks like a mistake.
+        warnings.filterwarnings("ignore", message="Found chain dimension to be longer", category=UserWarning)
+        return from_dict(
+            groups,
+            coords={"rank": np.arange(1, most + 1), "item": list(items)},
+            dims={"weights": ["rank"], "item_probabilities": ["item"]},
+        )

@@ -117,7 +117,7 @@ def save(ax: Axes, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     InvalidInputError
-        If the ending is another one.
+        If the ending is another one, or the picture is something else.
     OutputError
         If the file cannot be written.
 
@@ -134,6 +134,11 @@ def save(ax: Axes, path: str | os.PathLike[str]) -> None:
     if ending not in _ENDINGS:
         raise InvalidInputError(
             f"expected a file that ends in {', '.join(_ENDINGS)}, got {target.name!r}; try {target.stem}.png"
+        )
+    if not hasattr(ax, "get_figure"):
+        raise InvalidInputError(
+            f"expected the axes that a function of itemix.plot returned, got {type(ax).__name__}; try "
+            "save(plot.top_itemsets(itemsets), path)"
         )
     figure = ax.get_figure(root=True)
     if figure is None:

@@ -54,6 +54,24 @@ def test_the_map_joins_and_names(open_page, start_server, model, data, tmp_path,
     assert told["names"] == {str(k): "Barbecue"}
 
 
+def test_labels_do_not_cover_each_other(open_page, address):
+    """On a small map some kinds have no label, but never the one that is chosen."""
+    page = open_page(f"{address}?view=components", width=390, height=800)
+    chosen = page.locator(".segment-row").nth(2)
+    chosen.click()
+    labels = page.locator(".segment-map .labels text")
+    expect(labels.first).to_have_text(re.compile(re.escape(chosen.locator(".name").inner_text()[:5])))
+    boxes = labels.evaluate_all("all => all.map((one) => one.getBoundingClientRect().toJSON())")
+    room = page.locator(".segment-map .picture").evaluate("one => one.getBoundingClientRect().toJSON()")
+    for at, one in enumerate(boxes):
+        assert room["left"] - 1 <= one["left"] < one["right"] <= room["right"] + 1
+        for other in boxes[:at]:
+            beside = one["x"] >= other["x"] + other["width"] or other["x"] >= one["x"] + one["width"]
+            assert (
+                beside or one["y"] >= other["y"] + other["height"] or other["y"] >= one["y"] + one["height"]
+            )
+
+
 def test_what_is_chosen_is_in_sight(open_page, address):
     """On a phone the details come into sight below the head; beside the map they are always there."""
     for width in (1440, 1024, 390):

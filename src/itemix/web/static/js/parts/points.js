@@ -107,7 +107,7 @@ export function points({ name, noun, onChoose, onBox = null, height = HEIGHT }) 
           className: "finds",
         }),
         Plot.text(
-          shown.filter(({ label }) => label),
+          shown.filter(({ label }) => label).toSorted((a, b) => (b.isChosen === true) - (a.isChosen === true)),
           { ...at, text: "label", dy: -9, lineAnchor: "bottom", fill: "var(--text)", stroke: "var(--surface)", strokeWidth: 3.5, pointerEvents: "none", className: "labels" },
         ),
         Plot.tip(shown, Plot.pointer({ ...at, title: "text", fill: "var(--surface)", stroke: "var(--line-strong)", lineWidth: 26, maxRadius: 24 })),
@@ -122,6 +122,7 @@ export function points({ name, noun, onChoose, onBox = null, height = HEIGHT }) 
     if (onBox) brushing(d3, picture, width);
     nameMarks(picture);
     redraw(place, marks.length ? oneStop(picture, marks) : picture);
+    keepApart(picture);
   }
 
   /** Points can be reached with the keyboard, the most important first. */
@@ -206,6 +207,20 @@ function nameMarks(picture) {
   };
   rename();
   new MutationObserver(rename).observe(picture, { childList: true, subtree: true });
+}
+
+/** Labels stay within the picture; of those that would cover each other, that of the most important point. */
+function keepApart(picture) {
+  const room = picture.getBoundingClientRect();
+  const kept = [];
+  for (const label of picture.querySelectorAll(".labels text")) {
+    const { left, right } = label.getBoundingClientRect();
+    const shift = Math.max(room.left - left, 0) + Math.min(room.right - right, 0);
+    if (shift) label.setAttribute("dx", shift);
+    const box = label.getBoundingClientRect();
+    if (kept.some((one) => box.left < one.right && one.left < box.right && box.top < one.bottom && one.top < box.bottom)) label.remove();
+    else kept.push(box);
+  }
 }
 
 /** The warmer, the higher; in both themes. */
