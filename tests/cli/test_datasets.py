@@ -103,8 +103,9 @@ def test_one_entry(run):
         "here   ",
     ):
         assert any(line.startswith(start) for line in out.splitlines())
-    assert run("datasets", "show", "grocerys").err.startswith(
-        "itemix: expected the name of one of 40 data sets, got 'grocerys'; did you mean 'groceries'"
+    assert run("datasets", "show", "grocerys").err == (
+        "itemix: expected the name of one of 40 data sets, got 'grocerys'; did you mean 'grocery_store', "
+        "'groceries'?\n"
     )
 
 

@@ -30,6 +30,6 @@ def test_deliveries_do_not_grow_with_the_rows(monkeypatch):
         rank_of = np.argsort(np.argsort(-tx.item_counts(), kind="stable")).astype(np.int32)
         data = exact.Layout.of(tx, rank_of, np.sort(tx.item_counts())[::-1].copy())
         pairs = exact.count_pairs(Search(1, None), data, 10 * repeats)
-        bounds = exact.projection.entry_bounds(exact.Companions(*map(exact.readonly_view, pairs)), 2)
+        bounds = exact.layouts.entry_bounds(exact.Companions(*map(exact.readonly_view, pairs)), 2)
         n_deliveries.append(len(exact.entry_ranges(data, bounds, 1)))
     assert 1 < n_deliveries[1] <= 1.1 * n_deliveries[0]

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
@@ -44,7 +45,9 @@ def asked(server, questions):
             tools = (await client.list_tools()).tools
             return tools, [await client.call_tool(name, given) for name, given in questions]
 
-    return asyncio.run(ask_all())
+    # In a thread of its own: after tests with a browser, the main thread has a loop that runs.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, ask_all()).result()
 
 
 def test_every_view_is_a_tool_that_answers_as_it_does(served):
