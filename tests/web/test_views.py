@@ -351,6 +351,13 @@ def test_the_first_threshold_gives_some_hundred_sets(client):
     assert 100 < ask(client, "/itemsets", min_support=first)["n_itemsets"] <= 500
 
 
+def test_the_first_threshold_is_at_least_one_transaction():
+    """Of few transactions no set is shown that is expected in a hundredth of one."""
+    few = itemix.datasets.load("grocery_store").sample(40, random_state=0)
+    served = Served("few", itemix.BayesianMixture(2, random_state=0).fit(few))
+    assert served.first_threshold == 1 / 40
+
+
 def test_a_model_that_is_no_mixture_answers_all_but_components(model):
     """Views ask only what every model can answer; components are refused with a line that says why."""
     hidden = OnlyProbabilities(model.mixture_)

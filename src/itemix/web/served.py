@@ -437,9 +437,10 @@ class Served:
 
     @cached_property
     def first_threshold(self) -> float:
-        """A round threshold that a few hundred sets reach."""
+        """A round threshold that a few hundred sets reach, and no less than one transaction."""
         found = mine(self.model, top_k=_SETS_AT_FIRST).support
-        return rounded_up(float(found.min(initial=1.0)), 2)
+        one = 1 / (self.fitted.n_transactions or math.inf)
+        return rounded_up(max(float(found.min(initial=1.0)), min(one, float(found.max(initial=0.0)))), 2)
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what was made for a key the last time, or make it; the last few are kept."""
