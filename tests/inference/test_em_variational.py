@@ -20,7 +20,8 @@ def algorithm_for(data, n_components, kind, init="random", *, n_threads=1, learn
     """Return the algorithm with the paper's priors unless others are given."""
     rows = rows_of(data, n_threads)
     prior = make_prior(rows.item_totals, rows.n_transactions, weights=kind, **hyperparameters)
-    return Variational(rows, prior, start_of(data, rows, n_components, init), learn, learn)
+    strengths = (np.arange(len(rows.item_totals)),) if learn else ()
+    return Variational(rows, prior, start_of(data, rows, n_components, init), learn, strengths)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -154,6 +154,10 @@ def compared_in_place(a, b, c):
 numbers_or_none = st.floats(-1e15, 1e15) | st.just(np.nan)
 
 
+only_compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="compares compiled code with Python's")
+
+
+@only_compiled
 @given(st.tuples(st.floats(-1e15, 1e15), numbers_or_none, numbers_or_none))
 def test_numbers_compared_in_place_are_those_of_python(numbers):
     """The order of comparisons is Python's too, which shows where a number is none."""
@@ -161,6 +165,7 @@ def test_numbers_compared_in_place_are_those_of_python(numbers):
     np.testing.assert_array_equal(found, compared_in_place.__wrapped__(*numbers))
 
 
+@only_compiled
 def test_types_are_those_that_numbers_have_together():
     """Whole numbers stay whole, whatever their widths; with a fraction among them they become floats."""
     found = compared_in_place(np.int32(3), np.int64(2**40), np.uint8(1))

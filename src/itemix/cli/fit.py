@@ -14,7 +14,6 @@ import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from itemix._checks import nearest
 from itemix._files import refuse_repeated
 from itemix.cli.ctrl_c import Keeping
 from itemix.cli.options import (
@@ -365,6 +364,8 @@ def _number_or(
     except ValueError:
         kind = "a whole number" if number is int else "a number"
         words = [word, *more]
+        from itemix._checks import nearest  # it imports NumPy, and help does without
+
         meant = (nearest(text, words) or words)[0]
         raise InvalidInputError(
             f"expected {option_name} as {kind} or {' or '.join(words)}, got {text!r}; "

@@ -161,7 +161,8 @@ class _InnerCode(_Library):  # type: ignore[misc]
     def finalize(self) -> None:
         linked = {id(library): library for library in self._linking_libraries}
         for library in linked.values():
-            self._reload_init.update(library._reload_init)  # noqa: SLF001
+            if hasattr(library, "_reload_init"):  # since Numba 0.63
+                self._reload_init.update(library._reload_init)  # noqa: SLF001
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)  # noqa: SLF001
         self._optimize_final_module()
         self._end()
