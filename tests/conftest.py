@@ -25,6 +25,9 @@ LONGEST = {
     "test_documentation.py",
     "test_mine_wide.py",
     "test_intervals.py",
+    "test_partitions_spark.py",
+    "test_first_hour.py",
+    "test_report.py",
 }
 
 

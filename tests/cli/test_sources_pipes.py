@@ -174,8 +174,9 @@ def test_the_program_reads_standard_input(run, folder, line, name):
     assert (done.returncode, done.stdout) == expected[:2], done.stderr
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("streamed", ["*data.dat", "*model.itemix"])
+@pytest.mark.parametrize(
+    ("streamed", "way"), [(("*data.dat", "*model.itemix")[place % 2], way) for place, way in enumerate(WAYS)]
+)
 def test_reports_are_made_of_streams(run, folder, tmp_path, streamed, way):
     """`itemix report` reads transactions, a model, and data to compare it with."""
     file, data = folder / streamed.removeprefix("*"), folder / "data.dat"

@@ -528,13 +528,10 @@ def _encoded(part: Any, options: ReadOptions) -> Transactions:  # noqa: ANN401 -
     if not hasattr(part, "columns"):
         return Transactions.from_lists(part)
     if len(part) == 0:
-        return _NOTHING
+        return Transactions(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), Items(()))
     import pyarrow as pa
 
     return Transactions(*encode_table(pa.Table.from_pandas(part, preserve_index=False), options))
-
-
-_NOTHING = Transactions(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), Items(()))
 
 
 class _DaskParts(PartsOf[P]):
