@@ -192,7 +192,7 @@ def learn_tree(
     gains = np.empty(len(index.others))
     pairs.edge_gains(singles, pair_counts, total, *index, cost, gains)
     gaining = np.flatnonzero(gains)
-    larger = np.searchsorted(index.starts, gaining, side="right") - 1
+    larger = (np.searchsorted(index.starts, gaining, side="right") - 1).astype(np.int32)
     # SciPy takes a weight of zero for no edge. All of these are below zero.
     graph = sparse.coo_array((-gains[gaining], (larger, index.others[gaining])), shape=(n_items, n_items))
     forest = minimum_spanning_tree(graph.tocsr()).tocoo()
